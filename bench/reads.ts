@@ -155,7 +155,7 @@ export async function benchReads(
     }),
   ];
 
-  const gateways = aged ? [gateway, aged] : [gateway];
+  const gateways: Server[] = aged ? [gateway, aged] : [gateway];
   /** Whether the server is measured in every turn and each row. */
   const isAlways = (server: Server) => server.name === 'raw' || gateways.includes(server);
   const measured = new Map<string, Map<number, Measurement>>();

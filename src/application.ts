@@ -30,7 +30,7 @@ import { createLoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
 import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
-import { createPublicRead, type Operations } from './http/routes.ts';
+import { createPublicRead, type UseCases } from './http/routes.ts';
 import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import { createLargeCache } from './large-cache.ts';
@@ -67,7 +67,7 @@ export interface ApplicationOptions {
 
 export interface Application {
   services: Services;
-  operations: Operations;
+  operations: UseCases;
   /** Serves the main port. */
   listener: RequestListener;
   /** For the admin port. */
@@ -156,7 +156,7 @@ export function createApplication(options: ApplicationOptions): Application {
     organizer: createLinkedRecords(services, 'organizer'),
   };
   const events = createEvents(services, linked);
-  const operations: Operations = {
+  const operations: UseCases = {
     event: events,
     feeds: createEventFeeds(services, events),
     changes: createChanges(services),

@@ -158,8 +158,12 @@ export interface ReplicaList {
   total(replica: Replica, turn: number, size: Size): number;
 }
 
-const STAFF: Visibility = { others: ['publish', 'draft', 'pending', 'private', 'future'], own: [], userId: 1 };
-const CONTRIBUTOR: Visibility = { others: ['publish'], own: ['draft', 'pending', 'private', 'future'], userId: 7 };
+const STAFF: Visibility = { anyAuthor: ['publish', 'draft', 'pending', 'private', 'future'], ownOnly: [], userId: 1 };
+const CONTRIBUTOR: Visibility = {
+  anyAuthor: ['publish'],
+  ownOnly: ['draft', 'pending', 'private', 'future'],
+  userId: 7,
+};
 const LINKED = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY, limit: PER_PAGE, offset: 0 };
 const words = (...texts: string[]) => ({ words: texts.map((text) => ({ text, not: false })) });
 

@@ -33,7 +33,7 @@ export const unknownId = (kind: Kind, id: number): ApiError =>
   kind === 'event' ? eventNotFound(id) : invalidParam('id');
 
 /** Maps a `CmsRejected` to an `ApiError`. Returns any other error as it is. */
-export function mapCmsError(error: unknown, context: ErrorContext): unknown {
+export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
   if (!(error instanceof CmsRejected)) return error;
   const { kind, id, anonymous } = context;
   switch (error.kind) {
@@ -62,11 +62,11 @@ export function mapCmsError(error: unknown, context: ErrorContext): unknown {
 }
 
 /** Runs CMS calls and maps their errors. */
-export async function mappingCmsErrors<T>(context: ErrorContext, calls: () => Promise<T>): Promise<T> {
+export async function withApiErrors<T>(context: ErrorContext, calls: () => Promise<T>): Promise<T> {
   try {
     return await calls();
   } catch (error) {
-    throw mapCmsError(error, context);
+    throw cmsToApiError(error, context);
   }
 }
 

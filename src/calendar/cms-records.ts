@@ -17,7 +17,7 @@ import {
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
-import { createIngest, type IngestDependencies, type Origin } from './write-through.ts';
+import { createResponseStore, type Origin, type ResponseStoreDependencies } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 
@@ -113,14 +113,14 @@ async function creationKeyOptions(
   return { creationKey: creationKey.key };
 }
 
-type Dependencies = CreateDependencies & IngestDependencies;
+type Dependencies = CreateDependencies & ResponseStoreDependencies;
 
 /** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
 const NEWEST = 20;
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
-  const { forget, ingest } = createIngest(dependencies);
+  const { forget, ingest } = createResponseStore(dependencies);
 
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
@@ -132,7 +132,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   }
 
   /** Maps a record as the CMS sent it to the caller, and ingests it. */
-  async function store<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
+  async function mapAndStore<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
     const record = toRecord(kind, cmsRecord, origin.isWritten);
     await ingest(kind, cmsRecord, record, origin);
     return record;
@@ -187,12 +187,12 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   return {
     async read(kind, id, request, how = { view: 'public' }) {
       const call = callOptions(request);
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       try {
         const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, call);
-        return pickOccurrence(kind, id, cmsRecord, await store(kind, cmsRecord, { readMark, call }));
+        return pickOccurrence(kind, id, cmsRecord, await mapAndStore(kind, cmsRecord, { changeMark, call }));
       } catch (error) {
-        if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, readMark);
+        if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, changeMark);
         throw error;
       }
     },
@@ -202,10 +202,10 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const found: number[] = [];
       for (let from = 0; from < ids.length; from += cms.maxPageSize) {
         const page = ids.slice(from, from + cms.maxPageSize);
-        const readMark = writeThrough.readMark();
+        const changeMark = writeThrough.changeMark();
         const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
         const { records } = await cms.list(mappingOf(kind), list, call);
-        for (const cmsRecord of records) found.push((await store(kind, cmsRecord, { readMark, call })).id);
+        for (const cmsRecord of records) found.push((await mapAndStore(kind, cmsRecord, { changeMark, call })).id);
       }
       return found;
     },
@@ -223,16 +223,16 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
     async findBySlug(kind, slug, request, asEditor) {
       const call = callOptions(request);
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       const scope = asEditor ? ({ view: 'editor', statuses: 'any' } as const) : ({ view: 'public' } as const);
       const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, call);
-      return records[0] && store(kind, records[0], { readMark, call });
+      return records[0] && mapAndStore(kind, records[0], { changeMark, call });
     },
 
     async readNewest(kind) {
       const kindMapping = mapping.kinds[kind];
       if (!kindMapping) return;
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       const order = kindMapping.storedAs === 'posts' ? '-modified' : '-id';
       try {
         const { records } = await cms.list(
@@ -241,7 +241,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
           { bulkhead: 'anonymous' },
         );
         const unknown = records.filter(({ id }) => !replica.get(kind, Number(id)));
-        for (const cmsRecord of unknown) await store(kind, cmsRecord, { readMark, call: undefined });
+        for (const cmsRecord of unknown) await mapAndStore(kind, cmsRecord, { changeMark, call: undefined });
       } catch {
         // The gateway then responds from the replica as it is.
       }
@@ -253,7 +253,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const call = callOptions(request);
       const { author = request.actor.account?.userId } = fields as { author?: number };
       const attempt = startCreate(dependencies, { kind, author, call, rollback });
-      let readMark = writeThrough.readMark();
+      let changeMark = writeThrough.changeMark();
       let cmsRecord: CmsRecord;
       try {
         const key = await creationKeyOptions(request, kind);
@@ -263,20 +263,20 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
         throw error;
       }
       const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
-      const touched = cms.touchAfterCreate?.(kindMapping, body);
-      if (touched) {
+      const touchBody = cms.touchAfterCreate?.(kindMapping, body);
+      if (touchBody) {
         rollback.assertCreated(kind, id);
-        readMark = writeThrough.readMark();
-        cmsRecord = await cms.update(kindMapping, id, touched, call);
+        changeMark = writeThrough.changeMark();
+        cmsRecord = await cms.update(kindMapping, id, touchBody, call);
       }
-      return store(kind, cmsRecord, { readMark, isWritten: true, call });
+      return mapAndStore(kind, cmsRecord, { changeMark, isWritten: true, call });
     },
 
     async update(kind, id, fields, request, current) {
       const call = callOptions(request);
       const { body } = await updateBody(kind, id, fields, request, current);
-      const readMark = writeThrough.readMark();
-      return store(kind, await cms.update(writable(kind), id, body, call), { readMark, isWritten: true, call });
+      const changeMark = writeThrough.changeMark();
+      return mapAndStore(kind, await cms.update(writable(kind), id, body, call), { changeMark, isWritten: true, call });
     },
 
     async check(kind, id, fields, request, current) {
@@ -287,32 +287,32 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
     async trash(kind, id, request) {
       const call = callOptions(request);
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       const cmsRecord = await cms.trash(writable(kind), id, call);
-      return store(kind, cmsRecord, { readMark, isWritten: true, call });
+      return mapAndStore(kind, cmsRecord, { changeMark, isWritten: true, call });
     },
 
     async delete(kind, id, request, changed) {
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       await cms.delete(writable(kind), id, callOptions(request));
-      await writeThrough.storeWritten({ deletes: [{ kind, ids: [id] }], upserts: changed?.() ?? [] }, readMark);
+      await writeThrough.storeWritten({ deletes: [{ kind, ids: [id] }], upserts: changed?.() ?? [] }, changeMark);
     },
 
     async readImage(id, request) {
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       const [image] = await cms.images([id], callOptions(request));
-      if (image) await writeThrough.storeRead({ images: [image] }, readMark);
+      if (image) await writeThrough.storeRead({ images: [image] }, changeMark);
       return image;
     },
 
     async uploadImage(image, request, rollback) {
       const call = callOptions(request);
       const attempt = startCreate(dependencies, { kind: 'image', call, rollback });
-      const readMark = writeThrough.readMark();
+      const changeMark = writeThrough.changeMark();
       try {
         const upload = await cms.upload(image, { ...call, creationId: attempt.creationId });
         rollback.created('image', upload.id);
-        await writeThrough.storeWritten({ images: [upload] }, readMark);
+        await writeThrough.storeWritten({ images: [upload] }, changeMark);
         return upload.id;
       } catch (error) {
         await attempt.failed(error);

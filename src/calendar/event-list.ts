@@ -4,13 +4,13 @@ import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
-import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
+import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/event-filter.ts';
 import type { Visibilities, Visibility } from '../store/filters.ts';
 import type { Circle } from '../store/located-venues.ts';
 import type { Replica } from '../store/replica.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
-import { type LinkParam, linkOrder, linkParams, pageLinks, type RequestedPage } from './list-response.ts';
+import { type PageLinkParam, pageLinkOrder, pageLinkParams, pageLinks, type RequestedPage } from './list-response.ts';
 import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
 import type { Services } from './services.ts';
@@ -30,7 +30,7 @@ export function eventFilter(
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
   return {
-    ...columnFilter(values),
+    ...conditionsOfParameters(values),
     ...orderOf(values),
     customFields: condition('custom_fields', (sent: Record<string, string>) =>
       customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
@@ -69,7 +69,7 @@ function orderOf({ order, orderby, include }: Record<string, unknown>): Pick<Eve
  * The order of parameters in The Events Calendar's links. From `categories` on, they are only in this API's
  * links.
  */
-const LINK_ORDER = linkOrder(
+const PAGE_LINK_ORDER = pageLinkOrder(
   'event',
   [
     ['page', 'per_page', 'start_date', 'end_date', 'search', 'geoloc', 'geoloc_lat', 'geoloc_lng', 'status'],
@@ -78,7 +78,7 @@ const LINK_ORDER = linkOrder(
   ].flat(),
 );
 
-interface LinkContext {
+interface PageLinkContext {
   /** As `listAccess` returned it. */
   status: string;
   /** The effective date parameters. */
@@ -90,7 +90,7 @@ interface LinkContext {
 }
 
 /** The links to this page, the next and the previous one. */
-export function eventLinks({ sent, values }: Input, context: LinkContext): Record<string, string> {
+export function eventPageLinks({ sent, values }: Input, context: PageLinkContext): Record<string, string> {
   const { status, effective, page, total, baseUrl } = context;
   const { start_date, end_date, starts_before, starts_after, ends_before, ends_after } = effective;
   /** The values that links do not repeat as sent. */
@@ -113,11 +113,11 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const params: LinkParam[] = LINK_ORDER.flatMap((name) => {
+  const params: PageLinkParam[] = PAGE_LINK_ORDER.flatMap((name) => {
     const value = name in converted ? converted[name] : sent[name];
     if (value === undefined) return [];
     const csv = name === 'venue' || name === 'organizer';
-    return csv ? [{ name, value: String(value), csv }] : linkParams(name, value);
+    return csv ? [{ name, value: String(value), csv }] : pageLinkParams(name, value);
   });
   return pageLinks(`${baseUrl}/events/`, params, { ...page, total });
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, instantBound, zoneOf } from './dates.ts';
-import { eventFilter, eventLinks } from './event-list.ts';
+import { eventFilter, eventPageLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { extraRequests, listAccess, listResponse, type PageSizes, requestedPage } from './list-response.ts';
 import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
@@ -23,13 +23,13 @@ import {
   authorizeWrite,
   checkWrite,
   createPost,
+  editableRecord,
   type FieldsContext,
   imageField,
   type PostTarget,
   postFields,
   readCreated,
-  readEditable,
-  readForUpdate,
+  readCurrent,
   trashCreated,
   trashPost,
   updatePost,
@@ -48,7 +48,7 @@ export type Events = ReturnType<typeof createEvents>;
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
   const { serializer, replica } = services;
   const { fieldsOf, combinesTimes } = createEventFields(services, linkedRecords);
-  const serializeEntry = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
+  const serializeItem = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
   const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
     serializer.event(record, audience, { single: true });
   const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
@@ -81,10 +81,10 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       replica.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, visibility, bounds, limit, offset });
     const password = exceedsPublic(access.visibilities.event) ? sent.password : undefined;
     const unlocking = typeof password === 'string' && password !== '';
-    const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeEntry;
+    const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeItem;
     // Only now: while the CMS checked the password, an event may have become one that the actor may not see.
     const { ids, total } = listed();
-    const links = eventLinks(input, { status: access.status, effective, page, total, baseUrl });
+    const links = eventPageLinks(input, { status: access.status, effective, page, total, baseUrl });
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
     const filteredVenues = filter.venues ?? filter.notVenues ?? [];
     const listPage = {
@@ -112,7 +112,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     ids: number[],
     password: string,
     request: RequestContext,
-  ): Promise<typeof serializeEntry> {
+  ): Promise<typeof serializeItem> {
     const unlocked = new Map<number, EventRecord>();
     for (const event of replica.getMany('event', ids).values()) {
       if (!event.protected) continue;
@@ -145,8 +145,8 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
 
   /**
    * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is
-   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. So does
-   * this.
+   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. A second
+   * update does the same here.
    */
   async function createAndTouch(
     fields: Partial<EventFields>,
@@ -203,13 +203,13 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
-      const stored = await readEditable(services, 'event', id, request);
+      const stored = await editableRecord(services, 'event', id, request);
       assertNotBlank(input);
       const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
         // The replica may be older than the CMS.
-        const current = combinesTimes(input) ? await readForUpdate(services, 'event', id, request) : undefined;
+        const current = combinesTimes(input) ? await readCurrent(services, 'event', id, request) : undefined;
         let cmsRecord = current?.cmsRecord;
         const check = async (fields: Partial<EventFields>) => {
           if (Object.keys(fields).length > 0)
@@ -228,7 +228,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       return { status: 200, body: serializer.event(record, audience, { unlocked: true }) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      const record = await readEditable(services, 'event', id, request);
+      const record = await editableRecord(services, 'event', id, request);
       const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
       const trashed = await rollback.run(() => trashPost(services, 'event', record, request));

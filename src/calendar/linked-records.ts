@@ -20,7 +20,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
-import { linkOrder, linkParams, listAccess, listResponse, pageLinks, requestedPage } from './list-response.ts';
+import { listAccess, listResponse, pageLinkOrder, pageLinkParams, pageLinks, requestedPage } from './list-response.ts';
 import { cmsStatus, isVisibleLink, visibilityFor, writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
@@ -33,12 +33,12 @@ import {
   authorizeWrite,
   checkWrite,
   createPost,
+  editableRecord,
   type FieldsContext,
   imageField,
   type PostTarget,
   postFields,
   readCreated,
-  readEditable,
   trashCreated,
   trashPost,
   updatePost,
@@ -49,7 +49,7 @@ import {
  * The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same
  * parameters.
  */
-const LINK_ORDER = linkOrder('venue', [
+const PAGE_LINK_ORDER = pageLinkOrder('venue', [
   'page',
   'per_page',
   'event',
@@ -74,7 +74,7 @@ export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 export function createLinkedRecords(services: Services, kind: LinkedKind) {
   const { serializer, replica, nowMs } = services;
   const customFields = customFieldsOf(services.mapping, kind);
-  const serializeEntry = (record: LinkedRecord): JsonObject => serializer.linked(record);
+  const serializeItem = (record: LinkedRecord): JsonObject => serializer.linked(record);
   const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
   const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind, parameterOf });
 
@@ -103,10 +103,10 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       per_page: page.perPage,
       status: access.status,
     };
-    const params = LINK_ORDER.flatMap((name) => (name in effective ? linkParams(name, effective[name]) : []));
+    const params = PAGE_LINK_ORDER.flatMap((name) => (name in effective ? pageLinkParams(name, effective[name]) : []));
     const links = pageLinks(`${request.baseUrl}/${PLURALS[kind]}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind, ids, total, page, links, serialize: serializeEntry, validUntilMs };
+    const listPage = { kind, ids, total, page, links, serialize: serializeItem, validUntilMs };
     return { listPage, access };
   }
 
@@ -202,7 +202,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       return { status: 201, body: serializer.linked(record, { unlocked }) };
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const stored = await readEditable(services, kind, id, request);
+      const stored = await editableRecord(services, kind, id, request);
       const { mayPublish } = await authorizeWrite(services, kind, request);
       const { title } = input.fields;
       if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
@@ -225,7 +225,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       return { status: 200, body: serializer.linked(record, { unlocked: true }) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      const record = await readEditable(services, kind, id, request);
+      const record = await editableRecord(services, kind, id, request);
       const rollback = createRollback(services, request);
       const trashed = await rollback.run(() => trashPost(services, kind, record, request));
       return { status: 200, body: serializer.linked(trashed) };

@@ -12,11 +12,11 @@ import { exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './perm
 import {
   joinRendered,
   joinStaff,
-  publicEntries,
+  publicItems,
   runInOneTurn,
   runInTurns,
   type Serialize,
-  staffEntries,
+  staffItems,
 } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
@@ -129,16 +129,16 @@ function* responseSteps<K extends PostKind>(
     extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
   };
   if (!isPublic) {
-    const entries = yield* staffEntries<K>(services, kind, ids, audience, serialize);
-    return { ...head, body: joinStaff(name, entries, restOf(listPage)) };
+    const items = yield* staffItems<K>(services, kind, ids, audience, serialize);
+    return { ...head, body: joinStaff(name, items, restOf(listPage)) };
   }
-  const entries = yield* publicEntries<K>(services, kind, ids, audience, serialize);
-  const { parts, etag, cacheTags } = joinRendered(name, entries, restOf(listPage));
+  const items = yield* publicItems<K>(services, kind, ids, audience, serialize);
+  const { parts, etag, cacheTags } = joinRendered(name, items, restOf(listPage));
   const replicaVersion = services.replica.version;
   return { ...head, body: parts, etag, cacheTags, validUntilMs, replicaVersion };
 }
 
-/** The properties of the body beside the entries. */
+/** The properties of the body beside the items. */
 export const restOf = ({ links, total, page }: Pick<ListPage<PostKind>, 'links' | 'total' | 'page'>): JsonObject => ({
   ...links,
   total,
@@ -171,14 +171,14 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
 /** A parameter in a link. `csv`: the value is not encoded, because of its commas. */
-export interface LinkParam {
+export interface PageLinkParam {
   name: string;
   value: string;
   csv?: boolean;
 }
 
 /** The parameters of a list in the order of its links. Those that `order` does not name follow. */
-export function linkOrder(kind: Kind, order: readonly string[]): string[] {
+export function pageLinkOrder(kind: Kind, order: readonly string[]): string[] {
   const others = LIST_PARAMETERS[kind].map(({ name }) => name).filter((name) => !order.includes(name));
   return [...order, ...others];
 }
@@ -193,10 +193,10 @@ const encode = (text: string): string =>
         .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** A parameter as sent. Each entry of an object becomes a parameter of its own; commas join a list. */
-export const linkParams = (name: string, value: unknown): LinkParam[] =>
+/** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
+export const pageLinkParams = (name: string, value: unknown): PageLinkParam[] =>
   isObject(value)
-    ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))
+    ? Object.entries(value).flatMap(([key, item]) => pageLinkParams(`${name}[${key}]`, item))
     : [{ name, value: value === true ? '1' : String(value) }];
 
 /**
@@ -205,7 +205,7 @@ export const linkParams = (name: string, value: unknown): LinkParam[] =>
  */
 export function pageLinks(
   address: string,
-  params: LinkParam[],
+  params: PageLinkParam[],
   { page, total, perPage }: { page: number; total: number; perPage: number },
 ): Record<string, string> {
   const encoded = params.map(({ name, value, csv }) => `${encode(name)}=${csv ? value : encode(value)}`);

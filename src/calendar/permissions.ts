@@ -47,12 +47,12 @@ function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined):
   if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
   const readsOthers = can(actor, 'readOthers', permissions);
   const readsPrivate = can(actor, 'readPrivate', permissions);
-  const others = STAFF_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
-  const own = can(actor, 'readOwn', permissions) ? STAFF_STATUSES : [];
-  return { others: ['publish', ...others], own, userId: actor.account.userId };
+  const ofAnyAuthor = STAFF_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
+  const ownOnly = can(actor, 'readOwn', permissions) ? STAFF_STATUSES : [];
+  return { anyAuthor: ['publish', ...ofAnyAuthor], ownOnly, userId: actor.account.userId };
 }
 
-/** Whether a visibility shows more than the public sees. */
+/** Whether a visibility shows more than the public sees: only the visibility of staff has a user. */
 export const exceedsPublic = ({ userId }: Visibility): boolean => userId !== 0;
 
 /** Whether an actor sees only what the public sees, in every kind. */
@@ -64,8 +64,8 @@ export const cmsStatus = (status: string): string => (status === WITHHELD ? 'pub
 
 /** Whether a visibility shows a record, by its status and author. */
 function isVisible(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
-  if (visibility.others.includes(record.status)) return true;
-  return visibility.userId !== 0 && record.author === visibility.userId && visibility.own.includes(record.status);
+  if (visibility.anyAuthor.includes(record.status)) return true;
+  return visibility.userId !== 0 && record.author === visibility.userId && visibility.ownOnly.includes(record.status);
 }
 
 /** Whether another record may show this one or be found by it. A record in the trash is linked to nothing. */
@@ -78,8 +78,8 @@ export const isVisibleLink = (
 export function restrictTo(visibility: Visibility, statuses: readonly string[]): Visibility {
   const isCovered = (status: string) => statuses.includes(cmsStatus(status));
   return {
-    others: visibility.others.filter(isCovered),
-    own: visibility.own.filter(isCovered),
+    anyAuthor: visibility.anyAuthor.filter(isCovered),
+    ownOnly: visibility.ownOnly.filter(isCovered),
     userId: visibility.userId,
   };
 }
@@ -130,7 +130,7 @@ export interface PermissionCache {
 }
 
 /** The part of the services that the functions below need. */
-interface Permissions {
+interface PermissionServices {
   permissions: PermissionCache;
 }
 
@@ -202,7 +202,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredent
  * unavailable, or it shows them to neither account.
  */
 export async function permissionsFor(
-  { permissions }: Permissions,
+  { permissions }: PermissionServices,
   kind: Kind,
   actor: Actor,
 ): Promise<ActionPermissions | undefined> {
@@ -213,7 +213,7 @@ export async function permissionsFor(
  * The same for a write, which must not fail as forbidden if the CMS is unavailable. Throws `CmsUnavailable`.
  */
 export async function permissionsForWrite(
-  { permissions }: Permissions,
+  { permissions }: PermissionServices,
   kind: Kind,
   actor: Actor,
 ): Promise<ActionPermissions | undefined> {
@@ -223,12 +223,15 @@ export async function permissionsForWrite(
 }
 
 /** The actor's visibility of one kind. */
-export async function visibilityFor(services: Permissions, kind: PostKind, actor: Actor): Promise<Visibility> {
+export async function visibilityFor(services: PermissionServices, kind: PostKind, actor: Actor): Promise<Visibility> {
   return visibilityOf(actor, await permissionsFor(services, kind, actor));
 }
 
 /** The actor's visibility of every kind, by the permissions of its collection. */
-export async function visibilitiesFor(services: Permissions, { actor }: { actor: Actor }): Promise<Visibilities> {
+export async function visibilitiesFor(
+  services: PermissionServices,
+  { actor }: { actor: Actor },
+): Promise<Visibilities> {
   if (!actor.account) return PUBLIC_VISIBILITIES;
   // The first lookup alone: if the CMS is unavailable, the other two then do not call it.
   const event = await visibilityFor(services, 'event', actor);

@@ -16,7 +16,7 @@ import {
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
-import { mapCmsError, unknownId } from './cms-errors.ts';
+import { cmsToApiError, unknownId } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
 import { isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
@@ -137,7 +137,7 @@ async function fetchPost<K extends PostKind>(
     if (!(error instanceof CmsRejected)) throw error;
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection')
-      throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
     // The service account sees it: the CMS only hides it from this caller.
     if (services.replica.get(kind, id)) throw notAccessible(kind);
     if (kind !== 'event') services.unknownRecords.markMissing(lookUpName(services, kind, id, request));
@@ -261,7 +261,7 @@ async function findInCms(
       if (!(error instanceof CmsRejected)) throw error;
       // WordPress refuses one post, but a taxonomy as a whole.
       if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
-      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
       if (error.status === 404) markMissing(wanted);
       return [];
     }

@@ -1,4 +1,4 @@
-// Renders public records to JSON bytes once, and joins rendered records to lists.
+// Renders records to JSON bytes, those for the public once, and joins rendered records to lists.
 
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../model/json.ts';
@@ -13,22 +13,22 @@ import { ownTurn } from './turns.ts';
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
 
-/** Serializes a record of one kind for the public. */
+/** Serializes a record of one kind for an audience. */
 export type Serialize<K extends Kind> = (record: RecordOf[K], audience: Audience) => JsonObject;
 
-/** A single read and a list entry of the same record have different JSON. */
-type Variant = 'single' | 'entry';
+/** A single read and a list item of the same record have different JSON. */
+type Variant = 'single' | 'item';
 
 const renderingOf = ({ baseUrl }: Audience, variant: Variant): string => `${variant} ${baseUrl}`;
 
 /** Properties of a serialized event that hold other records, and their kinds. */
-const LINKED_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
+const SHOWN_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
 
 /** Cache tags of the records in a serialized record. The JSON has only those that the public may see. */
-function linkedCacheTags(kind: Kind, json: JsonObject): string[] {
+function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
-  return Object.entries(LINKED_KINDS).flatMap(([property, linkedKind]) =>
-    ([json[property]].flat() as JsonObject[]).map(({ id }) => `${linkedKind}-${id}`),
+  return Object.entries(SHOWN_KINDS).flatMap(([property, shownKind]) =>
+    ([json[property]].flat() as JsonObject[]).map(({ id }) => `${shownKind}-${id}`),
   );
 }
 
@@ -43,9 +43,9 @@ export function renderRecord<K extends Kind>(
   const json = serialize(record, audience);
   const text = `${JSON.stringify(json)},`;
   // A slice of Buffer's shared pool would keep the whole pool in memory as long as the cache keeps the slice.
-  const listEntry = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  listEntry.write(text);
-  const bytes = listEntry.subarray(0, -1);
+  const bytesAndComma = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytesAndComma.write(text);
+  const bytes = bytesAndComma.subarray(0, -1);
   const etag = `"${contentHash(bytes)}"`;
   const rendering = renderingOf(audience, variant);
   const { kind, id } = record;
@@ -55,11 +55,11 @@ export function renderRecord<K extends Kind>(
     replica.setRendered(rendering, record, previous);
     return previous;
   }
-  const linked = linkedCacheTags(kind, json);
+  const shown = shownCacheTags(kind, json);
   // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
   // as it is.
   const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
-  const rendered: RenderedRecord = { bytes, listEntry, etag, cacheTags: [`${kind}-${id}`, ...linked], modifiedUtc };
+  const rendered: RenderedRecord = { bytes, bytesAndComma, etag, cacheTags: [`${kind}-${id}`, ...shown], modifiedUtc };
   replica.setRendered(rendering, record, rendered);
   return rendered;
 }
@@ -93,8 +93,8 @@ const sizeOfNextStep = (records: number, bytes: number): number =>
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
 type Steps<T> = Generator<number, T>;
 
-/** Renders the public entries that are not cached. Returns those of the list, in the order of `ids`. */
-export function* publicEntries<K extends Kind>(
+/** Renders the public items that are not cached. Returns those of the list, in the order of `ids`. */
+export function* publicItems<K extends Kind>(
   services: Services,
   kind: K,
   ids: number[],
@@ -102,9 +102,9 @@ export function* publicEntries<K extends Kind>(
   serialize: Serialize<K>,
 ): Steps<RenderedRecord[]> {
   const { replica } = services;
-  const rendering = renderingOf(audience, 'entry');
-  const entries = ids.map((id) => replica.getRendered(rendering, kind, id));
-  const missing = ids.flatMap((id, i) => (entries[i] === undefined ? [{ id, i }] : []));
+  const rendering = renderingOf(audience, 'item');
+  const items = ids.map((id) => replica.getRendered(rendering, kind, id));
+  const missing = ids.flatMap((id, i) => (items[i] === undefined ? [{ id, i }] : []));
   for (let from = 0, step = RECORDS_PER_STEP.first; from < missing.length; ) {
     let bytes = 0;
     const some = missing.slice(from, from + step);
@@ -116,25 +116,25 @@ export function* publicEntries<K extends Kind>(
     for (const { id, i } of some) {
       const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
       if (!record) continue;
-      const entry = renderRecord<K>(services, record, audience, 'entry', serialize);
-      entries[i] = entry;
-      bytes += entry.bytes.byteLength;
+      const item = renderRecord<K>(services, record, audience, 'item', serialize);
+      items[i] = item;
+      bytes += item.bytes.byteLength;
     }
     step = sizeOfNextStep(some.length, bytes);
     yield bytes;
   }
-  return entries.filter((entry) => entry !== undefined);
+  return items.filter((item) => item !== undefined);
 }
 
-/** Renders the entries of one actor's list, in the order of `ids`. No cache keeps them. */
-export function* staffEntries<K extends Kind>(
+/** Renders the items of one actor's list, in the order of `ids`. No cache keeps them. */
+export function* staffItems<K extends Kind>(
   { replica }: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
 ): Steps<Uint8Array[]> {
-  const entries: Uint8Array[] = [];
+  const items: Uint8Array[] = [];
   for (let from = 0, step = RECORDS_PER_STEP.first; from < ids.length; ) {
     const some = ids.slice(from, from + step);
     from += step;
@@ -143,12 +143,12 @@ export function* staffEntries<K extends Kind>(
       const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
       return record ? [Buffer.from(JSON.stringify(serialize(record, audience)))] : [];
     });
-    entries.push(...rendered);
+    items.push(...rendered);
     const bytes = rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
     step = sizeOfNextStep(some.length, bytes);
     yield bytes;
   }
-  return entries;
+  return items;
 }
 
 /** Runs all steps in one turn of the event loop. */
@@ -162,7 +162,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 /**
  * Runs the steps, and lets other requests run after every `TURN_BYTES`: without a pause, 500 large events
  * would stop all other requests for half a second. Resolves with undefined if the replica changed meanwhile:
- * then the entries may belong to different states of it.
+ * then the items may belong to different states of it.
  */
 export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
   const { version } = replica;
@@ -185,41 +185,41 @@ export interface JoinedList {
   cacheTags: string[];
 }
 
-/** `{"events":[...],...rest}` in chunks. `entries`: their JSON, each but the last followed by a comma; `rest`: JSON. */
-const joinEntries = (name: string, entries: readonly Uint8Array[], rest: string): Uint8Array[] => [
+/** `{"events":[...],...rest}` in chunks. `items`: their JSON, each but the last followed by a comma; `rest`: JSON. */
+const joinItems = (name: string, items: readonly Uint8Array[], rest: string): Uint8Array[] => [
   Buffer.from(`{${JSON.stringify(name)}:[`),
-  ...entries,
+  ...items,
   Buffer.from(`],${rest.slice(1)}`),
 ];
 
 const COMMA = Buffer.from(',');
 
-/** Joins the entries of one actor's list. */
-export const joinStaff = (name: string, entries: readonly Uint8Array[], rest: JsonObject): Uint8Array[] =>
-  joinEntries(
+/** Joins the items of one actor's list. */
+export const joinStaff = (name: string, items: readonly Uint8Array[], rest: JsonObject): Uint8Array[] =>
+  joinItems(
     name,
-    entries.flatMap((entry, i) => (i === 0 ? [entry] : [COMMA, entry])),
+    items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])),
     JSON.stringify(rest),
   );
 
 /**
- * Joins the entries of a public list. The ETag depends on the entries' ETags and `rest`.
+ * Joins the items of a public list. The ETag depends on the items' ETags and `rest`.
  */
-export function joinRendered(name: string, entries: RenderedRecord[], rest: JsonObject): JoinedList {
+export function joinRendered(name: string, items: RenderedRecord[], rest: JsonObject): JoinedList {
   const tail = JSON.stringify(rest);
-  const last = entries.length - 1;
-  const parts = joinEntries(
+  const last = items.length - 1;
+  const parts = joinItems(
     name,
-    entries.map(({ bytes, listEntry }, i) => (i === last ? bytes : listEntry)),
+    items.map(({ bytes, bytesAndComma }, i) => (i === last ? bytes : bytesAndComma)),
     tail,
   );
-  const etag = `"${contentHash(entries.map((entry) => entry.etag).join('') + tail)}"`;
+  const etag = `"${contentHash(items.map((item) => item.etag).join('') + tail)}"`;
   const cacheTags = [name];
-  const linked = new Set<string>();
-  for (const entry of entries) {
-    cacheTags.push(entry.cacheTags[0]);
-    // The first tag is the record's own, which no other entry has.
-    for (let index = 1; index < entry.cacheTags.length; index += 1) linked.add(entry.cacheTags[index]!);
+  const shown = new Set<string>();
+  for (const item of items) {
+    cacheTags.push(item.cacheTags[0]);
+    // The first tag is the record's own, which no other item has.
+    for (let index = 1; index < item.cacheTags.length; index += 1) shown.add(item.cacheTags[index]!);
   }
-  return { parts, etag, cacheTags: [...cacheTags, ...linked] };
+  return { parts, etag, cacheTags: [...cacheTags, ...shown] };
 }

@@ -6,8 +6,8 @@ import type { Actor } from './permissions.ts';
 /** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
 export interface Rollback {
   /**
-   * The CMS responded that this request created `record`. The rollback leaves a record in the CMS if this is
-   * called without `record`.
+   * The CMS responded that this request created `record`. Without `record` the rollback does not remove it: the
+   * error names it as an orphan.
    */
   created(kind: KindOrImage, id: number, record?: object): void;
   /**

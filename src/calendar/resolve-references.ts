@@ -10,7 +10,7 @@ import { parseEmbedded } from '../interface/validate.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { normalizeUnicode, slugOf } from '../text/text.ts';
-import { mapCmsError } from './cms-errors.ts';
+import { cmsToApiError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
@@ -130,7 +130,7 @@ async function createTerm(
     return (await services.cmsRecords.create(kind, { name }, request, rollback)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw mapCmsError(error, { kind, anonymous: false });
+      throw cmsToApiError(error, { kind, anonymous: false });
     const id = error.existingId;
     await termExists(services, kind, id, request);
     await rollback.use(kind, id);

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import type { PostKind } from '../model/records.ts';
 import { slugKey } from '../text/text.ts';
-import { mapCmsError } from './cms-errors.ts';
+import { cmsToApiError } from './cms-errors.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
@@ -58,7 +58,7 @@ export function createSlugResolver(services: Services): SlugResolver {
       return (await services.cmsRecords.findBySlug(kind, slug, request, isForStaff))?.id;
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, anonymous: !request.actor.account });
+      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
       return undefined;
     }
   }

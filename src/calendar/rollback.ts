@@ -18,7 +18,7 @@ import {
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
-import { mapCmsError, unavailableError } from './cms-errors.ts';
+import { cmsToApiError, unavailableError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { RequestHandle, Services, UsedRecords } from './services.ts';
@@ -138,7 +138,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof CmsUnavailable) return unavailableError(error);
-  if (error instanceof CmsRejected) return mapCmsError(error, { kind: 'event', anonymous: false }) as ApiError;
+  if (error instanceof CmsRejected) return cmsToApiError(error, { kind: 'event', anonymous: false }) as ApiError;
   const message = 'The gateway could not complete this request.';
   return new ApiError(500, 'internal_server_error', message, { cause: error });
 }

@@ -7,11 +7,11 @@ import type { Input } from '../interface/parameter.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
-import { mappingCmsErrors } from './cms-errors.ts';
+import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
-  linkOrder,
-  linkParams,
+  pageLinkOrder,
+  pageLinkParams,
   pageLinks,
   type RequestedPage,
   requestedPage,
@@ -19,7 +19,7 @@ import {
   totalHeaders,
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
-import { findRendered, joinRendered, publicEntries, renderRecord, runInOneTurn } from './rendered-records.ts';
+import { findRendered, joinRendered, publicItems, renderRecord, runInOneTurn } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
@@ -30,7 +30,7 @@ const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
  * Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route
  * declares `context`.
  */
-const LINK_PARAMS = [...linkOrder('category', []).filter((name) => name !== 'page'), 'context'];
+const LINK_PARAMS = [...pageLinkOrder('category', []).filter((name) => name !== 'page'), 'context'];
 /** Properties of a term with `context=embed`. */
 const EMBED_PROPERTIES = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
 
@@ -61,7 +61,7 @@ export function createTerms(services: Services, kind: TermKind) {
   const { serializer, replica } = services;
   const collection = PLURALS[kind];
   const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, visibilities: PUBLIC_VISIBILITIES });
-  const serializeEntry = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
+  const serializeItem = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
   const serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...serializer.term(record, audience),
     _links: cmsLinks(record),
@@ -120,14 +120,14 @@ export function createTerms(services: Services, kind: TermKind) {
     if (!isWholeTerm(context)) {
       const mayShow = context !== 'edit' || (await mayManage(request));
       const records = replica.getMany(kind, mayShow ? ids : []);
-      const entries = ids.flatMap((id) => {
+      const items = ids.flatMap((id) => {
         const record = records.get(id);
-        return record ? [inContext(serializeEntry(record, audience), context)] : [];
+        return record ? [inContext(serializeItem(record, audience), context)] : [];
       });
-      return { status: 200, body: { [collection]: entries, ...rest }, headers };
+      return { status: 200, body: { [collection]: items, ...rest }, headers };
     }
-    const entries = runInOneTurn(publicEntries<TermKind>(services, kind, ids, audience, serializeEntry));
-    const { parts, etag } = joinRendered(collection, entries, rest);
+    const items = runInOneTurn(publicItems<TermKind>(services, kind, ids, audience, serializeItem));
+    const { parts, etag } = joinRendered(collection, items, rest);
     const cacheTags = [...ids.map((id) => `${kind}-${id}`), collection];
     return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
   }
@@ -139,7 +139,7 @@ export function createTerms(services: Services, kind: TermKind) {
     { page, perPage }: RequestedPage,
     { baseUrl }: RequestContext,
   ): Record<string, string> {
-    const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : linkParams(name, sent[name])));
+    const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : pageLinkParams(name, sent[name])));
     return pageLinks(`${baseUrl}/${collection}/`, params, { page, perPage, total });
   }
 
@@ -196,7 +196,7 @@ export function createTerms(services: Services, kind: TermKind) {
       return rollback.run(async () => {
         await assertMayManage(request);
         const fields = await fieldsOf(input, undefined, rollback);
-        const record = await mappingCmsErrors({ kind, anonymous: false }, () =>
+        const record = await withApiErrors({ kind, anonymous: false }, () =>
           services.cmsRecords.create(kind, fields, request, rollback),
         );
         return createdResponse(record, request);
@@ -212,7 +212,7 @@ export function createTerms(services: Services, kind: TermKind) {
       const record = await rollback.run(async () => {
         await assertMayManage(request);
         const fields = await fieldsOf(input, id, rollback);
-        return mappingCmsErrors({ kind, id, anonymous: false }, () =>
+        return withApiErrors({ kind, id, anonymous: false }, () =>
           services.cmsRecords.update(kind, id, fields, request),
         );
       });
@@ -231,7 +231,7 @@ export function createTerms(services: Services, kind: TermKind) {
           .map((child) => ({ ...child, parent: record.parent }));
       const rollback = createRollback(services, request);
       await rollback.run(() =>
-        mappingCmsErrors({ kind, id, anonymous: false }, () =>
+        withApiErrors({ kind, id, anonymous: false }, () =>
           services.cmsRecords.delete(kind, id, request, movedChildren),
         ),
       );

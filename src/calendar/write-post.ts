@@ -7,7 +7,7 @@ import { alreadyTrashed, forbidden, notAnEvent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
-import { type ErrorContext, mappingCmsErrors, unknownId } from './cms-errors.ts';
+import { type ErrorContext, unknownId, withApiErrors } from './cms-errors.ts';
 import type { CmsResult } from './cms-records.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
@@ -29,20 +29,20 @@ export async function authorizeWrite(
 }
 
 /** The record of an update or delete. Throws 403 if the actor may not change it. */
-export async function readEditable<K extends PostKind>(
+export async function editableRecord<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   await authorizeWrite(services, kind, request);
-  const record = services.replica.get(kind, id) ?? (await readUnknown(services, kind, id, request));
+  const record = services.replica.get(kind, id) ?? (await readUnstored(services, kind, id, request));
   const permissions = await permissionsForWrite(services, kind, request.actor);
   if (!mayEdit(request.actor, record, permissions)) throw forbidden(false);
   return record;
 }
 
-async function readUnknown<K extends PostKind>(
+async function readUnstored<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
@@ -87,7 +87,7 @@ export const createPost = <K extends PostKind>(
   request: RequestContext,
   rollback: Rollback,
 ): Promise<RecordOf[K]> =>
-  mappingCmsErrors(errorContext(services, target), () =>
+  withApiErrors(errorContext(services, target), () =>
     services.cmsRecords.create(target.kind, fields, request, rollback),
   );
 
@@ -95,14 +95,14 @@ export const createPost = <K extends PostKind>(
  * The post in the CMS now, which may be newer than in the replica, for an update that combines sent values
  * with stored ones. Throws what the update would throw.
  */
-export async function readForUpdate<K extends PostKind>(
+export async function readCurrent<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
 ): Promise<CmsResult<K>> {
   writableMapping(services, kind);
-  return mappingCmsErrors({ kind, id, anonymous: false }, () => services.cmsRecords.readForEditing(kind, id, request));
+  return withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.readForEditing(kind, id, request));
 }
 
 /**
@@ -116,7 +116,7 @@ export async function readCreated<K extends PostKind>(
   request: RequestContext,
 ): Promise<ReadResult<K>> {
   try {
-    return { record: (await readForUpdate(services, kind, id, request)).record, unlocked: true };
+    return { record: (await readCurrent(services, kind, id, request)).record, unlocked: true };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error;
     return readPost(services, kind, id, request);
@@ -135,7 +135,7 @@ export const checkWrite = <K extends PostKind>(
   request: RequestContext,
   current?: CmsRecord,
 ): Promise<CmsRecord | undefined> =>
-  mappingCmsErrors(errorContext(services, target, id), () =>
+  withApiErrors(errorContext(services, target, id), () =>
     services.cmsRecords.check(target.kind, id, fields, request, current),
   );
 
@@ -148,7 +148,7 @@ export const updatePost = <K extends PostKind>(
   request: RequestContext,
   current?: CmsRecord,
 ): Promise<RecordOf[K]> =>
-  mappingCmsErrors(errorContext(services, target, id), () =>
+  withApiErrors(errorContext(services, target, id), () =>
     services.cmsRecords.update(target.kind, id, fields, request, current),
   );
 
@@ -164,7 +164,7 @@ export async function trashPost<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   const { storedAs } = writableMapping(services, kind);
   if (record.status === 'trash') throw alreadyTrashed(kind);
-  return mappingCmsErrors({ kind, id: record.id, anonymous: false }, async () => {
+  return withApiErrors({ kind, id: record.id, anonymous: false }, async () => {
     if (storedAs === 'posts') return services.cmsRecords.trash(kind, record.id, request);
     await services.cmsRecords.delete(kind, record.id, request);
     return { ...record, status: 'trash' };

@@ -20,7 +20,7 @@ import type { WriteThrough } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CreateDependencies } from './create-attempt.ts';
 
-export interface IngestDependencies extends Omit<CreateDependencies, 'recentlyCreated'> {
+export interface ResponseStoreDependencies extends Omit<CreateDependencies, 'recentlyCreated'> {
   /** The service account, for images. */
   serviceCredentials: Credentials;
   writeThrough: WriteThrough;
@@ -28,14 +28,14 @@ export interface IngestDependencies extends Omit<CreateDependencies, 'recentlyCr
 
 export interface Origin {
   /** Taken before the CMS was called: a response that was read before a later write is outdated. */
-  readMark: number;
+  changeMark: number;
   /** The record is the response to a write. */
   isWritten?: boolean;
   /** How the CMS was called. Undefined for a record from a public list, which is the public view already. */
   call: CallOptions | undefined;
 }
 
-export function createIngest({
+export function createResponseStore({
   cms,
   mapping,
   replica,
@@ -43,19 +43,19 @@ export function createIngest({
   site,
   sync,
   writeThrough,
-}: IngestDependencies) {
+}: ResponseStoreDependencies) {
   /**
    * Stores the public view of a record, with its image. If the CMS does not send the public view, the replica
    * withholds a written record and does not change one that was read; in both cases it is re-read at once.
    * @param record as the CMS sent it
    */
-  async function ingest<K extends Kind>(
+  async function storeResponse<K extends Kind>(
     kind: K,
     cmsRecord: CmsRecord,
     record: RecordOf[K],
     origin: Origin,
   ): Promise<void> {
-    const { readMark, isWritten = false, call } = origin;
+    const { changeMark, isWritten = false, call } = origin;
     const kindMapping = kindMappingOf(mapping, kind)!;
     // The sync stores a series with all its occurrences, unless the replica has it as it is.
     if (kindMapping.occurrences) {
@@ -78,32 +78,32 @@ export function createIngest({
     // delete them.
     const isStaffOnly = view.status === WITHHELD && serviceCredentials === undefined;
     const changes = isStaffOnly ? { deletes: [{ kind, ids: [record.id] }] } : { upserts };
-    if (isWritten) await writeThrough.storeWritten(changes, readMark);
-    else await writeThrough.storeRead(changes, readMark);
+    if (isWritten) await writeThrough.storeWritten(changes, changeMark);
+    else await writeThrough.storeRead(changes, changeMark);
     if (view === withheld) void writeThrough.reread(kind, record.id);
     if ('image' in record) await storeImage(record.image, origin);
   }
 
   /** The next poll fetches an image that cannot be read now. The record does not wait for it. */
-  async function storeImage(id: number, { readMark, isWritten }: Origin): Promise<void> {
+  async function storeImage(id: number, { changeMark, isWritten }: Origin): Promise<void> {
     if (!id || replica.getImage(id)) return;
     const call: CallOptions = { credentials: serviceCredentials, bulkhead: isWritten ? 'callers' : 'anonymous' };
     const images = await cms.images([id], call).catch(() => []);
-    if (images.length > 0) await writeThrough.storeRead({ images }, readMark);
+    if (images.length > 0) await writeThrough.storeRead({ images }, changeMark);
   }
 
   /**
    * Deletes a record that the CMS says it does not have. Some CMSs say so too of records that this caller may not see:
    * one that is not public is read again by the sync.
    */
-  async function forget(kind: Kind, id: number, readMark: number): Promise<void> {
-    const held = replica.get(kind, id);
-    const isNotPublic = held !== undefined && 'status' in held && held.status !== 'publish';
+  async function forget(kind: Kind, id: number, changeMark: number): Promise<void> {
+    const stored = replica.get(kind, id);
+    const isNotPublic = stored !== undefined && 'status' in stored && stored.status !== 'publish';
     if (isNotPublic && serviceCredentials !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
-    else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
+    else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, changeMark);
   }
 
-  return { ingest, forget };
+  return { ingest: storeResponse, forget };
 }
 
 /** Terms have no versions. */
@@ -118,7 +118,7 @@ const REREAD_MS = 5000;
 
 /** For a gateway without peers. */
 export const localWriteThrough = (replica: Replica, sync: Sync, mapping: Mapping): WriteThrough => ({
-  readMark: () => 0,
+  changeMark: () => 0,
   async storeRead(changes) {
     replica.apply(changes);
   },
@@ -172,11 +172,11 @@ export function tolerantWriteThrough(
   }
 
   return {
-    readMark: () => writeThrough.readMark(),
-    storeRead: (changes, readMark) => tolerate(() => writeThrough.storeRead(onlyNewer(changes), readMark)),
-    storeWritten: (changes, readMark) =>
+    changeMark: () => writeThrough.changeMark(),
+    storeRead: (changes, changeMark) => tolerate(() => writeThrough.storeRead(onlyNewer(changes), changeMark)),
+    storeWritten: (changes, changeMark) =>
       tolerate(
-        () => writeThrough.storeWritten(changes, readMark),
+        () => writeThrough.storeWritten(changes, changeMark),
         () => rereadLater(changes),
       ),
     reread: (kind, id) => writeThrough.reread(kind, id),

@@ -60,7 +60,7 @@ async function resumeFromLog({ sync, changeLog, leaseMs, dispatch }: ClusterNode
   const complete = sync?.state().complete ?? false;
   if (!complete || changeLog.unpublished === 'unknown' || changeLog.offset === LOG_START) return false;
   if (!(await changeLog.applyPending(redis))) return false;
-  const { tail } = await redis.claimLock('watch', leaseMs, '');
+  const { tail } = await redis.updateLock('watch', leaseMs, '');
   if (tail === changeLog.offset) {
     dispatch({ type: 'joined' });
     return true;

@@ -49,9 +49,9 @@ export interface ChangeLog {
    */
   commit(source: ChangeSource, build: () => ChangeSet, options?: { republish?: boolean }): Promise<number>;
   /** Call it before a CMS call; `changedSince` then tells whether the response is outdated. */
-  readMark(): number;
+  changeMark(): number;
   /** Whether an entry about this record was applied after that mark. */
-  changedSince(key: string, readMark: number): boolean;
+  changedSince(key: string, changeMark: number): boolean;
   /**
    * False if the entries do not continue at the offset, or contain another gateway's baseline. `force`:
    * applies them anyway.
@@ -96,10 +96,10 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   let lastSkipped = LOG_START;
   const cursorNow = () => (compareIds(lastSkipped, offset) > 0 ? lastSkipped : offset);
   /** Grows with every change. */
-  let changeMark = 0;
+  let lastMark = 0;
   /** The mark of the latest change that is no longer remembered. */
   let forgottenMark = 0;
-  const changeMarks = createLargeCache<string, number>(MAX_REMEMBERED, {
+  const marks = createLargeCache<string, number>(MAX_REMEMBERED, {
     dispose: (mark, _key, reason) => {
       if (reason === 'evict') forgottenMark = Math.max(forgottenMark, mark);
     },
@@ -118,8 +118,8 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   }
 
   function remember(change: ChangeSet): void {
-    changeMark += 1;
-    for (const key of keysOf(change)) changeMarks.set(key, changeMark);
+    lastMark += 1;
+    for (const key of keysOf(change)) marks.set(key, lastMark);
   }
 
   function apply(entry: LogEntry & { id: string }): void {
@@ -129,7 +129,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       replica.apply(entry.change);
       // This replica may have stored the change before the log had it: the journal notes it once more, at this offset.
       for (const { kind, id } of keysOf(entry.change).map(parseKey))
-        if (kind !== 'image') replica.journal.renote(kind, id);
+        if (kind !== 'image') replica.journal.moveToPresentOffset(kind, id);
     });
     offset = entry.id;
     appliedCount += 1;
@@ -223,6 +223,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       if (mode.type === 'local') return changed + applyLocally(source, change);
       const part = republish ? change : firstPart(change);
       try {
+        // What a request read is to the other gateways what a poll found.
         const type = source === 'write' ? 'write' : 'poll';
         if (!(await appendInOrder(mode, { from: nodeId, type, change: part }))) continue;
       } catch (error) {
@@ -274,8 +275,8 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       return appliedCount;
     },
     commit: (source, build, { republish = false } = {}) => enqueue(() => commit(source, build, republish)),
-    readMark: () => changeMark,
-    changedSince: (key, readMark) => (changeMarks.get(key) ?? forgottenMark) > readMark,
+    changeMark: () => lastMark,
+    changedSince: (key, changeMark) => (marks.get(key) ?? forgottenMark) > changeMark,
     applyEntries,
     applyPending,
     writeBaseline: (redis, token) => enqueue(() => writeBaseline(redis, token)),
@@ -283,9 +284,9 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       offset = newOffset;
       replica.setState(OFFSET_KEY, offset);
       replica.journal.setOffset(offset);
-      changeMark += 1;
-      forgottenMark = changeMark;
-      changeMarks.clear();
+      lastMark += 1;
+      forgottenMark = lastMark;
+      marks.clear();
       unpublished.replicaReplaced(keys);
       resolveWaiters();
     },

@@ -59,13 +59,16 @@ export function createCluster(options: ClusterOptions): Cluster {
   const { url, siteUrl, serviceCredentials, intervalMs: leaseMs, deadlineMs = DEADLINE_MS } = options;
   const node = createNode({ ...options, leaseMs });
   const { changeLog } = node;
+  const { consistencyToken, waitFor, poll } = createConsistencyTokens(node);
   const writeThrough = createWriteThrough(node);
   const { repair } = writeThrough;
   const webhooks = createWebhooks(node);
   const session = createRedisSession(node, { url, siteUrl, serviceCredentials, deadlineMs, repair });
 
   return {
-    ...createConsistencyTokens(node),
+    consistencyToken,
+    waitFor,
+    poll,
     writeThrough,
     commit: (build) => changeLog.commit('poll', build),
     async beginPoll() {

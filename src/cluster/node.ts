@@ -89,8 +89,8 @@ export function createNode({ leaseMs, mapping, replica, observe }: NodeOptions):
     roleSinceMs = Date.now();
     observe({ type: 'cluster-role', from: before.name, to: role.name, why: event.type });
     if (role.name === 'bootstrapping') node.changeLog.markUnpublished('unknown');
-    if (role.name === 'leader' && before.name !== 'bootstrapping') node.sync?.becomeLeader(recentWrites);
-    else if (node.mayPoll() && role.name !== 'leader') node.sync?.becomeLeader([]);
+    if (role.name === 'leader' && before.name !== 'bootstrapping') node.sync?.takeOverPolling(recentWrites);
+    else if (node.mayPoll() && role.name !== 'leader') node.sync?.takeOverPolling([]);
     else node.sync?.recheckLeadership();
   }
 

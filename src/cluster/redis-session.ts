@@ -68,7 +68,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     const mode = mayTakeLock(role, eligibility, sentMs, { leaseMs }) ? 'take' : 'release';
     // An entry may arrive before the reply, and the tail in the reply is then older than the offset.
     const { offset } = changeLog;
-    const lock = await redis.claimLock(mode, leaseMs, leaderStatus());
+    const lock = await redis.updateLock(mode, leaseMs, leaderStatus());
     node.hasLog = lock.tail !== LOG_START;
     const wasSkipped = lock.tail === changeLog.lastSkipped && compareIds(lock.tail, offset) > 0;
     if (wasSkipped) changeLog.markUnpublished('unknown');
@@ -221,7 +221,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     async stop() {
       stopping.abort();
       const { redis } = node;
-      await redis?.claimLock('release', leaseMs, '').catch(() => {});
+      await redis?.updateLock('release', leaseMs, '').catch(() => {});
       redis?.close();
       await running;
     },

@@ -69,7 +69,7 @@ export interface AppendRequest {
 export interface Redis {
   /** Aborted once the connection is closed. */
   readonly signal: AbortSignal;
-  claimLock(mode: 'take' | 'watch' | 'release', leaseMs: number, leaderStatus: string): Promise<LockStatus>;
+  updateLock(mode: 'take' | 'watch' | 'release', leaseMs: number, leaderStatus: string): Promise<LockStatus>;
   append(request: AppendRequest): Promise<AppendResult>;
   /** The existing entries after this id, at most `limit`. */
   readEntries(after: string, limit: number): Promise<StoredEntry[]>;
@@ -180,7 +180,7 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
 
   return {
     signal,
-    async claimLock(mode, leaseMs, statusAsLeader) {
+    async updateLock(mode, leaseMs, statusAsLeader) {
       const flag = { take: '1', watch: '0', release: '-1' }[mode];
       const reply = await runScript(CLAIM_LOCK, lockKeys, [nodeId, String(leaseMs), flag, statusAsLeader]);
       const [holder = '', token = '0', tail = '', leaderStatus = ''] = reply;

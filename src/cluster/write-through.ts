@@ -30,11 +30,11 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
   let notBeforeMs = 0;
 
   /** Without the records that changed since the mark; `onOutdated` gets their keys. */
-  const withoutOutdated = (change: ChangeSet, readMark: number, onOutdated?: (key: string) => void): ChangeSet => ({
+  const withoutOutdated = (change: ChangeSet, changeMark: number, onOutdated?: (key: string) => void): ChangeSet => ({
     ...change,
     upserts: (change.upserts ?? []).filter(({ kind, id }) => {
       const key = recordKey(kind, id);
-      const isOutdated = changeLog.changedSince(key, readMark);
+      const isOutdated = changeLog.changedSince(key, changeMark);
       if (isOutdated) onOutdated?.(key);
       return !isOutdated;
     }),
@@ -74,18 +74,18 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
   }
 
   return {
-    readMark: changeLog.readMark,
-    async storeRead(change, readMark) {
+    changeMark: changeLog.changeMark,
+    async storeRead(change, changeMark) {
       const unchanged = (kind: KindOrImage, ids: readonly number[]) =>
-        ids.filter((id) => !changeLog.changedSince(recordKey(kind, id), readMark));
+        ids.filter((id) => !changeLog.changedSince(recordKey(kind, id), changeMark));
       await changeLog.commit('read', () => ({
-        ...withoutOutdated(change, readMark),
+        ...withoutOutdated(change, changeMark),
         deletes: (change.deletes ?? []).map(({ kind, ids }) => ({ kind, ids: unchanged(kind, ids) })),
       }));
     },
-    async storeWritten(change, readMark) {
+    async storeWritten(change, changeMark) {
       const outdated = new Set<string>();
-      await changeLog.commit('write', () => withoutOutdated(change, readMark, (key) => outdated.add(key)));
+      await changeLog.commit('write', () => withoutOutdated(change, changeMark, (key) => outdated.add(key)));
       if (outdated.size > 0) await refetchOrMark(outdated);
     },
     // The replica may be unwritable (a full disk) or closed (the gateway stops).

@@ -159,7 +159,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     }
   }
 
-  async function followRedirects(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
+  async function send(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
     const httpRequest: HttpRequest = {
       origin: origin.origin,
       method: request.method,
@@ -183,11 +183,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
       const deadline = startDeadline(limits.deadlineMs, request.signal);
       try {
         const { bulkhead = 'sync', fairnessKey } = request;
-        return await bulkheads.run(
-          { bulkhead, fairnessKey },
-          () => followRedirects(request, deadline.signal),
-          deadline.signal,
-        );
+        return await bulkheads.run({ bulkhead, fairnessKey }, () => send(request, deadline.signal), deadline.signal);
       } catch (error) {
         // `attempt` observes all other failures; these two happen before it.
         if (error instanceof CmsUnavailable && (error.reason === 'busy' || error.reason === 'breaker-open')) {
@@ -208,22 +204,22 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
 }
 
 /**
- * Returns a signal that aborts at the deadline or with `clientSignal`; `end` clears its timer and listener.
+ * Returns a signal that aborts at the deadline or with `callerSignal`; `end` clears its timer and listener.
  */
-function startDeadline(afterMs: number, clientSignal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+function startDeadline(afterMs: number, callerSignal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const timer = setTimeout(
     () => controller.abort(new CmsUnavailable('timeout', `The CMS gave no answer within ${afterMs / 1000} s.`)),
     afterMs,
   );
-  const onClientAbort = () => controller.abort(clientSignal?.reason);
-  if (clientSignal?.aborted) onClientAbort();
-  clientSignal?.addEventListener('abort', onClientAbort, { once: true });
+  const onCallerAbort = () => controller.abort(callerSignal?.reason);
+  if (callerSignal?.aborted) onCallerAbort();
+  callerSignal?.addEventListener('abort', onCallerAbort, { once: true });
   return {
     signal: controller.signal,
     end() {
       clearTimeout(timer);
-      clientSignal?.removeEventListener('abort', onClientAbort);
+      callerSignal?.removeEventListener('abort', onCallerAbort);
     },
   };
 }

@@ -161,7 +161,7 @@ export interface CmsResponse extends HttpResponse {
 }
 
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
-const GATEWAY_STATUSES = new Set([502, 503, 504]);
+const PROXY_STATUSES = new Set([502, 503, 504]);
 const MAX_RETRY_AFTER_S = 3600;
 
 /**
@@ -171,16 +171,16 @@ const MAX_RETRY_AFTER_S = 3600;
  * response
  */
 export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
-  const write = isWrite(method);
+  const isWriteCall = isWrite(method);
   const json = expect === 'json' && method !== 'HEAD' ? parseJson(httpResponse.bytes) : undefined;
   const response = { ...httpResponse, status: effectiveStatus(httpResponse.status, json) };
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
-    if (write && !GATEWAY_STATUSES.has(status) && status !== 429 && isRejection(json)) return { ...response, json };
+    if (isWriteCall && !PROXY_STATUSES.has(status) && status !== 429 && isRejection(json)) return { ...response, json };
     throw new CmsUnavailable('status', `The CMS answered with status ${status}.`, {
       status,
       // A rate limiter, and WordPress in maintenance mode, respond before the write starts.
-      outcomeUnknown: write && status !== 429 && !(status === 503 && errorCode(json) !== undefined),
+      outcomeUnknown: isWriteCall && status !== 429 && !(status === 503 && errorCode(json) !== undefined),
       retryAfterS: parseRetryAfter(headers['retry-after']),
     });
   }
@@ -189,7 +189,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
     const body = describeBody(response);
     throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
       status,
-      outcomeUnknown: write && status < 300,
+      outcomeUnknown: isWriteCall && status < 300,
     });
   }
   return { ...response, json };

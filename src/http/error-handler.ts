@@ -1,6 +1,6 @@
 // Turns everything that the middleware throws into an API error; the cause goes to the log only.
 
-import { mapCmsError, unavailableError } from '../calendar/cms-errors.ts';
+import { cmsToApiError, unavailableError } from '../calendar/cms-errors.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
@@ -48,7 +48,7 @@ const INTERNAL_ERROR: ErrorResponse = {
 /** The API error for anything thrown. `isUnexpected`: it is a bug or an unknown failure, and belongs in the log. */
 export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: boolean } {
   if (error instanceof CmsUnavailable) return errorResponse(unavailableError(error));
-  if (error instanceof CmsRejected) return errorResponse(mapCmsError(error, { kind: 'event', anonymous: false }));
+  if (error instanceof CmsRejected) return errorResponse(cmsToApiError(error, { kind: 'event', anonymous: false }));
   // The replica logs its failure once, not with every request.
   if (error instanceof ReplicaError) return { ...errorResponse(replicaUnavailable(error)), isUnexpected: false };
   if (error instanceof ApiError) {

@@ -10,7 +10,7 @@ import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { isMalformed } from './request-target.ts';
-import { requestHeaders, writePublic } from './respond.ts';
+import { perRequestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
 import type { UnsentResponses } from './slow-clients.ts';
 import { nextRequestId } from './state.ts';
@@ -45,7 +45,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
       return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
-    const { headers, isStale } = requestHeaders(req, id, services);
+    const { headers, isStale } = perRequestHeaders(req, id, services);
     writePublic(req, res, cached, representation, headers, unsent);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';

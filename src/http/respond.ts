@@ -34,7 +34,7 @@ import type { Context, Middleware, State } from './state.ts';
 export function respond(services: Services, cache: ResponseCache, unsent: UnsentResponses): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
-    const { headers, isStale } = requestHeaders(req, state.requestId, services);
+    const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
     const isFirst = state.cache === 'miss' && acceptEncoding === undefined;
@@ -76,7 +76,7 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
 
 /**
  * Writes a public response, or a 304 if there is no representation: for the middleware and for the fast path.
- * @param requestDependent as `requestHeaders` returns them
+ * @param requestDependent as `perRequestHeaders` returns them
  */
 export function writePublic(
   { method }: IncomingMessage,
@@ -99,7 +99,7 @@ export function writePublic(
  * The headers of a public response that depend on the request and the moment, names and values in turn.
  * `isStale`: the replica has not caught up with the CMS for a while.
  */
-export function requestHeaders(
+export function perRequestHeaders(
   { headers: { origin } }: IncomingMessage,
   requestId: string,
   { sync, peers, nowMs }: Services,

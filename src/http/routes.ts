@@ -30,7 +30,7 @@ import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
-export interface Operations {
+export interface UseCases {
   event: Events;
   venue: LinkedRecords;
   organizer: LinkedRecords;
@@ -42,7 +42,7 @@ export interface Operations {
 
 export interface RouteOptions {
   services: Services;
-  operations: Operations;
+  operations: UseCases;
   slugs: SlugResolver;
   createOnce: CreateOnce;
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
@@ -92,7 +92,7 @@ export function routes(options: RouteOptions): Middleware {
   const readBody = createBodyReader(options.limits);
   const run = createEndpointRunner(options);
 
-  async function respond(ctx: RouterContext<State>, route: Route): Promise<void> {
+  async function runRoute(ctx: RouterContext<State>, route: Route): Promise<void> {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.route = `${endpoint?.operation ?? 'options'} ${route.path || '/'}`;
@@ -108,7 +108,7 @@ export function routes(options: RouteOptions): Middleware {
   // One entry for all methods of a route: the router tries all entries for every request.
   for (const route of ROUTES) {
     const methods = [...route.endpoints.flatMap((endpoint) => endpoint.methods), 'OPTIONS'];
-    router.register(PATTERN_OF.get(route)!, methods, (ctx) => respond(ctx, route), { pathAsRegExp: true });
+    router.register(PATTERN_OF.get(route)!, methods, (ctx) => runRoute(ctx, route), { pathAsRegExp: true });
   }
   const dispatch = router.routes();
 

@@ -1,5 +1,5 @@
-// The state that one request carries through the middleware, `ctx.state`: begins with the request's id, and is observed
-// for log and metrics when the request has ended.
+// The state that one request carries through the middleware, `ctx.state`. The first middleware creates it with the
+// request's id, and reports it to the log (as the access log) and the metrics when the request has ended.
 
 import { randomBytes } from 'node:crypto';
 import type Koa from 'koa';

@@ -167,7 +167,7 @@ export function createWriter(
   const zoneDependent = dates.filter(({ accessor }) => accessor.needsZone);
 
   function write(changed: object, { site, current, linkTables }: WriteContext): CmsRecord {
-    const values: Values = { ...storedCompanions(changed, site, current), ...changed };
+    const values: Values = { ...valuesSentAlong(changed, site, current), ...changed };
     const zones = adjustDates(values, site, current);
     orInvalid('end_date', () => checkOrder(values, current ? { ...read(current, site) } : {}, zones));
     const body: CmsRecord = {};
@@ -198,17 +198,17 @@ export function createWriter(
    * The values of unchanged fields that go along with changed ones (`sentWith`): those that the CMS has, in the form in
    * which the API shows them. An event that the CMS has without a zone is in the site's zone, which is sent.
    */
-  function storedCompanions(changed: object, site: Site, current: CmsRecord | undefined): Values {
-    const companions = companionsOf(changed);
-    if (companions.length === 0 || !current) return {};
+  function valuesSentAlong(changed: object, site: Site, current: CmsRecord | undefined): Values {
+    const along = fieldsSentAlong(changed);
+    if (along.length === 0 || !current) return {};
     const record: Values = { ...read(current, site) };
     const zones = zonesOf(zoneField, current, site);
     const isStored = ({ accessor }: CompiledField): boolean => (accessor.read(current, zones) ?? '') !== '';
-    const sent = companions.filter((one) => one === zoneField || isStored(one));
+    const sent = along.filter((one) => one === zoneField || isStored(one));
     return Object.fromEntries(sent.map(({ field: { key } }) => [key, record[key]]));
   }
 
-  function companionsOf(changed: object): CompiledField[] {
+  function fieldsSentAlong(changed: object): CompiledField[] {
     const names = fields.filter(({ field }) => Object.hasOwn(changed, field.key)).map(({ name }) => name);
     return writable.filter(
       ({ name, sentWith }) => !names.includes(name) && sentWith.some((one) => names.includes(one)),
@@ -248,7 +248,7 @@ export function createWriter(
   function needsCurrent(changed: object): boolean {
     const isChanged = ({ field }: CompiledField): boolean => Object.hasOwn(changed, field.key);
     if (writable.some((one) => one.accessor.needsCurrent && isChanged(one))) return true;
-    if (companionsOf(changed).length > 0) return true;
+    if (fieldsSentAlong(changed).length > 0) return true;
     if (Object.keys(customValuesOf(changed)).some((name) => customFields.get(name)?.accessor.needsCurrent)) return true;
     if (!zoneField || zoneDependent.length === 0) return false;
     return isChanged(zoneField) ? !zoneDependent.every(isChanged) : zoneDependent.some(isChanged);

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
-import { type Observation, type ObservationOf, type Observe, perRequestClass } from './observations.ts';
+import { memoizePerOutcome, type Observation, type ObservationOf, type Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
@@ -18,7 +18,10 @@ export interface LogOptions {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 type ObservationType = Observation['type'];
 
-/** The level and message of each observation. A text that the gateway did not write itself may contain credentials. */
+/**
+ * The level and message of each observation. No observation contains credentials on purpose. A text that comes from
+ * elsewhere, such as an error of the CMS, might: the log removes what looks like some.
+ */
 const LINES: {
   [T in ObservationType]: {
     level: Level | ((observation: ObservationOf<T>) => Level);
@@ -146,7 +149,6 @@ function writeOut(data: string | Uint8Array): void {
   if (process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(data);
 }
 
-/** Observations contain no credentials; to be safe, the log removes from error texts what looks like some. */
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
   const terminal = (stream ?? process.stderr).isTTY === true;
   const isPretty = pretty ?? terminal;
@@ -220,7 +222,7 @@ function createRequestLines(): (observation: ObservationOf<'request'>, timestamp
     fields: `"method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`,
     message: `"msg":"${status} ${method} ${route}"`,
   });
-  const partsOfGet = perRequestClass(partsOf);
+  const partsOfGet = memoizePerOutcome(partsOf);
 
   return (observation, timestamp) => {
     const { id, method, durationMs } = observation;

@@ -1,8 +1,16 @@
-// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createMetrics`.
+// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createMetrics`. A value that
+// is computed at each scrape needs a function of its own, as `addSyncLag`.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
-import { type Observation, type ObservationOf, type Observe, perRequestClass } from './observations.ts';
+import {
+  memoizePerOutcome,
+  type Observation,
+  type ObservationOf,
+  type Observe,
+  REPLICA_STATES,
+  ROLES,
+} from './observations.ts';
 
 export interface Metrics {
   observe: Observe;
@@ -20,8 +28,6 @@ type Labels<T extends ObservationType> = Record<string, (observation: Observatio
 
 const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
-const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'];
-const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'];
 
 /** `nowMs`: the clock of the last poll and of the sync lag. */
 export function createMetrics(nowMs: () => number = Date.now): Metrics {
@@ -168,7 +174,7 @@ function createRequestTimes(registry: Registry): Reader<'request'> {
     batch.length = 0;
   }
 
-  const batchOf = perRequestClass(({ route, status, cache }) => {
+  const batchOf = memoizePerOutcome(({ route, status, cache }) => {
     const labels = { route, status: `${Math.trunc(status / 100)}xx`, cache };
     const batch = { labels, seconds: new Float64Array(BATCH_SIZE), length: 0 };
     batches.add(batch);

@@ -4,10 +4,19 @@
 import type { UnavailableReason } from '../errors.ts';
 
 /**
- * How a public read was served; `shared`: with the response that another request was already computing
- * (single-flight).
+ * How a public read was served: from the response cache (`hit`), with a response that was built for it (`miss`) or that
+ * another request was already building (`shared`, single-flight), as a 304 (`not-modified`), or while the replica
+ * had not caught up with the CMS (`stale`, in place of the others).
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
+
+/** The states of src/sync/sync-state.ts. A state that is missing here is a compile error where it is observed. */
+export const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'] as const;
+type ReplicaState = (typeof REPLICA_STATES)[number];
+
+/** The roles of src/cluster/role-state.ts, as above. */
+export const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'] as const;
+type Role = (typeof ROLES)[number];
 
 export type Observation =
   | {
@@ -24,7 +33,7 @@ export type Observation =
   | { type: 'cms-failed'; method: string; path: string; reason: UnavailableReason; durationMs: number; message: string }
   | { type: 'breaker'; bulkhead: string; state: 'closed' | 'open' | 'half-open' }
   | { type: 'queue'; waiting: number; running: number }
-  | { type: 'sync-state'; from: string; to: string; why: string }
+  | { type: 'sync-state'; from: ReplicaState; to: ReplicaState; why: string }
   | { type: 'sync-progress'; collection: string; done: number; total: number }
   | { type: 'sync-poll'; requests: number; changed: number; removed: number; durationMs: number }
   /** The replica's file was unusable: the gateway renamed it to `file` and started a new replica. */
@@ -32,7 +41,7 @@ export type Observation =
   /** An uncaught error: the process ends. */
   | { type: 'fatal'; error: unknown }
   /** The role of this gateway in a cluster changed. */
-  | { type: 'cluster-role'; from: string; to: string; why: string }
+  | { type: 'cluster-role'; from: Role | 'starting'; to: Role; why: string }
   /** Redis contained data that no gateway wrote. */
   | { type: 'cluster-message-ignored' }
   | { type: 'message'; level: 'info' | 'warn'; message: string };
@@ -43,7 +52,7 @@ export type ObservationOf<T extends Observation['type']> = Extract<Observation, 
  * Returns a function that makes a value once for each route, cache outcome and status, and then remembers it.
  * All three come from fixed sets.
  */
-export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => T) {
+export function memoizePerOutcome<T>(make: (request: ObservationOf<'request'>) => T) {
   const values = new Map<string, Map<CacheOutcome, Map<number, T>>>();
 
   function add(request: ObservationOf<'request'>): T {
@@ -59,7 +68,7 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
     values.get(request.route)?.get(request.cache)?.get(request.status) ?? add(request);
 }
 
-/** Must not throw. Observations must not contain credentials. */
+/** Must not throw. Whoever makes an observation puts no credentials into it. */
 export type Observe = (observation: Observation) => void;
 
 /**

@@ -56,15 +56,15 @@ export interface ChangeJournal {
    */
   startAt(offset: string): void;
   /**
-   * The change log's entry at the present offset has this record. If this replica noted its change before, at an
-   * earlier offset, it moves to this one: a token of another gateway may cover the earlier offset without the change.
+   * The change log's entry at the present offset has this record. If the journal has its change at an earlier
+   * offset, the change moves to this one: a token of another gateway may cover the earlier offset without it.
    */
-  renote(kind: Kind, id: number): void;
+  moveToPresentOffset(kind: Kind, id: number): void;
 }
 
 /** For writers, inside their transaction. */
 export interface JournalWriter {
-  note(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void;
+  add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void;
   /** Forgets the oldest changes beyond `MAX_CHANGES`. */
   prune(): void;
   /** Forgets all changes: every position so far is unknown. */
@@ -220,12 +220,12 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       offset = next;
     },
     startAt: (start) => setMeta('journal_start', start),
-    renote(kind, id) {
+    moveToPresentOffset(kind, id) {
       const [row] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
       if (row && isBefore(`${row.logMs}-${row.logSequence}`, offset))
         insert(kind, id, row.deleted ? 'deleted' : 'updated', row.cancelled);
     },
-    note: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
+    add: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
     prune() {
       const head = headNumber();
       if (head - prunedAt < PRUNE_EVERY) return;

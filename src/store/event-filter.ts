@@ -8,11 +8,12 @@ import { LISTED, linkBit, linkToken, TARGET_KIND, type TargetKind } from './sche
 import { hasCustomValues, inJson, inList, or, raw, type Sql, sql } from './sql.ts';
 
 /**
- * Conditions on columns of the scanned row `e`, which is of `event` or of `event_link`. A new filter on a
- * column that both tables have is one row here and its parameter in src/interface/parameters.ts, with the same
- * name: the row defines the field of `EventFilter` and its SQL.
+ * Conditions on the scanned row `e`, which is of `event` or of `event_link`. A new filter on a column that both
+ * tables have is one property here and its parameter in src/interface/parameters.ts, with the same name, such
+ * as `max_cost`: the property defines the field of `EventFilter` and its SQL. A condition without a parameter of
+ * its name is also in `SET_BY_USE_CASE`.
  */
-const COLUMN_CONDITIONS = {
+const ROW_CONDITIONS = {
   featured: (featured: boolean) => sql`e.featured = ${raw(featured ? 1 : 0)}`,
   /** Changed after this UTC time. */
   modifiedAfter: (utc: WallTime) => sql`e.modified > ${wallNumber(utc)}`,
@@ -24,15 +25,15 @@ const COLUMN_CONDITIONS = {
     WHERE l.target_kind = ${raw(TARGET_KIND.venue)} AND l.target_id IN ${inJson(ids)} AND l.hidden = ${raw(LISTED)})`,
 } satisfies Record<string, (value: never) => Sql>;
 
-type ColumnConditions = typeof COLUMN_CONDITIONS;
-type ColumnFilter = { [Name in keyof ColumnConditions]?: Parameters<ColumnConditions[Name]>[0] | undefined };
+type RowConditions = typeof ROW_CONDITIONS;
+type RowFilter = { [Name in keyof RowConditions]?: Parameters<RowConditions[Name]>[0] | undefined };
 
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
  * Hidden events never match. A protected event matches no condition on a value that its password hides: its
  * links, `featured: true`, its parent, its text but the title.
  */
-export interface EventFilter extends PageWindow, ColumnFilter {
+export interface EventFilter extends PageWindow, RowFilter {
   visibility: Visibility;
   bounds?: DateBound[] | undefined;
   words?: SearchWord[] | undefined;
@@ -63,9 +64,9 @@ export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'orde
 /** event-plan.ts builds the SQL of these conditions, because it depends on the index that is scanned. */
 const PLANNED = undefined;
 
-/** How each condition becomes SQL. A condition without a row is a compile error. */
+/** How each condition becomes SQL. A condition without a property here is a compile error. */
 const CONDITIONS: { [Name in EventCondition]: typeof PLANNED | ((value: NonNullable<EventFilter[Name]>) => Sql) } = {
-  ...COLUMN_CONDITIONS,
+  ...ROW_CONDITIONS,
   visibility: PLANNED,
   bounds: PLANNED,
   words: PLANNED,
@@ -76,27 +77,27 @@ const CONDITIONS: { [Name in EventCondition]: typeof PLANNED | ((value: NonNulla
   include: PLANNED,
 };
 
-const COLUMN_NAMES = Object.keys(COLUMN_CONDITIONS) as (keyof ColumnFilter)[];
+const ROW_CONDITION_NAMES = Object.keys(ROW_CONDITIONS) as (keyof RowFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
-/** Column conditions that the use case sets: no parameter of the API has their name. */
-const SET_BY_USE_CASE: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
+/** Conditions that a use case translates from parameters of other names, or sets by itself. */
+const SET_BY_USE_CASE: readonly (keyof RowFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
 
-const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !SET_BY_USE_CASE.includes(name));
+const PARAMETER_CONDITIONS = ROW_CONDITION_NAMES.filter((name) => !SET_BY_USE_CASE.includes(name));
 
 /**
- * The column conditions among the parameters of a request, which have the same names. The API has checked the
- * types of their values.
+ * The conditions that have the names of parameters, with the values of a request. The API has checked the types of
+ * the values.
  */
-export const columnFilter = (values: Readonly<Record<string, unknown>>): ColumnFilter =>
-  Object.fromEntries(COLUMN_PARAMETERS.map((name) => [name, values[name]]));
+export const conditionsOfParameters = (values: Readonly<Record<string, unknown>>): RowFilter =>
+  Object.fromEntries(PARAMETER_CONDITIONS.map((name) => [name, values[name]]));
 
-/** The filter's conditions on columns of the scanned row `e`. */
-export function columnConditions(filter: EventFilter): Sql[] {
+/** The SQL of the filter's row conditions that are set. */
+export function rowConditions(filter: EventFilter): Sql[] {
   return CONDITION_NAMES.flatMap((name) => {
     const [toSql, value] = [CONDITIONS[name], filter[name]];
-    // The types of the row's parameter and of the filter's field are the same, which the compiler cannot know
-    // of a union of names.
+    // The condition's parameter and the filter's field have the same type, which the compiler cannot know of a
+    // union of names.
     return toSql === PLANNED || value === undefined ? [] : [toSql(value as never)];
   });
 }
@@ -117,8 +118,8 @@ export const MAX_SCANS = 48;
 /**
  * True for rows of `event` that link to one of the targets. One lookup by the primary key of `event_link` for
  * each target; of many targets, such as all venues in an area, the links are collected once for all rows.
- * With the `+` SQLite makes no join of EXISTS: in 3.51, which Node 22 has, OFFSET then counts an event once for each
- * of its targets.
+ * The `+` keeps SQLite from turning EXISTS into a join. In SQLite 3.51, which Node 22 has, the OFFSET of such
+ * a join counts an event once for each of its targets.
  */
 export function linksTo({ targetKind, targetIds }: LinkCondition): Sql {
   if (targetIds.length > MAX_SCANS)
@@ -245,7 +246,10 @@ export function isInRange({ startsFrom, startsTo, endsFrom, endsTo }: TimeRange)
   return conditions;
 }
 
-/** Adds to the range what its bounds on the end imply for the start of an event that is not irregular. */
+/**
+ * Narrows the starts of the range to those of regular events: one that ends at or after `endsFrom` has started at
+ * most `maxDurationSeconds` before it, and one that ends by `endsTo` has started by then.
+ */
 export function narrowStarts(range: TimeRange, maxDurationSeconds: number): TimeRange {
   const earliest = range.endsFrom > 0 ? secondsBefore(range.endsFrom, maxDurationSeconds) : 0;
   return {

@@ -5,7 +5,6 @@ import { fold } from '../text/text.ts';
 import type { Database } from './database.ts';
 import {
   bySelectivity,
-  columnConditions,
   type EventFilter,
   isInRange,
   type LinkCondition,
@@ -13,6 +12,7 @@ import {
   linksTo,
   MAX_SCANS,
   narrowStarts,
+  rowConditions,
   rowLinksToAny,
   type TimeRange,
   timeRange,
@@ -146,20 +146,18 @@ export function readEventStats(db: Database): EventStats {
   };
 }
 
-/**
- * True if irregular events can be in the range although they start outside the span that `narrowStarts`
- * leaves.
- */
+/** True if irregular events can be in `range` although they start outside `narrowed`, its narrowed starts. */
 function canHoldIrregular(
   { irregularStarts, latestBackwardStart }: EventStats,
   range: TimeRange,
-  span: TimeRange,
+  narrowed: TimeRange,
 ): boolean {
   if (!irregularStarts) return false;
   const [first, last] = irregularStarts;
-  const before = range.startsFrom < span.startsFrom && first < span.startsFrom && last >= range.startsFrom;
+  const before = range.startsFrom < narrowed.startsFrom && first < narrowed.startsFrom && last >= range.startsFrom;
   // An event that starts after the latest requested end is in the range only if it ends before it starts.
-  const after = range.startsTo > span.startsTo && latestBackwardStart > span.startsTo && first <= range.startsTo;
+  const after =
+    range.startsTo > narrowed.startsTo && latestBackwardStart > narrowed.startsTo && first <= range.startsTo;
   return before || after;
 }
 
@@ -174,18 +172,18 @@ function allConditions(filter: EventFilter, range: TimeRange): Sql[] {
     IS_LISTED,
     isVisible(filter.visibility, 'e'),
     ...isInRange(range),
-    ...columnConditions(filter),
+    ...rowConditions(filter),
     ...linkConditions(filter).map(linksTo),
   ];
 }
 
-/** Scans the irregular events that start outside all these spans, which other scans cover. */
+/** Scans the irregular events that start outside the ranges that other scans cover. */
 export function irregularScan(
   filter: EventFilter,
-  spans: readonly { startsFrom: number; startsTo: number }[],
+  covered: readonly { startsFrom: number; startsTo: number }[],
   words: readonly SearchWord[] = [],
 ): Scan {
-  const outside = spans.map(({ startsFrom, startsTo }) => sql`e.starts NOT BETWEEN ${startsFrom} AND ${startsTo}`);
+  const outside = covered.map(({ startsFrom, startsTo }) => sql`e.starts NOT BETWEEN ${startsFrom} AND ${startsTo}`);
   return {
     from: joinText(sql`event e INDEXED BY event_irregular`, words),
     where: and([
@@ -217,17 +215,17 @@ export function orderedScans(
     return { scans: [{ from: joinText(from, words), where: and([...allConditions(filter, range), ...texts]) }] };
   }
 
-  const span = narrowStarts(range, stats.maxDurationSeconds);
+  const narrowed = narrowStarts(range, stats.maxDurationSeconds);
   const [scanned, ...others] = bySelectivity(db, linkConditions(filter));
   const conditions = [
-    ...isInRange(span),
-    ...columnConditions(filter),
+    ...isInRange(narrowed),
+    ...rowConditions(filter),
     ...others.map((other) => rowLinksToAny(other, scanned?.events ?? 0)),
     ...texts,
   ];
   const scans =
     scanned === undefined ? eventScans(filter, words, conditions) : linkScans(scanned, filter, words, conditions);
-  if (canHoldIrregular(stats, range, span)) scans.push(irregularScan(filter, [span], words));
+  if (canHoldIrregular(stats, range, narrowed)) scans.push(irregularScan(filter, [narrowed], words));
   return scanned && scanned.targetIds.length > 1 ? { scans, duplicatesBy: scanned } : { scans };
 }
 

@@ -4,7 +4,6 @@ import type { LRUCache } from 'lru-cache';
 import { secondsBefore, WALL_DAY } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import {
-  columnConditions,
   EVENT_ORDER_COLUMNS,
   type EventFilter,
   isInRange,
@@ -14,6 +13,7 @@ import {
   MAX_WALL,
   narrowStarts,
   restrictsOnly,
+  rowConditions,
   rowLinksTo,
   type TimeRange,
   timeRange,
@@ -37,11 +37,11 @@ const MAX_TEXTS_READ = 3000;
 
 /** The sum of several counts, each a statement of its own, of one state of the replica. */
 function sumOf(db: Database, counts: readonly Sql[]): number {
-  const terms = joinSql(
+  const summands = joinSql(
     counts.map((count) => sql`(${count})`),
     ' + ',
   );
-  return Number(db.get<{ total: number }>(sql`SELECT ${terms} AS total`)?.total);
+  return Number(db.get<{ total: number }>(sql`SELECT ${summands} AS total`)?.total);
 }
 
 /** The events of a scan of links that link to none of these targets. */
@@ -80,7 +80,7 @@ function distinctCounts(scans: readonly Scan[], { targetKind, targetIds }: LinkC
 const countsOf = ({ scans, duplicatesBy }: ScanPlan): Sql[] =>
   duplicatesBy ? distinctCounts(scans, duplicatesBy) : scans.map(select('count(*)'));
 
-/** The terms of a total: a known number, and counts. */
+/** A total: the sum of a known number and of counts. */
 interface Total {
   known: number;
   counts: Sql[];
@@ -91,12 +91,12 @@ interface Total {
  * is the actor's own.
  */
 function totalByDay(db: Database, stats: EventStats, filter: EventFilter): Total | undefined {
-  const { others, own, userId } = filter.visibility;
-  const ofOthers = dayTotal(stats, { ...filter, visibility: { others, own: [], userId } });
-  if (ofOthers === undefined || own.length === 0) return ofOthers;
-  const ownOnly = { others: [], own: own.filter((status) => !others.includes(status)), userId };
-  const { scans } = orderedScans(db, stats, { ...filter, visibility: ownOnly }, []);
-  return { known: ofOthers.known, counts: [...ofOthers.counts, ...scans.map(select('count(*)'))] };
+  const { anyAuthor, ownOnly, userId } = filter.visibility;
+  const ofAnyAuthor = dayTotal(stats, { ...filter, visibility: { anyAuthor, ownOnly: [], userId } });
+  if (ofAnyAuthor === undefined || ownOnly.length === 0) return ofAnyAuthor;
+  const rest = { anyAuthor: [], ownOnly: ownOnly.filter((status) => !anyAuthor.includes(status)), userId };
+  const { scans } = orderedScans(db, stats, { ...filter, visibility: rest }, []);
+  return { known: ofAnyAuthor.known, counts: [...ofAnyAuthor.counts, ...scans.map(select('count(*)'))] };
 }
 
 /** What was counted for lists, by the conditions of their filters. */
@@ -152,13 +152,13 @@ function pageOfScans(db: Database, filter: EventFilter, { scans, duplicatesBy }:
   return db.numbers(sql`${rows} ORDER BY ${orderBy(filter)} ${limitOffset(filter)}`);
 }
 
-interface EventPlan {
+interface ListPlans {
   inOrder: ScanPlan;
   /** Set if the filter has words, and too many candidates to read their texts. */
   fullText: ScanPlan | undefined;
 }
 
-function planOf(db: Database, stats: EventStats, filter: EventFilter): EventPlan {
+function plansOf(db: Database, stats: EventStats, filter: EventFilter): ListPlans {
   const { words = [], include, parent } = filter;
   const inOrder = orderedScans(db, stats, filter, words);
   const isSelective = include !== undefined || parent !== undefined;
@@ -177,7 +177,7 @@ function planOf(db: Database, stats: EventStats, filter: EventFilter): EventPlan
 export function queryEvents(db: Database, stats: EventStats, totals: Totals, filter: EventFilter): IdPage {
   if (statusScopes(filter.visibility).length === 0) return { ids: [], total: 0 };
   if (linkConditions(filter).some(({ targetIds }) => targetIds.length === 0)) return { ids: [], total: 0 };
-  const { inOrder, fullText } = planOf(db, stats, filter);
+  const { inOrder, fullText } = plansOf(db, stats, filter);
   const { known, counts } = totalByDay(db, stats, filter) ?? { known: 0, counts: countsOf(fullText ?? inOrder) };
   const total = known + countOnce(db, totals, filter, counts);
   const { limit, offset, order } = filter;
@@ -226,10 +226,10 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
     }
     return events;
   }
-  const span = narrowStarts(range, stats.maxDurationSeconds);
+  const narrowed = narrowStarts(range, stats.maxDurationSeconds);
   const edges = [
-    { startsFrom: span.startsFrom, startsTo: fromDay * WALL_DAY - 1 },
-    { startsFrom: (toDay + 1) * WALL_DAY, startsTo: span.startsTo },
+    { startsFrom: narrowed.startsFrom, startsTo: fromDay * WALL_DAY - 1 },
+    { startsFrom: (toDay + 1) * WALL_DAY, startsTo: narrowed.startsTo },
   ].filter(
     ({ startsFrom, startsTo }) =>
       startsFrom <= startsTo && eventsOn(Math.floor(startsFrom / WALL_DAY), Math.floor(startsTo / WALL_DAY)) > 0,
@@ -240,7 +240,7 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
         ...isInScope(scope),
         sql`e.starts BETWEEN ${startsFrom} AND ${startsTo}`,
         ...isInRange(range),
-        ...columnConditions(filter),
+        ...rowConditions(filter),
       ]);
       return select('count(*)')({ from: sql`event e INDEXED BY event_start`, where });
     }),
@@ -248,7 +248,7 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
   const [first, last] = stats.irregularStarts ?? [Number.POSITIVE_INFINITY, 0];
   const isBounded = range.endsFrom > 0 || range.endsTo < stats.latestIrregular;
   // The counts of whole days include irregular events that end outside the range, and no count includes irregular
-  // events that start outside the span: this subtracts the former and adds the latter.
+  // events that start outside `narrowed`: this subtracts the former and adds the latter.
   if (isBounded && first <= range.startsTo && last >= range.startsFrom) {
     const { from, where } = irregularScan({ ...filter, bounds: [] }, edges);
     const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * WALL_DAY} AND ${(toDay + 1) * WALL_DAY - 1}`;

@@ -4,17 +4,18 @@
 import type { PostKind, TermKind, WallTime } from '../model/records.ts';
 
 /**
- * The posts that an actor may see: all posts in the statuses `others`, and the posts of author `userId` in
- * the statuses `own`. The CMS applies the same rule when it returns a single post.
+ * The posts that an actor may see: those of any author in the statuses `anyAuthor`, and those of the actor's
+ * own, `userId`, in the statuses `ownOnly`. `userId` is 0 for the public. The CMS applies the same rule when it
+ * returns a single post.
  */
 export interface Visibility {
-  others: readonly string[];
-  own: readonly string[];
+  anyAuthor: readonly string[];
+  ownOnly: readonly string[];
   userId: number;
 }
 
 /** The visibility of anonymous actors. */
-export const PUBLIC_VISIBILITY: Visibility = { others: ['publish'], own: [], userId: 0 };
+export const PUBLIC_VISIBILITY: Visibility = { anyAuthor: ['publish'], ownOnly: [], userId: 0 };
 
 /** One visibility for each kind of post: a role may edit venues and no events. */
 export type Visibilities = Readonly<Record<PostKind, Visibility>>;

@@ -36,16 +36,16 @@ const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
  */
 function linkedToVisible(
   kind: LinkedKind,
-  { others, own, userId }: Visibility,
+  { anyAuthor, ownOnly, userId }: Visibility,
   { count, link }: { count: Sql; link: Sql },
 ): Sql {
   const ofAll = sql`r.id IN (
     SELECT target_id FROM event_count
-    WHERE target_kind = ${kindNumber(kind)} AND status IN ${inList([...new Set(others)])} AND ${count})`;
-  if (own.length === 0 || userId === 0) return ofAll;
+    WHERE target_kind = ${kindNumber(kind)} AND status IN ${inList([...new Set(anyAuthor)])} AND ${count})`;
+  if (ownOnly.length === 0 || userId === 0) return ofAll;
   const ofOwn = sql`EXISTS (
     SELECT 1 FROM event_link l
-    WHERE l.target_kind = ${kindNumber(kind)} AND l.target_id = r.id AND l.status IN ${inList([...new Set(own)])}
+    WHERE l.target_kind = ${kindNumber(kind)} AND l.target_id = r.id AND l.status IN ${inList([...new Set(ownOnly)])}
       AND l.author = ${userId} AND ${link})`;
   return or([ofAll, ofOwn]);
 }

@@ -189,7 +189,7 @@ const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
  * of venues.
  */
 const MAX_TOTALS_CHARACTERS = 2_000_000;
-const NO_JOURNAL = { note() {}, prune() {} };
+const NO_JOURNAL = { add() {}, prune() {} };
 /** Texts that a bulk load indexes in one step: about five milliseconds. */
 const TEXTS_PER_STEP = 40;
 /**

@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 18;
+export const SCHEMA_VERSION = 19;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of

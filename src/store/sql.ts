@@ -94,9 +94,9 @@ export interface StatusScope {
 }
 
 /** The statuses of a visibility, each once. The user id 0 is anonymous and owns no posts. */
-export function statusScopes({ others, own, userId }: Visibility): StatusScope[] {
-  const ofAll = [...new Set(others)];
-  const ofOwn = userId > 0 ? [...new Set(own)].filter((status) => !ofAll.includes(status)) : [];
+export function statusScopes({ anyAuthor, ownOnly, userId }: Visibility): StatusScope[] {
+  const ofAll = [...new Set(anyAuthor)];
+  const ofOwn = userId > 0 ? [...new Set(ownOnly)].filter((status) => !ofAll.includes(status)) : [];
   return [...ofAll.map((status) => ({ status })), ...ofOwn.map((status) => ({ status, author: userId }))];
 }
 

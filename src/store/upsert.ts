@@ -71,24 +71,24 @@ function linksOf({ categories, tags, venues, organizers }: EventRecord): Link[] 
 const hiddenOfLinks = (event: EventRecord): number => (event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED);
 
 /**
- * Begins a batch. `invalidate` is called for every record, image and term count that changed; `journal` notes what
+ * Begins a batch. `invalidate` is called for every record, image and term count that changed; `journal` gets what
  * changed in public lists. `nowMs` is the time at which terms are noticed.
  */
 export function beginBatch(
   db: Database,
   fullText: FullTextIndex,
   invalidate: Invalidate,
-  journal: Pick<JournalWriter, 'note' | 'prune'>,
+  journal: Pick<JournalWriter, 'add' | 'prune'>,
   nowMs: () => number,
 ): ChangeBatch {
   const counters = beginCounters(db, invalidate);
-  let changesPublic = false;
+  let isPublicChanged = false;
   const growth = new Map<Kind, number>();
   const grow = (kind: Kind, records: 1 | -1) => growth.set(kind, (growth.get(kind) ?? 0) + records);
 
   /** Embedded records are public through the events that name them, which change with them. */
-  function notePublicChange(id: number, ...states: (StoredPost | PostRecord | undefined)[]): void {
-    if (id < FIRST_EMBEDDED_ID && states.some((state) => state?.status === 'publish')) changesPublic = true;
+  function markPublicChange(id: number, ...states: (StoredPost | PostRecord | undefined)[]): void {
+    if (id < FIRST_EMBEDDED_ID && states.some((state) => state?.status === 'publish')) isPublicChanged = true;
   }
 
   function insertEvent(event: EventRecord): void {
@@ -159,14 +159,19 @@ export function beginBatch(
 
   const readPost = (id: number) => db.get<StoredPost>(sql`SELECT kind, status, record FROM post WHERE id = ${id}`);
 
-  function notePost(id: number, kind: PostKind, before: PostRecord | undefined, after: PostRecord | undefined): void {
+  function journalPost(
+    id: number,
+    kind: PostKind,
+    before: PostRecord | undefined,
+    after: PostRecord | undefined,
+  ): void {
     const change = changeBetween(before, after);
-    if (change) journal.note(kind, id, change, cancelledBy(before, after));
+    if (change) journal.add(kind, id, change, cancelledBy(before, after));
   }
 
   function deletePost(id: number, { kind, record }: StoredPost): void {
     const post = db.parse<PostRecord>(record);
-    notePost(id, kind, post, undefined);
+    journalPost(id, kind, post, undefined);
     db.run(sql`DELETE FROM post WHERE id = ${id}`);
     deleteCustomValues(db, id);
     if (!isOccurrenceId(id)) grow(kind, -1);
@@ -182,7 +187,7 @@ export function beginBatch(
     for (const id of db.numbers(sql`SELECT id FROM post WHERE id >= ${from} AND id < ${to}`)) {
       const stored = readPost(id);
       if (!stored) continue;
-      notePublicChange(id, stored);
+      markPublicChange(id, stored);
       deletePost(id, stored);
     }
   }
@@ -206,14 +211,14 @@ export function beginBatch(
       record: json,
     });
     const before = stored?.kind === kind ? db.parse<PostRecord>(stored.record) : undefined;
-    notePost(id, kind, before, record);
+    journalPost(id, kind, before, record);
     if (record.kind === 'event') {
       if (before?.kind === 'event') deleteEvent(before);
       insertEvent(record);
       fullText.set(id, fold(record.searchText));
     } else upsertLinked(record);
     storeCustomValues(db, record);
-    notePublicChange(id, stored, record);
+    markPublicChange(id, stored, record);
     invalidate(kind, id);
     return true;
   }
@@ -237,8 +242,8 @@ export function beginBatch(
       noticed: wallNumber(formatWallTime(nowMs())),
       record: json,
     });
-    changesPublic = true;
-    journal.note(kind, id, stored ? 'updated' : 'created');
+    isPublicChanged = true;
+    journal.add(kind, id, stored ? 'updated' : 'created');
     invalidate(kind, id);
     return true;
   }
@@ -253,9 +258,9 @@ export function beginBatch(
       sql`SELECT kind, id, status, record FROM post WHERE image_id = ${id} AND image_id <> 0`,
     );
     for (const post of posts) {
-      if (post.status === 'publish') changesPublic = true;
+      if (post.status === 'publish') isPublicChanged = true;
       const record = db.parse<PostRecord>(post.record);
-      notePost(post.id, post.kind, record, record);
+      journalPost(post.id, post.kind, record, record);
       if (post.kind !== 'event') invalidate(post.kind, post.id);
     }
   }
@@ -279,19 +284,19 @@ export function beginBatch(
       if (isTermKind(kind)) {
         if (!db.get(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id} RETURNING id`)) return false;
         grow(kind, -1);
-        changesPublic = true;
-        journal.note(kind, id, 'deleted');
+        isPublicChanged = true;
+        journal.add(kind, id, 'deleted');
         invalidate(kind, id);
         return true;
       }
       const stored = readPost(id);
       if (stored?.kind !== kind) return false;
-      notePublicChange(id, stored);
+      markPublicChange(id, stored);
       deletePost(id, stored);
       if (kind === 'event' && !isOccurrenceId(id)) deleteOccurrences(id);
       return true;
     },
-    changesPublic: () => changesPublic,
+    changesPublic: () => isPublicChanged,
     growth,
     finish() {
       counters.finish();

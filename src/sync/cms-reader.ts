@@ -46,7 +46,7 @@ async function list(
   const { cms, memory, clockMs, signal } = context;
   const readMark = nextReadMark(memory);
   memory.reads.sentMs.set(readMark, clockMs());
-  memory.counts.requests += 1;
+  memory.tally.requests += 1;
   const page = await cms.list(spec, request, { signal, ...options });
   memory.reads.cmsTimeMs = page.cmsTimeMs;
   return { ...page, readMark };
@@ -134,7 +134,7 @@ export function readRecord(
   view: View,
   options: CallOptions,
 ): Promise<CmsRecord> {
-  context.memory.counts.requests += 1;
+  context.memory.tally.requests += 1;
   return context.cms.read(spec, id, { view, detail: 'mapped' }, options);
 }
 
@@ -168,7 +168,7 @@ export async function readMediaPage(context: SyncContext, request: PageRequest):
 }
 
 export function readImages(context: SyncContext, ids: readonly number[]): Promise<ImageRecord[]> {
-  context.memory.counts.requests += 1;
+  context.memory.tally.requests += 1;
   return context.cms.images(ids, serviceOptions(context));
 }
 
@@ -325,7 +325,7 @@ export async function unlessAbsent<T>(
     return result;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
-    memory.counts.requests += 1;
+    memory.tally.requests += 1;
     if (await cms.hasCollection(spec, serviceOptions(context))) throw error;
     if (!memory.absent.has(kind))
       log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);

@@ -169,7 +169,7 @@ export interface MediaMemory {
   /** Images of records that were read by id since the last poll, and images that a webhook reported. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
-  absent: Set<number>;
+  missing: Set<number>;
   /** The newest media. `isSettled`: read again after the second of their `modified` was over. */
   recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
   watermarkUtc: string;
@@ -184,8 +184,11 @@ export interface MediaMemory {
 
 /** A full resync lists every record again, a few pages at each poll. */
 export interface ResyncProgress {
-  /** Records may read differently without a change of their own: nothing of the replica counts as current. */
-  isRestarted: boolean;
+  /**
+   * It started because something changed that every record depends on, such as the site's time zone. It reads each
+   * record anew, also one whose modification time is the same.
+   */
+  readsEverything: boolean;
   remaining: Collection[];
   /** Within the first of the remaining collections. */
   cursor: Cursor | undefined;
@@ -198,7 +201,7 @@ export interface ResyncProgress {
 interface SavedResync {
   dueMs?: number;
   started?: number;
-  progress?: { isRestarted?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
+  progress?: { readsEverything?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
 
 export interface SyncMemory {
@@ -244,7 +247,7 @@ export interface SyncMemory {
     /** Steps in progress whose responses a later read mark may outdate. Without any, the read marks are dropped. */
     retained: number;
   };
-  counts: { requests: number; changed: number; removed: number };
+  tally: { requests: number; changed: number; removed: number };
   /** Records per batch; adapts so that one batch blocks the event loop for about 4 ms. */
   batchSize: number;
   recordCounts: { version: number; kinds: Partial<Record<Kind, number>> };
@@ -287,10 +290,10 @@ function loadResync(replica: Replica, collections: readonly Collection[]): SyncM
   const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, {});
   const resync = { dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
   if (!progress) return resync;
-  const { isRestarted = false, cursor, lastImageId } = progress;
+  const { readsEverything = false, cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
   const seen = cursor ? undefined : new Set<number>();
-  return { ...resync, progress: { isRestarted, remaining, cursor, seen, lastImageId } };
+  return { ...resync, progress: { readsEverything, remaining, cursor, seen, lastImageId } };
 }
 
 /** Another process, or the next leader, continues the full resync from there. */
@@ -337,7 +340,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     media: {
       progress: { done: 0, total: 0 },
       toRead: new Set(),
-      absent: new Set(),
+      missing: new Set(),
       recent: new Map(),
       watermarkUtc: media.watermarkUtc ?? '',
       watermarkAge: undefined,
@@ -350,7 +353,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
     publicView: { modes: loadPublicViewModes(replica), isRead: false, refusedSinceMs: undefined },
     reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
-    counts: { requests: 0, changed: 0, removed: 0 },
+    tally: { requests: 0, changed: 0, removed: 0 },
     batchSize: FIRST_BATCH_SIZE,
     recordCounts: { version: -1, kinds: {} },
   };

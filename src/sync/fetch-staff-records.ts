@@ -25,8 +25,8 @@ export async function fetchStaffRecords(context: SyncContext, reader: StaffReade
   const collection = collectionOf(context, kind);
   if (!collection?.isStoredAsPosts || isAbsent(context, collection)) return;
   const staffOnly = collection.staffStatuses.filter((status) => status !== WITHHELD);
-  const others = staffOnly.filter((status) => visibility.others.includes(status));
-  const own = staffOnly.filter((status) => visibility.own.includes(status) && !others.includes(status));
+  const others = staffOnly.filter((status) => visibility.anyAuthor.includes(status));
+  const own = staffOnly.filter((status) => visibility.ownOnly.includes(status) && !others.includes(status));
   if (others.length > 0) await fetchStatuses(context, reader, collection, others, undefined);
   if (own.length > 0 && visibility.userId !== 0)
     await fetchStatuses(context, reader, collection, own, visibility.userId);

@@ -62,13 +62,13 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   await refreshSite(context);
   await recheckPublicViews(context);
   // What was just read may have restarted it.
-  const isRestarted = !memory.resync.dueMs;
+  const readsEverything = !memory.resync.dueMs;
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   memory.resync.started += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   forgetAbsentImages(context);
   memory.links.builtFrom.clear();
-  return { isRestarted, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
+  return { readsEverything, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
 }
 
 /** Resolves with true at the end of the collection. */

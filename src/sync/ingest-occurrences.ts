@@ -61,7 +61,7 @@ async function commitBatches<T>(
         return;
       }
       const changed = await commit(() => toChanges(batch));
-      memory.counts.changed += changed;
+      memory.tally.changed += changed;
       if (changed > 0) memory.kinds.event.revision += 1;
       await nextTurn();
       if (changed > 0) while (replica.mergeFts()) await nextTurn();

@@ -28,9 +28,10 @@ const BATCH_MS = 4;
 const BATCH_SIZE = { min: 5, max: 50 };
 
 /**
- * Writes records into the replica that were requested at `readMark`, as the public sees them. `byId`: they were
- * requested by id: one whose `modified` is older than the replica's may be accepted (`isStaleConfirmed`). A
- * failure leaves the batches before it in the replica. Throws what the CMS throws.
+ * Writes records into the replica that were requested at `readMark`, as the public sees them. A failure leaves
+ * the batches before it in the replica. Throws what the CMS throws.
+ * @param byId the records were requested by their ids. Only then may one replace a record of the replica whose
+ * modification time is later (`isStaleConfirmed`).
  */
 export async function ingestRecords(
   context: SyncContext,
@@ -66,7 +67,7 @@ export async function ingestPublicRecords(
       return { changes: { upserts: accepted }, changedIds: acceptedIds };
     });
     if (changed > 0) memory.kinds[kind].revision += 1;
-    memory.counts.changed += changed;
+    memory.tally.changed += changed;
     const size = Math.round((batch.length * BATCH_MS) / Math.max(0.1, performance.now() - startedMs));
     memory.batchSize = Math.max(BATCH_SIZE.min, Math.min(BATCH_SIZE.max, size));
     await nextTurn();
@@ -88,7 +89,7 @@ function acceptRecords(
   byId: boolean,
 ): CalendarRecord[] {
   const { replica, memory } = context;
-  const held = stampsById(context, collection, batch.map(idOf));
+  const stored = stampsById(context, collection, batch.map(idOf));
   const accepted: CalendarRecord[] = [];
   const images: number[] = [];
   for (const cmsRecord of batch) {
@@ -98,7 +99,7 @@ function acceptRecords(
       continue;
     }
     const record = collection.read(cmsRecord, memory.site, memory.links.tables);
-    if (!isAcceptable(context, collection, record, held.get(id), readMark, byId)) {
+    if (!isAcceptable(context, collection, record, stored.get(id), readMark, byId)) {
       markDirty(memory, collection.kind, [id]);
       continue;
     }
@@ -117,7 +118,7 @@ function isAcceptable(
   context: SyncContext,
   { kind, isStoredAsPosts }: Collection,
   record: CalendarRecord,
-  held: RecordStamp | undefined,
+  stored: RecordStamp | undefined,
   readMark: number,
   byId: boolean,
 ): boolean {
@@ -129,16 +130,17 @@ function isAcceptable(
     return true;
   }
   const { modified, modifiedUtc, status } = record as PostRecord;
-  if (held !== undefined && held.modifiedUtc > modifiedUtc) {
-    const heldRecord = context.replica.get(kind, id) as PostRecord | undefined;
+  if (stored !== undefined && stored.modifiedUtc > modifiedUtc) {
+    const storedRecord = context.replica.get(kind, id) as PostRecord | undefined;
     // A draft that was never changed has no modification time in UTC: WordPress computes it from the wall time in the
     // site's present zone, so that it may become earlier. Any other older response lacks a write that the replica has.
     const isComputed =
-      DRAFTS.has(status) && modified !== '' && heldRecord?.status === status && heldRecord.modified === modified;
-    if (!isComputed && !(byId && isStaleConfirmed(context, kind, record as PostRecord, held.modifiedUtc))) return false;
+      DRAFTS.has(status) && modified !== '' && storedRecord?.status === status && storedRecord.modified === modified;
+    if (!isComputed && !(byId && isStaleConfirmed(context, kind, record as PostRecord, stored.modifiedUtc)))
+      return false;
   }
   staleResponses.delete(id);
-  const mayChangeAgain = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
+  const mayChangeAgain = (stored?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
   trackModified(memory, kind, id, sentAtMs(context, readMark), mayChangeAgain);
   return true;
 }
@@ -153,11 +155,11 @@ function isStaleConfirmed(
   { replica, memory, clockMs }: SyncContext,
   kind: Kind,
   { id, dateUtc, modifiedUtc }: PostRecord,
-  heldUtc: string,
+  storedUtc: string,
 ) {
-  if (heldUtc > formatWallTime(memory.reads.cmsTimeMs)) return true;
-  const held = replica.get(kind, id) as PostRecord | undefined;
-  if (held?.dateUtc === heldUtc && dateUtc === heldUtc) return true;
+  if (storedUtc > formatWallTime(memory.reads.cmsTimeMs)) return true;
+  const stored = replica.get(kind, id) as PostRecord | undefined;
+  if (stored?.dateUtc === storedUtc && dateUtc === storedUtc) return true;
   const { staleResponses } = memory.kinds[kind];
   const stale = staleResponses.get(id);
   if (stale?.modifiedUtc !== modifiedUtc) {
@@ -229,9 +231,9 @@ export async function fetchRecords(
   const missingIds = missing.flatMap((slice) => slice.ids);
   if (missingIds.length === 0) return;
   const stamps = stampsById(context, collection, missingIds);
-  const held = missingIds.filter((id) => stamps.has(id));
-  const approved = new Set(isConfirmed ? held : await approveDeletions(context, collection, held, reported));
-  const suspended = new Set(held.filter((id) => !approved.has(id)));
+  const stored = missingIds.filter((id) => stamps.has(id));
+  const approved = new Set(isConfirmed ? stored : await approveDeletions(context, collection, stored, reported));
+  const suspended = new Set(stored.filter((id) => !approved.has(id)));
   for (const slice of missing) {
     const deletable = slice.ids.filter((id) => !suspended.has(id));
     await deleteRecords(context, collection, deletable, slice.readMark);
@@ -299,7 +301,7 @@ async function deleteRecords(
       return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };
     });
     if (removed > 0) memory.kinds[kind].revision += 1;
-    memory.counts.removed += removed;
+    memory.tally.removed += removed;
     await nextTurn();
   }
 }
@@ -320,9 +322,9 @@ function deletableIds(
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
   for (const id of certain) memory.kinds[kind].unsettled.delete(id);
-  const held = stampsById(context, collection, certain);
+  const stored = stampsById(context, collection, certain);
   const deletable = certain.filter((id) => {
-    const status = held.get(id)?.status;
+    const status = stored.get(id)?.status;
     return status !== undefined && (!isStoredAsPosts || statuses.includes(status));
   });
   if (!isStoredAsPosts && kind !== 'event')

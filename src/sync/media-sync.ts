@@ -28,18 +28,18 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
   for (let from = 0; from < ids.length; from += pageSize) {
     const slice = ids.slice(from, from + pageSize);
     const images = await readImages(context, slice);
-    memory.counts.changed += await commit(() => ({ images }));
+    memory.tally.changed += await commit(() => ({ images }));
     const existing = new Set(images.map(({ id }) => id));
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
-  const held = [...replica.getImages(missing).keys()];
-  if (held.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, held)))
+  const stored = [...replica.getImages(missing).keys()];
+  if (stored.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, stored)))
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);
     // The CMS removes a deleted image from its posts without touching their `modified`.
     for (const { kind, id } of deleted.flatMap((image) => replica.postsWithImage(image))) markDirty(memory, kind, [id]);
-    memory.counts.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
+    memory.tally.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
   }
 }
 
@@ -56,7 +56,7 @@ export async function fetchMissingImages(
   let isAnyFetched = false;
   for (;;) {
     const ids = replica.missingImageIds(after, pageSize);
-    const missing = ids.filter((id) => !media.absent.has(id));
+    const missing = ids.filter((id) => !media.missing.has(id));
     onProgress?.(done, missing.length);
     if (ids.length === 0) {
       if (!isAnyFetched) break;
@@ -70,7 +70,7 @@ export async function fetchMissingImages(
     await fetchImages(context, missing);
     const fetched = replica.getImages(missing);
     for (const id of missing) {
-      if (!fetched.has(id)) media.absent.add(id);
+      if (!fetched.has(id)) media.missing.add(id);
       media.toRead.delete(id);
     }
     done += missing.length;
@@ -87,7 +87,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   media.watermarkAge = updateWatermarkAge(media.watermarkAge, media.watermarkUtc, startedMs);
   const requested = [...media.toRead];
   media.toRead.clear();
-  for (const id of requested) media.absent.delete(id);
+  for (const id of requested) media.missing.delete(id);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
   // The library became smaller: nothing says which images were deleted.
   const isSmaller = media.total !== undefined && total < media.total;
@@ -140,9 +140,9 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
     // The initial sync has just read every image.
     if (isFirstPoll) break;
     const recent = stamps.filter(({ modifiedUtc }) => modifiedUtc >= lookbackUtc(watermarkUtc));
-    const held = replica.getImages(recent.map(({ id }) => id));
+    const stored = replica.getImages(recent.map(({ id }) => id));
     for (const { id, modifiedUtc } of recent) {
-      if (held.has(id) && media.recent.get(id)?.modifiedUtc !== modifiedUtc)
+      if (stored.has(id) && media.recent.get(id)?.modifiedUtc !== modifiedUtc)
         media.recent.set(id, { modifiedUtc, seenMs: startedMs, isSettled: false });
     }
   }
@@ -169,7 +169,7 @@ async function referencedImageIds({ replica, collections }: SyncContext): Promis
 
 /** Images that the CMS did not have are requested again: they may exist by now. */
 export function forgetAbsentImages({ memory: { media } }: SyncContext): void {
-  media.absent.clear();
+  media.missing.clear();
   media.completeAtVersion = undefined;
 }
 

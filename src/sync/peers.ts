@@ -36,19 +36,22 @@ export interface Peers {
  */
 export interface WriteThrough {
   /** Take it before the CMS call whose response is stored: it shows later which changes happened during the call. */
-  readMark(): number;
+  changeMark(): number;
   /** Stores the response to a read. */
-  storeRead(changes: ChangeSet, readMark: number): Promise<void>;
+  storeRead(changes: ChangeSet, changeMark: number): Promise<void>;
   /** Stores the response to a write. No older response replaces it. */
-  storeWritten(changes: ChangeSet, readMark: number): Promise<void>;
+  storeWritten(changes: ChangeSet, changeMark: number): Promise<void>;
   /** Re-reads a written record whose public view the CMS did not send. Waits 5 s at most. Never rejects. */
   reread(kind: Kind, id: number): Promise<void>;
 }
 
 /** What the cluster tells the sync. */
 export interface Leadership {
-  /** This gateway polls from now on, as after a restart. It re-reads the `dirty` records. */
-  becomeLeader(dirty: readonly RecordKey[]): void;
+  /**
+   * This gateway polls from now on, as leader or without a cluster. It remembers nothing of earlier polls, as after
+   * a restart, and re-reads the `dirty` records.
+   */
+  takeOverPolling(dirty: readonly RecordKey[]): void;
   /**
    * Returns the dirty records, and the images, that this gateway did not re-read while it polled, and forgets them:
    * the gateway that polls now re-reads them.

@@ -31,8 +31,9 @@ const RECENTLY_DUE_MS = 10 * 60_000;
 const OVERDUE_PER_POLL = 100;
 
 /**
- * Resolves with why the replica still has records that the CMS's lists leave out; undefined if it is current.
- * Throws what the CMS throws.
+ * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has
+ * records that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them. Throws what
+ * the CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
@@ -156,10 +157,10 @@ async function fetchDueScheduled(context: SyncContext, collection: Collection): 
   const recent = due.filter(({ dateUtc }) => dateUtc >= recentlyUtc).map(({ id }) => id);
   const overdue = due.filter(({ dateUtc }) => dateUtc < recentlyUtc).map(({ id }) => id);
   const { lastOverdueId } = memory.kinds[kind];
-  const inTurn = [...overdue.filter((id) => id > lastOverdueId), ...overdue.filter((id) => id <= lastOverdueId)];
-  const turn = inTurn.slice(0, OVERDUE_PER_POLL);
-  memory.kinds[kind].lastOverdueId = turn.at(-1) ?? 0;
-  await fetchRecords(context, collection, [...recent, ...turn]);
+  const rotated = [...overdue.filter((id) => id > lastOverdueId), ...overdue.filter((id) => id <= lastOverdueId)];
+  const next = rotated.slice(0, OVERDUE_PER_POLL);
+  memory.kinds[kind].lastOverdueId = next.at(-1) ?? 0;
+  await fetchRecords(context, collection, [...recent, ...next]);
 }
 
 export interface PollLoop {
@@ -205,12 +206,12 @@ export function createPollLoop({ poll, pauseMs, clockMs, signal }: PollLoopOptio
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const answering = requested;
+      const current = requested;
       requested = undefined;
       isRequestedAgain = false;
       const startedMs = clockMs();
       const result = await poll();
-      answering?.resolve(result);
+      current?.resolve(result);
       await pause(pauseMs(clockMs() - startedMs));
     }
     requested?.resolve(false);

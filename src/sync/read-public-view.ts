@@ -48,16 +48,22 @@ export async function readPublicViews(
   const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
   const skipped = byId ? new Set<number>() : skippedPluginRecords(context, collection, published);
   const wanted = published.filter((record) => !skipped.has(idOf(record)));
-  const views =
+  const viewsOrMode =
     wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : modeOf(context, collection);
-  if (views === 'account') return records;
+  if (viewsOrMode === 'account') return records;
   return records.flatMap((record) => {
     if (record.status !== 'publish' || isTooLarge(record)) return [record];
     const id = idOf(record);
-    if (skipped.has(id) && views !== 'withheld') return [];
-    const view = mergePublicView(context, collection, record, typeof views === 'string' ? undefined : views.get(id));
+    if (skipped.has(id) && viewsOrMode !== 'withheld') return [];
+    const view = mergePublicView(
+      context,
+      collection,
+      record,
+      typeof viewsOrMode === 'string' ? undefined : viewsOrMode.get(id),
+    );
     // A delayed database in front of the CMS may not have the record yet: the next poll reads it again.
-    const isNewlyWithheld = view?.status === WITHHELD && views !== 'withheld' && !isWithheld(context, collection, id);
+    const isNewlyWithheld =
+      view?.status === WITHHELD && viewsOrMode !== 'withheld' && !isWithheld(context, collection, id);
     if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
     return view ? [view] : [];
   });
@@ -73,18 +79,18 @@ function skippedPluginRecords(
   records: readonly CmsRecord[],
 ): ReadonlySet<number> {
   const { started, progress } = context.memory.resync;
-  if (progress?.isRestarted !== false) return new Set();
+  if (progress?.readsEverything !== false) return new Set();
   const stamps = records
     .filter((record) => record[CMS_STATUS] !== undefined)
     .map(stampOf)
     .filter(({ id }) => id % RESYNCS_PER_PLUGIN_RECORD !== started % RESYNCS_PER_PLUGIN_RECORD);
-  const held = context.replica.stampsById(
+  const stored = context.replica.stampsById(
     collection.kind,
     stamps.map(({ id }) => id),
   );
-  const isHeld = ({ id, modifiedUtc, status }: RecordStamp) =>
-    held.get(id)?.status === status && held.get(id)?.modifiedUtc === modifiedUtc;
-  return new Set(stamps.filter(isHeld).map(({ id }) => id));
+  const isStored = ({ id, modifiedUtc, status }: RecordStamp) =>
+    stored.get(id)?.status === status && stored.get(id)?.modifiedUtc === modifiedUtc;
+  return new Set(stamps.filter(isStored).map(({ id }) => id));
 }
 
 /**

@@ -29,7 +29,7 @@ export function stampsById(
 }
 
 /**
- * Stamps of all records that the replica holds within the collection's statuses, ascending by id. Yields to
+ * Stamps of all records of the replica within the collection's statuses, ascending by id. Yields to
  * the event loop.
  */
 export async function allStamps(
@@ -51,7 +51,7 @@ export async function allStamps(
   }
 }
 
-/** Number of records that the replica holds within the collection's statuses. */
+/** Number of records of the replica within the collection's statuses. */
 export function countRecords({ replica, memory }: SyncContext, collection: Collection): number {
   const { kind, isStoredAsPosts, staffStatuses, statuses } = collection;
   if (memory.recordCounts.version !== replica.version)

@@ -194,19 +194,19 @@ export function createSync(options: SyncOptions): Sync {
   async function runPoll(): Promise<boolean> {
     const leadershipContext = context;
     const { memory } = leadershipContext;
-    const { counts } = memory;
-    const countsBefore = { ...counts };
+    const { tally } = memory;
+    const tallyBefore = { ...tally };
     const startedMs = clockMs();
     const release = retainReadMarks(memory);
     const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
     late.unref();
     let isCurrent = false;
-    let reason: string | undefined;
+    let unconfirmed: string | undefined;
     try {
       if (memory.state.complete) {
-        reason = await poll(leadershipContext);
-        isCurrent = reason === undefined;
-        dispatchPolled(reason, memory);
+        unconfirmed = await poll(leadershipContext);
+        isCurrent = unconfirmed === undefined;
+        dispatchPolled(unconfirmed, memory);
       } else {
         dispatch({ type: 'syncStarted' });
         await runInitialSync(leadershipContext);
@@ -215,7 +215,7 @@ export function createSync(options: SyncOptions): Sync {
       }
       if (isCurrent) await peers?.polled();
       clearTimeout(late);
-      if (await tryResync(leadershipContext)) dispatchPolled(reason, memory);
+      if (await tryResync(leadershipContext)) dispatchPolled(unconfirmed, memory);
     } catch (error) {
       if (!signal.aborted && !(error instanceof NotLeaderError)) {
         dispatch(failureEvent(error, serviceCredentials));
@@ -226,18 +226,18 @@ export function createSync(options: SyncOptions): Sync {
       release();
       observe({
         type: 'sync-poll',
-        requests: counts.requests - countsBefore.requests,
-        changed: counts.changed - countsBefore.changed,
-        removed: counts.removed - countsBefore.removed,
+        requests: tally.requests - tallyBefore.requests,
+        changed: tally.changed - tallyBefore.changed,
+        removed: tally.removed - tallyBefore.removed,
         durationMs: clockMs() - startedMs,
       });
     }
     return isCurrent;
   }
 
-  /** After a poll that saw everything. `reason`: why the replica still has more than the CMS's lists. */
-  function dispatchPolled(reason: string | undefined, { resync }: SyncMemory): void {
-    const reasons = [reason, resync.retry?.reason].filter((each) => each !== undefined);
+  /** After a poll that saw everything. `unconfirmed`: as `poll` returned it. */
+  function dispatchPolled(unconfirmed: string | undefined, { resync }: SyncMemory): void {
+    const reasons = [unconfirmed, resync.retry?.reason].filter((each) => each !== undefined);
     dispatch(reasons.length === 0 ? { type: 'caughtUp' } : { type: 'unconfirmed', reason: reasons.join('; ') });
   }
 
@@ -326,7 +326,7 @@ export function createSync(options: SyncOptions): Sync {
     site: () => context.memory.site,
     linkTables: () => context.memory.links.tables,
     refreshLinkTables: () => refreshLinkTables(context),
-    becomeLeader(dirty) {
+    takeOverPolling(dirty) {
       const { state, media, kinds } = context.memory;
       context = createContext();
       // The same set: a fetch that is in progress under the earlier leadership returns its records to it.

@@ -196,7 +196,7 @@ describe('a term of Payload', () => {
       replica.listTerms({
         kind: 'category',
         noticedFrom: wall,
-        eventVisibility: { others: [], own: [], userId: 0 },
+        eventVisibility: { anyAuthor: [], ownOnly: [], userId: 0 },
         orderBy: 'name',
         descending: false,
         hideEmpty: false,

@@ -2,7 +2,7 @@
 // record is missing.
 
 import { expect } from 'chai';
-import { mapCmsError } from '../../src/calendar/cms-errors.ts';
+import { cmsToApiError } from '../../src/calendar/cms-errors.ts';
 import { restError } from '../../src/cms/wordpress/rest-api.ts';
 import { ApiError } from '../../src/errors.ts';
 
@@ -20,7 +20,7 @@ const response = {
 describe('a route that the CMS lacks', () => {
   for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
     it(`is 503, and the error names the route: ${kind}`, () => {
-      const error = mapCmsError(restError(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
+      const error = cmsToApiError(restError(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
       expect(error).to.be.instanceOf(ApiError);
       const { status, code, message, headers } = error as ApiError;
       expect({ status, code }).to.deep.equal({ status: 503, code: 'calendar_upstream_away' });

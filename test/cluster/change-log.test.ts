@@ -169,7 +169,7 @@ describe('change log', function () {
     await write(a, 'one');
     await withRedisClient(server, (client) => client.flushAll());
     b.mode = { type: 'log', redis: b.redis };
-    const { token } = await a.redis.claimLock('take', 5000, '');
+    const { token } = await a.redis.updateLock('take', 5000, '');
     let appends = 0;
     const append: Redis['append'] = async (entry) => {
       appends += 1;
@@ -207,12 +207,12 @@ describe('change log', function () {
 
   it('knows which records changed since a read mark', async () => {
     const [a, b] = three();
-    const mark = b.changeLog.readMark();
+    const mark = b.changeLog.changeMark();
     await write(a, 'one');
     expect(b.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(false);
     await b.changeLog.applyPending(b.redis);
     expect(b.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);
-    expect(b.changeLog.changedSince(recordKey('event', 1), b.changeLog.readMark())).to.equal(false);
+    expect(b.changeLog.changedSince(recordKey('event', 1), b.changeLog.changeMark())).to.equal(false);
   });
 
   it('restores unpublished changes after a restart', async () => {
@@ -253,15 +253,15 @@ describe('change log', function () {
   it('counts every record as changed after a snapshot', async () => {
     const [a] = three();
     await write(a, 'one');
-    const mark = a.changeLog.readMark();
+    const mark = a.changeLog.changeMark();
     a.changeLog.replicaReplaced('1700000000000-3', []);
     expect(a.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);
-    expect(a.changeLog.changedSince(recordKey('event', 1), a.changeLog.readMark())).to.equal(false);
+    expect(a.changeLog.changedSince(recordKey('event', 1), a.changeLog.changeMark())).to.equal(false);
   });
 
   it('knows of local writes when a response is outdated', async () => {
     const [a] = three();
-    const mark = a.changeLog.readMark();
+    const mark = a.changeLog.changeMark();
     a.mode = { type: 'local' };
     await write(a, 'alone');
     expect(a.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);

@@ -39,7 +39,7 @@ describe('redis: lock and change log', function () {
   async function take(redis: Redis, nodeId: string): Promise<number> {
     let acquired: number | undefined;
     await until(async () => {
-      const { holder, token } = await redis.claimLock('take', LEASE_MS, '');
+      const { holder, token } = await redis.updateLock('take', LEASE_MS, '');
       if (holder === nodeId) acquired = token;
       return acquired !== undefined;
     }, `${nodeId} has the lock`);
@@ -48,30 +48,30 @@ describe('redis: lock and change log', function () {
 
   it('gives the lock to one node at a time, until its lease expires', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    expect(await a.claimLock('take', 60_000, 'mine')).to.include({ holder: 'a', token: 1 });
-    expect(await b.claimLock('take', 60_000, 'no')).to.include({ holder: 'a', token: 1, leaderStatus: 'mine' });
+    expect(await a.updateLock('take', 60_000, 'mine')).to.include({ holder: 'a', token: 1 });
+    expect(await b.updateLock('take', 60_000, 'no')).to.include({ holder: 'a', token: 1, leaderStatus: 'mine' });
     // `watch` does not take the lock, and only the holder can release it.
-    await b.claimLock('release', 60_000, '');
-    expect(await b.claimLock('watch', 60_000, '')).to.include({ holder: 'a' });
-    await a.claimLock('release', 60_000, '');
-    expect(await b.claimLock('watch', 60_000, '')).to.include({ holder: '' });
-    expect(await b.claimLock('take', LEASE_MS, '')).to.include({ holder: 'b', token: 2 });
-    await until(async () => (await a.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+    await b.updateLock('release', 60_000, '');
+    expect(await b.updateLock('watch', 60_000, '')).to.include({ holder: 'a' });
+    await a.updateLock('release', 60_000, '');
+    expect(await b.updateLock('watch', 60_000, '')).to.include({ holder: '' });
+    expect(await b.updateLock('take', LEASE_MS, '')).to.include({ holder: 'b', token: 2 });
+    await until(async () => (await a.updateLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
   });
 
   it('lets a lock without expiry, which no gateway wrote, expire after a lease', async () => {
     const a = await open('a');
     await withRedisClient(server, (client) => client.set(`${PREFIX}lock`, 'foreign'));
-    expect(await a.claimLock('watch', LEASE_MS, '')).to.include({ holder: 'foreign' });
+    expect(await a.updateLock('watch', LEASE_MS, '')).to.include({ holder: 'foreign' });
     expect(await withRedisClient(server, (client) => client.pTTL(`${PREFIX}lock`))).to.be.within(0, LEASE_MS);
     expect(await take(a, 'a')).to.equal(1);
   });
 
   it('gives the holder of the lock a new fencing token if it was deleted', async () => {
     const a = await open('a');
-    await a.claimLock('take', 60_000, '');
+    await a.updateLock('take', 60_000, '');
     await withRedisClient(server, (client) => client.del(`${PREFIX}fence`));
-    const { token } = await a.claimLock('take', 60_000, '');
+    const { token } = await a.updateLock('take', 60_000, '');
     expect(await append(a, token, LOG_START)).to.include({ type: 'ok' });
   });
 
@@ -84,7 +84,7 @@ describe('redis: lock and change log', function () {
     expect(second).to.equal(first + 1);
     // No entry was added meanwhile: only the token is outdated.
     expect(await append(a, first, reply.id)).to.deep.equal({ type: 'fenced' });
-    await until(async () => (await a.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+    await until(async () => (await a.updateLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
     // The lock is free, after another node held it.
     expect(await append(a, first, reply.id)).to.deep.equal({ type: 'fenced' });
     const third = await take(a, 'a');
@@ -93,7 +93,7 @@ describe('redis: lock and change log', function () {
     const later = await append(a, third, reply.id);
     if (later.type !== 'ok') throw new Error(later.type);
     // The lease expired, though no other node took the lock.
-    await until(async () => (await b.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+    await until(async () => (await b.updateLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
     expect(await append(a, third, later.id)).to.deep.equal({ type: 'fenced' });
     expect(await a.readEntries(LOG_START, 10)).to.have.length(2);
   });
@@ -133,9 +133,9 @@ describe('redis: lock and change log', function () {
 
   it('runs its scripts after Redis forgot them', async () => {
     const a = await open('a');
-    await a.claimLock('take', LEASE_MS, '');
+    await a.updateLock('take', LEASE_MS, '');
     await withRedisClient(server, (client) => client.scriptFlush());
-    expect(await a.claimLock('watch', LEASE_MS, '')).to.include({ holder: 'a' });
+    expect(await a.updateLock('watch', LEASE_MS, '')).to.include({ holder: 'a' });
   });
 
   it('caps the number of entries', async () => {
@@ -196,7 +196,7 @@ describe('redis: lock and change log', function () {
       });
       const append = () => a.append({ token: undefined, expectedTail: LOG_START, lastKnownId: LOG_START, entry: 'x' });
       const error = await a
-        .claimLock('watch', LEASE_MS, '')
+        .updateLock('watch', LEASE_MS, '')
         .then(append)
         .catch((failure: unknown) => failure);
       expect(error).to.be.instanceOf(RedisUnavailable).with.property('isRefused', true);
@@ -216,13 +216,13 @@ describe('redis: lock and change log', function () {
     const a = await openRedis({ url: server.url, prefix: PREFIX, nodeId: 'a', deadlineMs: 500 });
     server.child.kill('SIGSTOP');
     try {
-      const error = await a.claimLock('watch', LEASE_MS, '').catch((failure: unknown) => failure);
+      const error = await a.updateLock('watch', LEASE_MS, '').catch((failure: unknown) => failure);
       expect(error).to.be.instanceOf(RedisUnavailable);
       expect(a.signal.aborted).to.equal(true);
     } finally {
       server.child.kill('SIGCONT');
     }
-    expect(await a.claimLock('watch', LEASE_MS, '').catch((failure: unknown) => failure)).to.be.instanceOf(
+    expect(await a.updateLock('watch', LEASE_MS, '').catch((failure: unknown) => failure)).to.be.instanceOf(
       RedisUnavailable,
     );
   });

@@ -46,7 +46,7 @@ describe('write-through in a cluster', () => {
         get unpublished(): UnpublishedKeys {
           return unpublished;
         },
-        readMark: () => 1,
+        changeMark: () => 1,
         changedSince: (key: string) => key === 'event 1',
         commit: async (_source: string, build: () => ChangeSet) => {
           const { upserts = [], deletes = [] } = build();

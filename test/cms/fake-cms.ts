@@ -10,7 +10,7 @@ import {
   type ListRequest,
   plainCollection,
 } from '../../src/cms/port.ts';
-import { gatewayId, nativeId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
+import { cmsIdOf, gatewayId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import type { Site } from '../../src/model/records.ts';
@@ -232,7 +232,7 @@ export function createFakeCms(
       const { collection: base } = spec;
       await receive({ base, view, detail }, options);
       if (cms.removed.has(base)) refuse('no-collection', 404, 'rest_no_route');
-      const record = recordOf(spec, nativeId(spec, id));
+      const record = recordOf(spec, cmsIdOf(spec, id));
       if ('terms' in record) {
         const reader = postReader(options);
         const status = reader === undefined ? 401 : 403;
@@ -264,7 +264,7 @@ export function createFakeCms(
       const [write, body] = [{ method: 'update', base: spec.collection } as const, { ...sent }];
       cms.writes.push(write);
       await cms.onWrite?.(write, false, body);
-      const record = recordOf(spec, nativeId(spec, id));
+      const record = recordOf(spec, cmsIdOf(spec, id));
       if ('terms' in record) {
         const { meta, terms: termIds, ...fields } = postFields(body, cms.siteFacts);
         const merged = { meta: { ...record.meta, ...meta }, terms: { ...record.terms, ...termIds } };
@@ -274,7 +274,7 @@ export function createFakeCms(
       return written(spec, record, options);
     },
     async delete(spec, id) {
-      const { id: cmsId, base } = recordOf(spec, nativeId(spec, id));
+      const { id: cmsId, base } = recordOf(spec, cmsIdOf(spec, id));
       cms.deletes.push({ base, id: cmsId, force: true });
       cms.erase(cmsId);
       cms.deleteTerm(cmsId);
@@ -282,7 +282,7 @@ export function createFakeCms(
     },
     async trash(spec, id, options) {
       const { collection: base } = spec;
-      const record = recordOf(spec, nativeId(spec, id));
+      const record = recordOf(spec, cmsIdOf(spec, id));
       if (!('terms' in record)) return refuse('no-trash', 501, 'rest_trash_not_supported');
       cms.deletes.push({ base, id: record.id, force: false });
       if (record.status === 'trash') refuse('in-trash', 410, 'rest_already_trashed');

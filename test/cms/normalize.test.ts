@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { RestCall } from '../../src/cms/client.ts';
 import { CMS_STATUS, plainCollection } from '../../src/cms/port.ts';
 import { createCollections } from '../../src/cms/wordpress/collections.ts';
-import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/record-form.ts';
+import { cmsIdOf, gatewayId, normalize } from '../../src/cms/wordpress/record-form.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 
 const site = { url: 'http://cms.example', name: '', timezone: 'UTC' };
@@ -31,7 +31,7 @@ const ID = 1_000_000_000_005;
 describe('normalized records of WordPress', () => {
   it('have for a term that serves as a venue an id that no post has', () => {
     expect(normalize(venue!, { id: 5, name: 'Hall' }).id).to.equal(ID);
-    expect([gatewayId(venue!, 5), nativeId(venue!, ID)]).to.deep.equal([ID, 5]);
+    expect([gatewayId(venue!, 5), cmsIdOf(venue!, ID)]).to.deep.equal([ID, 5]);
   });
 
   it('are requested by their ids in WordPress', async () => {

@@ -14,7 +14,7 @@ import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-schema.ts';
 import { createAdmin } from '../../src/http/admin.ts';
-import type { Operations } from '../../src/http/routes.ts';
+import type { UseCases } from '../../src/http/routes.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -87,7 +87,7 @@ export interface TestResponse {
 
 export interface TestGateway {
   services: Services;
-  operations: Operations;
+  operations: UseCases;
   cms: Cms;
   mapping: Mapping;
   service: Credentials;

@@ -12,7 +12,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of a record does not enter the replica": {
-      function: 'createIngest.ingest',
+      function: 'createResponseStore.storeResponse',
       code: '_1 ? await _2.readPublicView(_3, _4, _1).catch(() => _5) : _4',
       replacement: '_4',
     },
@@ -33,8 +33,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     },
     "a partial date update uses the CMS's current dates": {
       function: 'createEvents.update',
-      code: "const _1 = _2(_3) ? await readForUpdate(_4, 'event', _5, _6) : undefined;",
-      replacement: "const _1 = undefined as Awaited<ReturnType<typeof readForUpdate<'event'>>> | undefined;",
+      code: "const _1 = _2(_3) ? await readCurrent(_4, 'event', _5, _6) : undefined;",
+      replacement: "const _1 = undefined as Awaited<ReturnType<typeof readCurrent<'event'>>> | undefined;",
       test: 'test/calendar/update-times.test.ts',
       title: "combines them with the CMS's times",
     },
@@ -50,7 +50,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     'only visible events count as upcoming events of a venue or organizer': {
       function: 'listAccess',
       code: 'eventVisibility: restrictTo(_1.event, ANY_STATUS)',
-      replacement: 'eventVisibility: { others: ANY_STATUS, own: [], userId: 0 }',
+      replacement: 'eventVisibility: { anyAuthor: ANY_STATUS, ownOnly: [], userId: 0 }',
       title: 'only_with_upcoming counts',
     },
   }),

@@ -87,7 +87,7 @@ describe('a gateway on a full disk', function () {
       throw new ReplicaError('unwritable', 'database or disk is full');
     };
     const later: unknown[] = [];
-    const alone = { readMark: () => 0, storeRead: failing, storeWritten: failing, reread: failing };
+    const alone = { changeMark: () => 0, storeRead: failing, storeWritten: failing, reread: failing };
     const replica = openReplica({ identity: 'test' });
     const writeThrough = tolerantWriteThrough(alone, replica, (change) => later.push(change));
     const change = { deletes: [{ kind: 'event' as const, ids: [7] }] };

@@ -71,16 +71,18 @@ describe('the event list', () => {
       if (this.sourceSQL.includes('AS total')) counts += 1;
       return get.apply(this, values as never);
     };
-    const total = (own: string[], offset: number) =>
+    const total = (ownOnly: string[], offset: number) =>
       replica.listEvents({
-        visibility: { others: ['publish'], own, userId: 1 },
-        bounds: [{ field: 'end', op: '>=', wall: '2027-01-01 00:00:00' }].slice(own.length) as EventFilter['bounds'],
+        visibility: { anyAuthor: ['publish'], ownOnly, userId: 1 },
+        bounds: [{ field: 'end', op: '>=', wall: '2027-01-01 00:00:00' }].slice(
+          ownOnly.length,
+        ) as EventFilter['bounds'],
         ...{ order: 'start', limit: 1, offset },
       }).total;
     try {
-      for (const [own, all] of [[[], 3] as const, [['draft'], 6] as const]) {
+      for (const [ownOnly, all] of [[[], 3] as const, [['draft'], 6] as const]) {
         counts = 0;
-        for (const offset of [0, 1, 2]) expect(total([...own], offset)).to.equal(all);
+        for (const offset of [0, 1, 2]) expect(total([...ownOnly], offset)).to.equal(all);
         expect(counts).to.equal(1);
       }
       replica.upsert([long(7), draft(8)]);

@@ -80,7 +80,7 @@ describe('the search of events', () => {
     ]);
     const find = (text: string, not = false) =>
       replica.listEvents({
-        visibility: { others: ['publish'], own: [], userId: 0 },
+        visibility: { anyAuthor: ['publish'], ownOnly: [], userId: 0 },
         words: [{ text, not }],
         order: 'start',
         limit: 9,

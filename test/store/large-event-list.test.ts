@@ -68,7 +68,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
       offset: fc.constantFrom(0, 0, 7, 1500),
       order: fc.constantFrom('start', 'start', 'date', 'modified', 'title'),
       descending: fc.constantFrom(undefined, true),
-      visibility: fc.oneof(visibility, fc.constant({ others: ['publish', 'draft'], own: [], userId: 0 })),
+      visibility: fc.oneof(visibility, fc.constant({ anyAuthor: ['publish', 'draft'], ownOnly: [], userId: 0 })),
     },
     {
       limit: fc.constantFrom(5, 50),
@@ -98,7 +98,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
 
   it('skips an event of several of the categories once', () => {
     const filter: EventFilter = {
-      visibility: { others: ['publish'], own: [], userId: 0 },
+      visibility: { anyAuthor: ['publish'], ownOnly: [], userId: 0 },
       categories: [1, 2, 6],
       order: 'modified',
       descending: true,
@@ -130,7 +130,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
     const categories = Array.from({ length: 120 }, (_, n) => n + 1);
     for (const order of ['start', 'date'] as const) {
       const filter: EventFilter = {
-        visibility: { others: ['publish', 'draft'], own: [], userId: 0 },
+        visibility: { anyAuthor: ['publish', 'draft'], ownOnly: [], userId: 0 },
         categories,
         order,
         limit: 40,

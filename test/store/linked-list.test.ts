@@ -68,8 +68,8 @@ describe('lists of venues, organizers and terms', () => {
     const inside = FIRST_EMBEDDED_ID + 7;
     replica.upsert([venue(inside)]);
     const page = { limit: 9, offset: 0 };
-    const author: Visibility = { others: ['publish'], own: ['draft'], userId: 3 };
-    const editor: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+    const author: Visibility = { anyAuthor: ['publish'], ownOnly: ['draft'], userId: 3 };
+    const editor: Visibility = { anyAuthor: STATUSES, ownOnly: STATUSES, userId: 9 };
     const shown = (eventVisibility: Visibility) => [
       replica.listLinked('venue', { visibility: PUBLIC_VISIBILITY, eventVisibility, ...page }).total,
       replica.isLinkedToVisibleEvent('venue', inside, eventVisibility) ? 1 : 0,
@@ -95,7 +95,7 @@ describe('lists of venues, organizers and terms', () => {
   it("do not count the actor's own hidden event as upcoming", () => {
     const replica = openReplica({ identity: 'test' });
     const mine = { status: 'pending', author: 1, organizers: [16] };
-    const mineToo = { others: ['future', 'publish'], own: ['pending'], userId: 1 };
+    const mineToo = { anyAuthor: ['future', 'publish'], ownOnly: ['pending'], userId: 1 };
     const filter: LinkedFilter = {
       visibility: mineToo,
       eventVisibility: mineToo,
@@ -137,7 +137,7 @@ describe('lists of venues, organizers and terms', () => {
                 limit: 9,
                 offset: 0,
               }).total;
-            const editor: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+            const editor: Visibility = { anyAuthor: STATUSES, ownOnly: STATUSES, userId: 9 };
             for (const events of [PUBLIC_VISIBILITY, editor]) {
               const has = status === 'publish' || status === 'private';
               expect([total(events, true), total(events, false)]).to.deep.equal(has ? [1, 0] : [0, 1]);

@@ -6,8 +6,8 @@ import type { LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src
 import { fold, foldForSort } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
-const sees = ({ others, own, userId }: Visibility, { status, author }: PostRecord) =>
-  others.includes(status) || (userId !== 0 && author === userId && own.includes(status));
+const sees = ({ anyAuthor, ownOnly, userId }: Visibility, { status, author }: PostRecord) =>
+  anyAuthor.includes(status) || (userId !== 0 && author === userId && ownOnly.includes(status));
 
 const hasWords = (words: SearchWord[] | undefined, text: string) =>
   (words ?? []).every((word) => fold(text).includes(fold(word.text)) !== word.not);

@@ -81,13 +81,13 @@ describe('the search for venues by coordinates', () => {
           replica.upsert(venues);
           try {
             for (const [circle, seen] of searches) {
-              const { others, own, userId } = seen;
+              const { anyAuthor, ownOnly, userId } = seen;
               const visible = venues.filter(
                 ({ status, author, protected: isProtected, latitude }) =>
                   latitude !== null &&
                   !isProtected &&
                   status !== 'trash' &&
-                  (others.includes(status) || (userId !== 0 && author === userId && own.includes(status))),
+                  (anyAuthor.includes(status) || (userId !== 0 && author === userId && ownOnly.includes(status))),
               );
               const inCircle = visible.filter(
                 (place) => chordDistanceKm(circle.center, place as Coordinates) <= circle.distanceKm,

@@ -13,7 +13,7 @@ describe('a protected event', () => {
     const closed = { ...links, protected: true, featured: true, parent: 2, startUtc: '2026-06-01 08:00:00' };
     replica.upsert([event(1, closed), venue(5), organizer(6), term('category', 8), term('tag', 9)]);
     const page = { limit: 9, offset: 0 };
-    const all: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+    const all: Visibility = { anyAuthor: STATUSES, ownOnly: STATUSES, userId: 9 };
     for (const visibility of [PUBLIC_VISIBILITY, all]) {
       const idsOf = (filter: Partial<EventFilter>) =>
         replica.listEvents({ visibility, order: 'start', ...page, ...filter }).ids;

@@ -214,7 +214,7 @@ export const anyTerm = (kind: TermKind, id: number) =>
     .map((fields) => term(kind, id, fields));
 
 export const visibility = fc.record({
-  others: fc.subarray(STATUSES, { maxLength: 4 }),
-  own: fc.subarray(STATUSES, { maxLength: 3 }),
+  anyAuthor: fc.subarray(STATUSES, { maxLength: 4 }),
+  ownOnly: fc.subarray(STATUSES, { maxLength: 3 }),
   userId: fc.constantFrom(0, 1, 2),
 });

@@ -98,7 +98,7 @@ describe('sync and CMS failures', () => {
       await site.poll();
       site.cms.beforeRequest = () => {
         site.cms.beforeRequest = undefined;
-        site.sync.becomeLeader([]);
+        site.sync.takeOverPolling([]);
         unavailable();
       };
       site.cms.edit(10, { title: 'Meanwhile' });

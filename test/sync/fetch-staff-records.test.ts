@@ -14,7 +14,7 @@ describe('private records', () => {
     const STAFF = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
     const author = {
       credentials: CREDENTIALS.author,
-      visibility: { others: ['publish'], own: STAFF, userId: userIdOf('author') },
+      visibility: { anyAuthor: ['publish'], ownOnly: STAFF, userId: userIdOf('author') },
     };
 
     it('the replica holds published records only', async () => {

@@ -119,7 +119,7 @@ describe('webhooks', () => {
       await site.sync.fetchChanged(changes);
       expect(site.sync.takeDirty()).to.deep.equal(changes);
       await site.sync.fetchChanged(changes);
-      site.sync.becomeLeader([]);
+      site.sync.takeOverPolling([]);
       site.cms.beforeRequest = undefined;
       await site.poll();
       expectInSync(site);

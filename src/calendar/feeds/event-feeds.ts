@@ -6,8 +6,8 @@ import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
-import { assertPageExists, extraRequests, linkParams, type PageSizes } from '../list-response.ts';
-import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts';
+import { assertPageExists, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
+import { contentHash, publicItems, runInOneTurn } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
@@ -57,7 +57,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       hasChanged: () => replica.version !== replicaVersion,
       entriesOf(ids: number[]): Entry[] {
         if (access.isPublic) {
-          const rendered = runInOneTurn(publicEntries(services, 'event', ids, audience, listPage.serialize));
+          const rendered = runInOneTurn(publicItems(services, 'event', ids, audience, listPage.serialize));
           for (const record of rendered) for (const tag of record.cacheTags) cacheTags.add(tag);
           return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
         }
@@ -195,7 +195,7 @@ const calendarHeaders = (name: string): Record<string, string> => ({
 
 /** The declared parameters as sent. */
 function queryOf({ values, sent }: Input): string {
-  const params = Object.keys(values).flatMap((name) => linkParams(name, sent[name]));
+  const params = Object.keys(values).flatMap((name) => pageLinkParams(name, sent[name]));
   const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value]));
   return query.size === 0 ? '' : `?${query}`;
 }

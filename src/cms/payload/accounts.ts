@@ -82,12 +82,12 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
     account,
 
     async accountExists(id, options) {
-      const payloadId = ids.toPayload('account', id);
-      if (payloadId === undefined) return false;
+      const cmsId = ids.toPayload('account', id);
+      if (cmsId === undefined) return false;
       try {
         await call(
           'GET',
-          `${users}/${encodeURIComponent(payloadId)}`,
+          `${users}/${encodeURIComponent(cmsId)}`,
           { query: { depth: 0, 'select[id]': true } },
           options,
         );

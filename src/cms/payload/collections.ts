@@ -32,7 +32,7 @@ export interface CollectionOptions {
   /** The address of the REST API for browsers. */
   apiUrl: string;
   /** The name of the collection in Payload. */
-  slugOf(spec: CollectionSpec): string;
+  collectionNameOf(spec: CollectionSpec): string;
   /** Added to every request for records. */
   recordQuery: Query;
   /** What the mapping says about the site's collections. */
@@ -47,20 +47,20 @@ const MAX_SIMILAR = 1000;
 const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, options: CollectionOptions): Collections {
-  const { ids, accounts, apiUrl, slugOf, recordQuery, specs, nowMs } = options;
-  const featuresOf = createFeatures(call, slugOf);
-  const createUnique = creatingUniqueSlugs(call, slugOf);
+  const { ids, accounts, apiUrl, collectionNameOf, recordQuery, specs, nowMs } = options;
+  const featuresOf = createFeatures(call, collectionNameOf);
+  const createUnique = creatingUniqueSlugs(call, collectionNameOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
-    const payloadId = ids.toPayload(idSpaceOf(spec), id);
-    if (payloadId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
-    return `${slugOf(spec)}/${encodeURIComponent(payloadId)}`;
+    const cmsId = ids.toPayload(idSpaceOf(spec), id);
+    if (cmsId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
+    return `${collectionNameOf(spec)}/${encodeURIComponent(cmsId)}`;
   }
 
   async function query(spec: CollectionSpec, parts: Query, callOptions: CallOptions | undefined): Promise<CmsResponse> {
-    return call('GET', slugOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
+    return call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
   }
 
   /** Sends a write of one record. Trashed ones can be changed and deleted too. */
@@ -70,16 +70,16 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     id: number,
     json: CmsRecord | undefined,
     callOptions: CallOptions,
-    isTrash = true,
+    includesTrash = true,
   ): Promise<CmsRecord> {
-    const writeQuery = { ...recordQuery, depth: 0, ...(isTrash && { trash: true }) };
+    const writeQuery = { ...recordQuery, depth: 0, ...(includesTrash && { trash: true }) };
     return writtenOf(await call(method, routeOf(spec, id), { query: writeQuery, ...(json && { json }) }, callOptions));
   }
 
   const collections: Collections = {
     maxPageSize: MAX_PAGE_SIZE,
-    gatewayId: (spec, payloadId) => ids.toGateway(idSpaceOf(spec), payloadId) ?? 0,
-    apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? slugOf(spec) : routeOf(spec, id)}`,
+    gatewayId: (spec, cmsId) => ids.toGateway(idSpaceOf(spec), cmsId) ?? 0,
+    apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
@@ -87,13 +87,13 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
         await accounts.assertMay('edit', spec, callOptions);
       const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
       const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
-      const found = listQuery(ids, spec, ofAnyStatus, features);
-      if (!found) return { records: [], total: 0, cmsTimeMs: nowMs() };
+      const plan = listQuery(ids, spec, ofAnyStatus, features);
+      if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
       const readable = isPosts ? callOptions : await accounts.asVisitor(callOptions);
-      const response = await query(spec, found.query, readable);
+      const response = await query(spec, plan.query, readable);
       const { docs, total } = listOf(response);
       const wereTexts = ids.areTexts();
-      const wanted = docs.slice(found.skip, found.skip + found.take);
+      const wanted = docs.slice(plan.skip, plan.skip + plan.take);
       const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
       const records = ids.batch(() =>
         wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
@@ -132,7 +132,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       return toRecord(
         spec,
         await createUnique(spec, json, callOptions, async (unique) =>
-          writtenOf(await call('POST', slugOf(spec), { query: createQuery, json: unique }, callOptions)),
+          writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions)),
         ),
       );
     },
@@ -176,8 +176,8 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     },
 
     async isUnusedTerm(spec, id, callOptions) {
-      const payloadId = ids.toPayload(idSpaceOf(spec), id);
-      if (payloadId === undefined) return false;
+      const cmsId = ids.toPayload(idSpaceOf(spec), id);
+      if (cmsId === undefined) return false;
       for (const referring of specs) {
         for (const { path } of referencesOf(referring).filter(({ space }) => space === spec.kind)) {
           if (isPostCollection(referring)) {
@@ -193,7 +193,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
           const { drafts, trash } = isPostCollection(referring)
             ? await featuresOf(referring, callOptions)
             : NO_FEATURES;
-          const referringTo = { [`where[${path}][in]`]: payloadId, limit: 1, depth: 0, ...(trash && { trash: true }) };
+          const referringTo = { [`where[${path}][in]`]: cmsId, limit: 1, depth: 0, ...(trash && { trash: true }) };
           // Unpublished changes of a published record may refer to it too.
           for (const version of drafts ? [{}, { draft: true }] : [{}])
             if (listOf(await query(referring, { ...referringTo, ...version }, callOptions)).total > 0) return false;

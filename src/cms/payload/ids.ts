@@ -15,7 +15,7 @@ export interface Ids {
   /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
   areTexts(): boolean;
   /** Undefined for a value that is not an id. */
-  toGateway(space: IdSpace, payloadId: unknown): number | undefined;
+  toGateway(space: IdSpace, cmsId: unknown): number | undefined;
   /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
   toPayload(space: IdSpace, id: number): PayloadId | undefined;
   /** Runs work that converts many ids. */
@@ -39,12 +39,12 @@ const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;
 
-const integerToGateway = (space: IdSpace, payloadId: unknown): number | undefined =>
-  isInteger(payloadId) ? payloadId + (OFFSETS[space] ?? 0) : undefined;
+const integerToGateway = (space: IdSpace, cmsId: unknown): number | undefined =>
+  isInteger(cmsId) ? cmsId + (OFFSETS[space] ?? 0) : undefined;
 
 function gatewayToInteger(space: IdSpace, id: number): number | undefined {
-  const payloadId = id - (OFFSETS[space] ?? 0);
-  return isInteger(payloadId) ? payloadId : undefined;
+  const cmsId = id - (OFFSETS[space] ?? 0);
+  return isInteger(cmsId) ? cmsId : undefined;
 }
 
 /** @param map absent: ids that are texts cannot be served */
@@ -52,15 +52,15 @@ export function createIds(map?: IdMap): Ids {
   const areTexts = () => map?.isUsed() ?? false;
   return {
     areTexts,
-    toGateway(space, payloadId) {
-      const id = integerToGateway(space, payloadId);
-      if (id !== undefined || typeof payloadId !== 'string' || !TEXT_ID.test(payloadId)) return id;
+    toGateway(space, cmsId) {
+      const id = integerToGateway(space, cmsId);
+      if (id !== undefined || typeof cmsId !== 'string' || !TEXT_ID.test(cmsId)) return id;
       if (!map)
         throw new CmsUnavailable(
           'incomplete',
           'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
         );
-      return FIRST_ALLOCATED_ID + map.numberOf(space, payloadId);
+      return FIRST_ALLOCATED_ID + map.numberOf(space, cmsId);
     },
     toPayload: (space, id) =>
       id > FIRST_ALLOCATED_ID ? map?.cmsIdOf(space, id - FIRST_ALLOCATED_ID) : gatewayToInteger(space, id),

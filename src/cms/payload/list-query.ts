@@ -42,9 +42,9 @@ export function listQuery(
   const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, add);
   if (!ofStatus) return undefined;
   if (wanted !== undefined) {
-    const payloadIds = wanted.flatMap((id) => ids.toPayload(idSpaceOf(spec), id) ?? []);
-    if (payloadIds.length === 0) return undefined;
-    add({ '[id][in]': payloadIds.join(',') });
+    const cmsIds = wanted.flatMap((id) => ids.toPayload(idSpaceOf(spec), id) ?? []);
+    if (cmsIds.length === 0) return undefined;
+    add({ '[id][in]': cmsIds.join(',') });
   }
   if (slug !== undefined) {
     const path = spec.paths.get('slug');
@@ -53,9 +53,9 @@ export function listQuery(
     add({ [`[${path}][equals]`]: percentDecoded(slug) });
   }
   if (author !== undefined) {
-    const [path, payloadId] = [spec.paths.get('author'), ids.toPayload('account', author)];
-    if (path === undefined || payloadId === undefined) return undefined;
-    add({ [`[${path}][equals]`]: payloadId });
+    const [path, cmsId] = [spec.paths.get('author'), ids.toPayload('account', author)];
+    if (path === undefined || cmsId === undefined) return undefined;
+    add({ [`[${path}][equals]`]: cmsId });
   }
   if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);

@@ -57,11 +57,11 @@ export function createMedia(
 
   return {
     async images(wanted, options) {
-      const payloadIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
+      const cmsIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
       const found = new Map<number, ImageRecord>();
       const visitor = await asVisitor(options ?? {});
-      for (let from = 0; from < payloadIds.length; from += CHUNK) {
-        const query = { 'where[id][in]': payloadIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
+      for (let from = 0; from < cmsIds.length; from += CHUNK) {
+        const query = { 'where[id][in]': cmsIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
         for (const doc of listOf(await call('GET', media, { query }, visitor)).docs) {
           const image = imageOf(doc);
           if (image) found.set(image.id, image);

@@ -66,7 +66,7 @@ export function createPayload(options: PayloadOptions): Cms {
       specs,
       nowMs,
       apiUrl: `${siteUrl}/api`,
-      slugOf: (spec) => (isMedia(spec) ? media : spec.collection),
+      collectionNameOf: (spec) => (isMedia(spec) ? media : spec.collection),
       recordQuery: locale === undefined ? {} : { locale },
     }),
     ...createMedia(call, { ids, media, siteUrl, asVisitor }),

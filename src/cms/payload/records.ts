@@ -79,7 +79,7 @@ function certainPaths(spec: CollectionSpec): string[] {
 export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, detail?: Detail): CmsRecord {
   let record: CmsRecord = { ...doc, id: ids.toGateway(idSpaceOf(spec), doc.id) };
   for (const { path, space } of referencesOf(spec))
-    record = replaceAt(record, path, (value) => readIds(value, (payloadId) => ids.toGateway(space, payloadId)));
+    record = replaceAt(record, path, (value) => readIds(value, (cmsId) => ids.toGateway(space, cmsId)));
   for (const key of RICH_TEXTS) {
     const path = spec.paths.get(key);
     if (path !== undefined) record = replaceAt(record, path, withoutWrapper);
@@ -116,10 +116,9 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
   let payloadBody: CmsRecord = { ...body };
   for (const { path, space } of referencesOf(spec))
     payloadBody = replaceAt(payloadBody, path, (value) => {
-      const payloadIdOf = (id: unknown) =>
-        ids.toPayload(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
-      if (Array.isArray(value)) return value.map(payloadIdOf);
-      return value === null || value === 0 ? null : payloadIdOf(value);
+      const cmsIdOf = (id: unknown) => ids.toPayload(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
+      if (Array.isArray(value)) return value.map(cmsIdOf);
+      return value === null || value === 0 ? null : cmsIdOf(value);
     });
   const status = statusIn(spec, body);
   if (status === undefined) return payloadBody;
@@ -149,7 +148,7 @@ export function referencesOf({ kind, paths }: CollectionSpec): { path: string; s
 }
 
 /** A relation is an id, a record, or `{relationTo, value}`; or a list of these. */
-function readIds(value: unknown, toGateway: (payloadId: unknown) => number | undefined): number | number[] | null {
+function readIds(value: unknown, toGateway: (cmsId: unknown) => number | undefined): number | number[] | null {
   if (Array.isArray(value)) return value.flatMap((item) => readIds(item, toGateway) ?? []);
   if (isObject(value)) return readIds('value' in value ? value.value : value.id, toGateway);
   return toGateway(value) ?? null;

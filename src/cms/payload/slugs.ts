@@ -14,7 +14,7 @@ const MAX_LENGTH = 150;
 const MAX_TAKEN = 1000;
 
 /** Runs a create, and again with another slug if its own is taken: that rejection has written nothing. */
-export function creatingUniqueSlugs(call: RestCall, slugOf: (spec: CollectionSpec) => string) {
+export function creatingUniqueSlugs(call: RestCall, collectionNameOf: (spec: CollectionSpec) => string) {
   return async (
     spec: CollectionSpec,
     body: CmsRecord,
@@ -50,7 +50,7 @@ export function creatingUniqueSlugs(call: RestCall, slugOf: (spec: CollectionSpe
       depth: 0,
       trash: true,
     };
-    const { docs } = listOf(await call('GET', slugOf(spec), { query }, options));
+    const { docs } = listOf(await call('GET', collectionNameOf(spec), { query }, options));
     const taken = new Set(docs.map((doc) => doc[path]));
     let number = 2;
     while (taken.has(`${slug}-${number}`)) number += 1;

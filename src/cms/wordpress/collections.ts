@@ -15,7 +15,7 @@ import {
   type Query,
   type View,
 } from '../port.ts';
-import { DETAIL_FIELDS, gatewayId, nativeId, normalize, settingsOf } from './record-form.ts';
+import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 
@@ -76,7 +76,7 @@ export function createCollections(call: RestCall): Collections {
     },
 
     async update(spec, id, body, options) {
-      return normalize(spec, writtenRecordOf(await sendUpdate(spec.collection, nativeId(spec, id), body, options)));
+      return normalize(spec, writtenRecordOf(await sendUpdate(spec.collection, cmsIdOf(spec, id), body, options)));
     },
 
     trash: async (spec, id, options) => normalize(spec, await remove(spec, id, {}, options)),
@@ -133,7 +133,7 @@ export function createCollections(call: RestCall): Collections {
 }
 
 const routeOf = (spec: CollectionSpec, id?: number): string =>
-  `wp/v2/${spec.collection}${id === undefined ? '' : `/${nativeId(spec, id)}`}`;
+  `wp/v2/${spec.collection}${id === undefined ? '' : `/${cmsIdOf(spec, id)}`}`;
 
 /** WordPress keeps no repeated hyphens in a slug, and none at its ends. */
 const comparableSlug = (slug: unknown): string =>
@@ -163,7 +163,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...(statuses !== undefined && spec.storedAs === 'posts' && { status: statusParam(spec, statuses) }),
     ...(author !== undefined && { author }),
     ...(slug !== undefined && { slug }),
-    ...(ids !== undefined && { include: ids.map((id) => nativeId(spec, id)).join(',') }),
+    ...(ids !== undefined && { include: ids.map((id) => cmsIdOf(spec, id)).join(',') }),
     ...(modifiedAfterUtc !== undefined && { modified_after: toParam(modifiedAfterUtc) }),
     ...(modifiedBeforeUtc !== undefined && { modified_before: toParam(modifiedBeforeUtc) }),
     ...(order !== undefined && {

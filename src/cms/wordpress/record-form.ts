@@ -188,7 +188,7 @@ export const gatewayId = (spec: CollectionSpec, cmsId: number | string): number 
   typeof cmsId === 'number' ? cmsId + idOffset(spec) : 0;
 
 /** The id in WordPress of the record whose id in the gateway is `id`. */
-export const nativeId = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
+export const cmsIdOf = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
 
 /** Changes the record itself, which nobody else has. */
 export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {

@@ -51,7 +51,7 @@ export interface CodecDefinition<Options = unknown> {
   name: string;
   /** Field types whose values the codec converts. */
   fits: readonly FieldType[];
-  /** Restricts the codec to one field, by its name in a mapping. */
+  /** Restricts the codec to one field, by its property of the record (`Field.key`). */
   onlyField?: string;
   /** Field types that use the codec if the mapping names none. */
   defaultFor?: readonly FieldType[];

@@ -353,7 +353,7 @@ describe('a change of a published record of Payload', () => {
     });
     const collections = createCollections(call, {
       ...{ ids: integerIds, accounts, specs: [event], apiUrl: '', recordQuery: {} },
-      slugOf: ({ collection }) => collection,
+      collectionNameOf: ({ collection }) => collection,
       nowMs: () => 0,
     });
     for (const change of [
@@ -388,7 +388,7 @@ describe('a term of Payload', () => {
     const options = { ids: integerIds, users: 'users', media: 'media', specs: [category], nowMs: () => 0 };
     const collections = createCollections(call, {
       ...{ ids: integerIds, accounts: createAccounts(call, options), specs: [category], apiUrl: '', recordQuery: {} },
-      ...{ slugOf: ({ collection }) => collection, nowMs: () => 0 },
+      ...{ collectionNameOf: ({ collection }) => collection, nowMs: () => 0 },
     });
     await collections.create(category, body, admin);
     return accepted;
