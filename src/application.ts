@@ -100,7 +100,7 @@ export function createApplication(options: ApplicationOptions): Application {
     peers,
     sharedCounters,
   } = options;
-  const { limits, cache: freshness, mounts } = config;
+  const { limits, cache: cacheSettings, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
   /** Fetches the changed records now, or in the next poll that can store them. */
@@ -171,7 +171,7 @@ export function createApplication(options: ApplicationOptions): Application {
     createOnce: createIdempotency(services, options.idempotencyKeys ?? replica.idempotency),
     limits,
   };
-  const cache = createResponseCache(freshness.responseBytes);
+  const cache = createResponseCache(cacheSettings.responseBytes);
   const rateLimit = createRateLimit(limits, sharedCounters);
   const unsent = createUnsentResponses(observe);
   const app = createApp({
@@ -186,7 +186,7 @@ export function createApplication(options: ApplicationOptions): Application {
       config: config.pages,
       mounts,
       publicUrl,
-      freshness,
+      freshness: cacheSettings,
       site,
       today: () => formatWallTime(epochToWallMs(nowMs(), zoneOf(services))).slice(0, 10),
       publicVersion: () => replica.publicVersion,
@@ -196,7 +196,7 @@ export function createApplication(options: ApplicationOptions): Application {
     }),
     cache,
     unsent,
-    freshness,
+    freshness: cacheSettings,
     rateLimit,
     clientAddress,
     limits,

@@ -45,7 +45,10 @@ export interface DateWindow {
   validUntilMs: number;
 }
 
-/** The default `start_date` and `end_date` of a list, before widening to whole days. */
+/**
+ * The default `start_date` and `end_date` of a list, before widening to whole days. As in the original, the list
+ * begins with the day, on the site's clock, of yesterday at 23:59 UTC.
+ */
 export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
   const utcMinute = formatWallTime(nowMs - (nowMs % 60_000));

@@ -6,7 +6,7 @@ import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
-import { parseEmbedded } from '../interface/validate.ts';
+import { parseInline } from '../interface/validate.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { normalizeUnicode, slugOf } from '../text/text.ts';
@@ -164,7 +164,7 @@ export async function resolveLinked(
       continue;
     }
     await ownTurn();
-    const input = parseEmbedded(kind, data);
+    const input = parseInline(kind, data);
     const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request, rollback));
     names.push(String(input.fields.title));
     steps.push(async () => (await withLinkedErrors(kind, create)).id);

@@ -80,7 +80,7 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   /** The parent in the CMS's short form, if `_embed` names the link relation `up`. */
-  function embeddedParent(record: TermRecord, embed: unknown): JsonObject {
+  function parentLinks(record: TermRecord, embed: unknown): JsonObject {
     const relations = ['', 'true', '1'].includes(String(embed ?? '')) ? ['up'] : String(embed).split(/[\s,]+/);
     const parent = embed !== undefined && relations.includes('up') && replica.get(kind, record.parent);
     if (!parent) return {};
@@ -149,7 +149,7 @@ export function createTerms(services: Services, kind: TermKind) {
     if (!record) throw invalidParam('id');
     if (!isWholeTerm(sent.context) || sent._embed !== undefined) {
       const term = inContext(serializeSingle(record, audience), sent.context);
-      return { status: 200, body: { ...term, ...embeddedParent(record, sent._embed) } };
+      return { status: 200, body: { ...term, ...parentLinks(record, sent._embed) } };
     }
     const { bytes, etag } =
       findRendered(services, kind, id, audience, 'single') ??

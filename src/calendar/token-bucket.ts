@@ -3,8 +3,8 @@
 const SECOND_MS = 1000;
 
 export interface TokenBucket {
-  /** Takes `tokens` if at least `reserve` then remain; otherwise takes none and returns false. */
-  take(tokens: number, reserve?: number): boolean;
+  /** Takes `tokens` if at least `reserve` (default 0) then remain; otherwise takes none and returns false. */
+  take(tokens: number, options?: { reserve: number }): boolean;
 }
 
 /**
@@ -15,7 +15,7 @@ export function createTokenBucket(burst: number, clockMs: () => number): TokenBu
   let available = burst;
   let refilledMs = clockMs();
   return {
-    take(tokens, reserve = 0) {
+    take(tokens, { reserve } = { reserve: 0 }) {
       const nowMs = clockMs();
       available = Math.min(burst, available + (nowMs - refilledMs) / SECOND_MS);
       refilledMs = nowMs;

@@ -79,7 +79,7 @@ export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRec
     markMissing: (name) => void missing.set(name, true),
     async lookUp(actor, kind, fetch) {
       if (actor.account || !isComplete()) return { result: await fetch() };
-      if (bucket.take(1, 1)) {
+      if (bucket.take(1, { reserve: 1 })) {
         try {
           return { result: await fetch() };
         } catch (error) {
@@ -92,6 +92,6 @@ export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRec
       if (kind !== undefined) await waitForNewest(kind);
       return undefined;
     },
-    mayCall: (actor, calls) => actor.account !== undefined || !isComplete() || bucket.take(calls, 1),
+    mayCall: (actor, calls) => actor.account !== undefined || !isComplete() || bucket.take(calls, { reserve: 1 }),
   };
 }

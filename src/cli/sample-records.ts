@@ -29,8 +29,8 @@ export async function readSampleRecords(
 ): Promise<SampledRecords> {
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   const list = async (kind: Kind, count: number): Promise<void> => {
-    const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
-    const listed = map && (await listRecords(connection, map, { limit: count }));
+    const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
+    const listed = kindMapping && (await listRecords(connection, kindMapping, { limit: count }));
     if (listed) cmsRecords[kind] = listed;
   };
   for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) await list(kind, LIMIT);
@@ -54,18 +54,18 @@ export async function readOldestEvents(
   mapping: Mapping,
   site: Site,
 ): Promise<EventRecord[]> {
-  const map = mapping.kinds.event;
-  const listed = await listRecords(connection, map, { limit: LIMIT, order: 'date' });
-  return (listed ?? []).map((cmsRecord) => map.read(cmsRecord, site));
+  const kindMapping = mapping.kinds.event;
+  const listed = await listRecords(connection, kindMapping, { limit: LIMIT, order: 'date' });
+  return (listed ?? []).map((cmsRecord) => kindMapping.read(cmsRecord, site));
 }
 
 async function listRecords(
   { cms, credentials }: SiteConnection,
-  map: CollectionSpec,
+  kindMapping: CollectionSpec,
   part: Pick<ListRequest, 'limit' | 'order'>,
 ): Promise<CmsRecord[] | undefined> {
-  const request: ListRequest = { ...listScope(map, credentials !== undefined), ...part, detail: 'mapped' };
-  const page = cms.list(map, request, { credentials });
+  const request: ListRequest = { ...listScope(kindMapping, credentials !== undefined), ...part, detail: 'mapped' };
+  const page = cms.list(kindMapping, request, { credentials });
   return (await orIfRefused(page, undefined))?.records;
 }
 

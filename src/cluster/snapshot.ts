@@ -186,7 +186,7 @@ async function receiveParts(
     return compressed && parseMessage<SnapshotPart>('snapshotPart', await decompress(compressed));
   }
 
-  async function firstPart(): Promise<SnapshotPart | undefined> {
+  async function requestFirstPart(): Promise<SnapshotPart | undefined> {
     while (!isCancelled()) {
       await request();
       const part = await pop();
@@ -214,7 +214,7 @@ async function receiveParts(
     }
   }
 
-  const start = await firstPart();
+  const start = await requestFirstPart();
   if (start?.type !== 'start') return undefined;
   let part = await nextPart();
   for (; part && part.type !== 'end'; part = await nextPart()) {

@@ -198,8 +198,8 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
  * another origin, which would leak credentials.
- * @param location absolute. The message names it only if it is an address of the web, and without its query, which may hold what a caller
- * sent
+ * @param location absolute. The message names it only if it is an address of the web, and without its query, which
+ * may hold what a caller sent
  */
 export function redirectError(location: string | undefined, isLoop = false): CmsRedirected {
   const url = location === undefined || !URL.canParse(location) ? undefined : new URL(location);

@@ -205,9 +205,9 @@ export interface IdMap {
 export type Query = Record<string, string | number | boolean>;
 
 /**
- * Class of callers whose calls share connections, queue, retry budget and circuit breaker, so that no class
- * can starve the others: anonymous callers; credentials not seen from an address within a day; authenticated
- * callers; the gateway's own sync.
+ * A class of calls that share connections, queue, retry budget and circuit breaker, so that no class can starve
+ * the others. `anonymous`: without credentials. `logins`: checks of credentials that did not come from this IP
+ * address within the last day. `callers`: with the credentials of an account. `sync`: the gateway's own.
  */
 export type BulkheadName = 'anonymous' | 'logins' | 'callers' | 'sync';
 

@@ -77,12 +77,14 @@ function anonymousActor(nonce: string | undefined, address: string): Actor {
   return { ...ANONYMOUS, network: networkOf(address) };
 }
 
-/** One check of credentials. `name`: under which the login limit counts it. */
+/** One check of credentials. */
 interface Attempt {
   hash: string;
   authorization: string;
   login: Login;
+  /** The user name as sent, or the hash of a token. */
   user: string;
+  /** The name under which the login limit counts the check: for a known e-mail address, the user name of its account. */
   name: string;
   address: string;
   isRead: boolean;

@@ -131,8 +131,8 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     );
   }
 
-  return async (create) => {
-    const { key, kind, params, request, readForReplay } = create;
+  return async (createRequest) => {
+    const { key, kind, params, request, readForReplay } = createRequest;
     if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(request.actor.account?.userId);
     const creationKey = hashOf('key', user, kind, key);
@@ -146,21 +146,21 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       if (!unreleased.has(creationKey)) unreleased.set(creationKey, JSON.stringify(claim));
       throw error;
     });
-    if (!known) return run(creationKey, claim, create);
+    if (!known) return run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
     if (unreleased.get(creationKey) === JSON.stringify(known)) {
       const hasClaimed = await keys.compareAndSet(creationKey, known, claim);
       unreleased.delete(creationKey);
       if (!hasClaimed) throw createInProgress();
-      return run(creationKey, claim, create);
+      return run(creationKey, claim, createRequest);
     }
     const mayRunElsewhere =
       !known.holder.startsWith(instanceId) &&
       claim.startedMs - known.startedMs <= MAX_CREATE_MS &&
       services.peers !== undefined;
     if (running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
-    return resolveUnknown(creationKey, known, create);
+    return resolveUnknown(creationKey, known, createRequest);
   };
 }
 

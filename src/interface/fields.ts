@@ -236,10 +236,10 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
 
 const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: parametersOf('organizer', ORGANIZER) };
 
-const embeddable = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
-  settable(references.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.embeddedRecords, description, {
+const inlineRecords = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
+  settable(references.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
     ...DEFAULT_NULL,
-    embedded: LINKED_PARAMETERS[kind],
+    inline: LINKED_PARAMETERS[kind],
   });
 
 const EVENT: FieldTable = {
@@ -302,8 +302,8 @@ const EVENT: FieldTable = {
       DEFAULT_NULL,
     ),
   ),
-  venue: links('venues', 'venue', embeddable('venue', 'Venues: ids or data')),
-  organizer: links('organizers', 'organizer', embeddable('organizer', 'Organizers: ids or data')),
+  venue: links('venues', 'venue', inlineRecords('venue', 'Venues: ids or data')),
+  organizer: links('organizers', 'organizer', inlineRecords('organizer', 'Organizers: ids or data')),
 };
 
 /** Every field of each kind, by its name in the API. */

@@ -41,8 +41,8 @@ export const SIZES = {
   /** Custom fields by name: of a filter, and of a body. */
   customFilters: { characters: 10_000 },
   customFields: { characters: 100_000 },
-  /** As large as a body may be. The fields of each embedded record have limits of their own. */
-  embeddedRecords: { characters: 1_048_576, textCharacters: 20_000 },
+  /** As large as a body may be. The fields of each record in it have limits of their own. */
+  inlineRecords: { characters: 1_048_576, textCharacters: 20_000 },
 } as const satisfies Record<string, Limit>;
 
 /** Query parameters that every route accepts, besides its own. */
@@ -84,7 +84,7 @@ export const MAX_PARAMETERS = 2000;
 export const MAX_PART_HEADER_BYTES = 65_536;
 
 /**
- * The limits of an endpoint's parameters, by name. `fields` has those of an embedded record (a venue in an
- * event).
+ * The limits of an endpoint's parameters, by name. `fields` has those of a record in the value (a venue in
+ * an event).
  */
 export type Limits = ReadonlyMap<string, { limit: Limit; fields?: Limits | undefined }>;

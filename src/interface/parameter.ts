@@ -26,8 +26,8 @@ export interface Parameter {
    * namespace index and `/doc` stay as clients of the original know them.
    */
   addition?: true;
-  /** The parameters of the records that can be embedded in the value. */
-  embedded?: readonly Parameter[];
+  /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
+  inline?: readonly Parameter[];
 }
 
 export type ParameterOptions = Partial<Omit<Parameter, 'name' | 'type' | 'description' | 'limit'>>;
@@ -45,9 +45,7 @@ export const parameter = (
  * limit.
  */
 export const limitsOf = (parameters: readonly Parameter[]): Limits =>
-  new Map(
-    parameters.map(({ name, limit, embedded }) => [name, { limit, fields: embedded && limitsOf(embedded) }] as const),
-  );
+  new Map(parameters.map(({ name, limit, inline }) => [name, { limit, fields: inline && limitsOf(inline) }] as const));
 
 /** What validation needs to know about records, the actor and uploads. The checks may call the CMS. */
 export interface ReferenceChecks {

@@ -144,8 +144,8 @@ function parseInput(
 
 const parseValue = ({ parse }: ParamType, value: unknown): unknown => (value === null || !parse ? value : parse(value));
 
-/** Parses an embedded record (a venue in an event) with the parameters of its create route. */
-export function parseEmbedded(kind: LinkedKind, data: Record<string, unknown>): Input {
+/** Parses a record inside a body (a venue in an event) with the parameters of its create route. */
+export function parseInline(kind: LinkedKind, data: Record<string, unknown>): Input {
   return parseInput(BODY_PARAMETERS[kind], {}, withoutNull(data), new Map());
 }
 
@@ -200,7 +200,7 @@ function describeLimit({ characters, textCharacters, elementCharacters, bytes }:
   return `at most ${characters} characters${asText}${inElement}${inBytes}`;
 }
 
-/** `value` is an embedded record or a list of them. */
+/** `value` is a record inside a body, or a list of them. */
 function* findTooLongFields(value: object, fields: Limits): Generator<LengthError> {
   const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value);
   for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);

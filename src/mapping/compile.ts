@@ -92,7 +92,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
-  located(file, `/${kind}`, () => {
+  withPlaceInErrors(file, `/${kind}`, () => {
     if (mapping.upstream === 'payload') checkReferencePaths(spec, fields, embedded);
     if (storedAs !== 'posts') return;
     if (mapping.upstream === 'payload') checkStatusPaths(spec, fields, customFields);
@@ -182,7 +182,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
       );
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
-    located(file, `/${kind}/fields/${name}`, () => {
+    withPlaceInErrors(file, `/${kind}/fields/${name}`, () => {
       const accessor = field.references
         ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
         : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
@@ -201,7 +201,7 @@ function compileCustomFields(
     throw mappingError(file, `/${kind}/custom_fields`, 'only events, venues and organizers have custom fields');
   const compiled = new Map<string, CustomField>();
   for (const [name, spec] of Object.entries(custom_fields)) {
-    located(file, `/${kind}/custom_fields/${name}`, () => {
+    withPlaceInErrors(file, `/${kind}/custom_fields/${name}`, () => {
       if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
       const field = compileCustomField(name, spec);
       if (readOnly) delete field.accessor.write;
@@ -211,8 +211,8 @@ function compileCustomFields(
   return compiled;
 }
 
-/** Compiles the field at this pointer. @throws ConfigError with the field's place in the file */
-function located(file: string, pointer: string, compile: () => void): void {
+/** Runs `compile` for the field at this pointer. @throws ConfigError with the field's place in the file */
+function withPlaceInErrors(file: string, pointer: string, compile: () => void): void {
   try {
     compile();
   } catch (error) {
@@ -250,7 +250,7 @@ function refuseReferenceKeys({ embedded, via }: FieldSpec): void {
 
 /**
  * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such
- * reference.
+ * reference. Adds the reader of embedded records, and a link field, to `compiled`.
  */
 function compileReference(
   target: Exclude<Kind, 'event'>,

@@ -81,7 +81,7 @@ function createTable(
 
 /**
  * Ids of the linked records. Leaves out stored values that the table lacks: they are not ids of linked
- * records.
+ * records. It adds them to `table.missing`: once a refreshed table has one of them, the sync reads the events again.
  */
 export function linkedIds(storedIds: readonly number[], table: LinkTable | undefined): number[] {
   return storedIds.flatMap((storedId) => {

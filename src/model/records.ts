@@ -207,7 +207,7 @@ export const isTermRecord = (record: CalendarRecord): record is TermRecord => is
 
 export const isPostKind = (kind: Kind): kind is PostKind => !isTermKind(kind);
 
-/** The name of the kind's collection: in API paths, responses and messages. */
+/** The plural of each kind: in API paths, responses and messages. */
 export const PLURALS = {
   event: 'events',
   venue: 'venues',

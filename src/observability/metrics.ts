@@ -133,7 +133,13 @@ function createInstruments(registry: Registry, on: On) {
       on(type, (observation) => metric.set(value(observation)));
     },
     /** A gauge per state: 1 for the current one. */
-    state(type: 'sync-state' | 'cluster-role', name: string, help: string, label: string, states: string[]): void {
+    state(
+      type: 'sync-state' | 'cluster-role',
+      name: string,
+      help: string,
+      label: string,
+      states: readonly string[],
+    ): void {
       const metric = new Gauge({ name, help, labelNames: [label], registers });
       on(type, ({ to }) => {
         for (const state of states) metric.labels(state).set(Number(state === to));

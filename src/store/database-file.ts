@@ -85,8 +85,8 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   const rows = connection.prepare('SELECT key, value FROM meta').all();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
   if (meta.get('identity') !== identity) return 'it belongs to another site, mapping or version';
-  const unsyncedBootId = meta.get('unsynced_boot_id') ?? '';
-  if (unsyncedBootId !== '' && unsyncedBootId !== bootId())
+  const unflushedBootId = meta.get('unflushed_boot_id') ?? '';
+  if (unflushedBootId !== '' && unflushedBootId !== bootId())
     return 'the machine went down before it was safe on the disk';
   const bytes = Number(pragma(connection, 'page_count')) * Number(pragma(connection, 'page_size'));
   if (meta.get('clean') === '1' && bytes > CHECK_ALWAYS_BYTES) return undefined;

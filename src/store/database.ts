@@ -248,11 +248,11 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     // Without a boot id, a crash of the machine could not be noticed: every group waits for the disk.
     if (file === undefined || boot === '') return;
     if (isOn) {
-      setMeta('unsynced_boot_id', boot);
+      setMeta('unflushed_boot_id', boot);
       execute(BULK_LOAD_MODE);
     } else {
       execute(NORMAL_MODE);
-      setMeta('unsynced_boot_id', undefined);
+      setMeta('unflushed_boot_id', undefined);
     }
   }
 

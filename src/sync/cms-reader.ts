@@ -126,7 +126,7 @@ function warnOfOmitted({ memory, observe }: SyncContext, { collection }: Collect
   observe({ type: 'message', level: 'warn', message });
 }
 
-/** One record with the fields of the replica. Throws what the CMS throws. */
+/** One record with the fields that the mapping names. Throws what the CMS throws. */
 export function readRecord(
   context: SyncContext,
   spec: CollectionSpec,

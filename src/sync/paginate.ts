@@ -29,8 +29,8 @@ export type PageWithCursor<Page extends MarkedPage> = Page & {
 
 export interface PaginateOptions {
   /**
-   * `offset`: pages overlap by one record, which shows whether the list moved. `page`: for lists without
-   * offsets, or with holes.
+   * `offset`: pages overlap by one record. If a page lacks it, there is a gap: the list moved. `page`: for lists
+   * without offsets, or with holes, which are records that the list leaves out although they exist.
    */
   by: 'offset' | 'page';
   start?: Cursor | undefined;
@@ -41,7 +41,7 @@ export interface PaginateOptions {
 
 export type PagePosition = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
 
-/** At most this many steps back without a new record; then the gap is accepted. */
+/** At most this many steps back without a new record. Then the page counts in spite of the gap. */
 const MAX_STEPS_BACK = 8;
 
 /**
@@ -95,7 +95,7 @@ export async function* paginate<Page extends MarkedPage>(
     prefetched.delete(position);
     total = page.total;
     const isGap = byOffset && position > 0 && lastId > 0 && !overlaps(page.records, lastId);
-    // The list did not move: it leaves out the record at which the pages overlap.
+    // The same gap again: the list did not move, but leaves out the record at which the pages overlap.
     const isHole = isGap && gap?.position === position && gap.lastId === lastId;
     if (isGap && !isHole && stepsBack < MAX_STEPS_BACK) {
       gap = { position, lastId };
@@ -199,7 +199,7 @@ export async function* modifiedSince(
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
   if (utcMs(watermarkUtc) !== undefined) {
     const zone = parseZone(site.timezone) ?? utcZone;
-    // Empty and impossible times are compared as text, so that they sort first and end no walk early.
+    // An empty time sorts first, and an impossible one as text: a page that begins with one is not taken for the last.
     const wall = (utc: string) => (utcMs(utc) !== undefined ? utcToWall(utc, zone) : utc >= FIRST_YEAR ? utc : '');
     // In the hour that clocks show twice, a later modification sorts before an earlier one.
     const nowUtc = formatWallTime(first.cmsTimeMs);

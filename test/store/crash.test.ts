@@ -60,7 +60,7 @@ describe('the file of the replica after a crash', () => {
     expect([reopened.quarantined, reopened.counts().event]).to.deep.equal([undefined, 1]);
     reopened.close();
     const db = new DatabaseSync(file);
-    const { changes } = db.prepare("UPDATE meta SET value = 'another boot' WHERE key = 'unsynced_boot_id'").run();
+    const { changes } = db.prepare("UPDATE meta SET value = 'another boot' WHERE key = 'unflushed_boot_id'").run();
     db.close();
     const later = openReplica({ file, identity: 'test' });
     // Without a boot id, every change waits for the disk.
@@ -71,7 +71,7 @@ describe('the file of the replica after a crash', () => {
     await later.endBulkLoad();
     later.close();
     const last = new DatabaseSync(file);
-    expect(last.prepare("SELECT value FROM meta WHERE key = 'unsynced_boot_id'").all()).to.deep.equal([]);
+    expect(last.prepare("SELECT value FROM meta WHERE key = 'unflushed_boot_id'").all()).to.deep.equal([]);
     last.close();
   });
 });

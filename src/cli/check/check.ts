@@ -88,9 +88,9 @@ async function runChecks(
       webhooks,
       unlisted: new Set(),
       account: once(() => connection.cms.account({ credentials: connection.credentials })),
-      collectionInfo: oncePerKind((map) => {
+      collectionInfo: oncePerKind((kindMapping) => {
         const { credentials } = connection;
-        return orIfRefused(connection.cms.collectionInfo(map, { credentials }), undefined);
+        return orIfRefused(connection.cms.collectionInfo(kindMapping, { credentials }), undefined);
       }),
       records: once(() => readSampleRecords(connection, mapping, site)),
     };
@@ -117,11 +117,13 @@ function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }:
   return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
 }
 
-function oncePerKind<T>(load: (map: KindMapping<Kind>) => Promise<T>): (map: KindMapping<Kind>) => Promise<T> {
+function oncePerKind<T>(
+  load: (kindMapping: KindMapping<Kind>) => Promise<T>,
+): (kindMapping: KindMapping<Kind>) => Promise<T> {
   const results = new Map<Kind, Promise<T>>();
-  return (map) => {
-    const result = results.get(map.kind) ?? load(map);
-    results.set(map.kind, result);
+  return (kindMapping) => {
+    const result = results.get(kindMapping.kind) ?? load(kindMapping);
+    results.set(kindMapping.kind, result);
     return result;
   };
 }

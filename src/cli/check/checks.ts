@@ -48,14 +48,14 @@ export interface CheckContext {
   /** The service account, read once. Throws `CmsRejected`. */
   account(): Promise<Account>;
   /** What the site tells of a kind's collection, read once; undefined if it refuses that. */
-  collectionInfo(map: KindMapping<Kind>): Promise<CollectionInfo | undefined>;
+  collectionInfo(kindMapping: KindMapping<Kind>): Promise<CollectionInfo | undefined>;
   /** Some records of each kind, read once. */
   records(): Promise<SampledRecords>;
 }
 
 /** A field of the mapping, and what the site shows of it. */
 export interface MappedField {
-  map: KindMapping<Kind>;
+  kindMapping: KindMapping<Kind>;
   name: string;
   spec: string | FieldSpec;
   definition: Field;
@@ -68,7 +68,7 @@ export interface MappedField {
 
 /** A value that was sent and that reads back as another. */
 export interface ChangedValue {
-  map: KindMapping<Kind>;
+  kindMapping: KindMapping<Kind>;
   /** Of the API. */
   name: string;
   path: string;
@@ -93,11 +93,11 @@ export interface CmsChecks {
   /** What the site tells of a field apart from the records' values; undefined for nothing. */
   judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
   /** What else the site tells of a kind's fields. */
-  judgeFields?(map: KindMapping<Kind>, context: CheckContext): Promise<Finding[]>;
+  judgeFields?(kindMapping: KindMapping<Kind>, context: CheckContext): Promise<Finding[]>;
   /** What a new record must have besides its title and status. */
   draftOf(kind: Kind): Values;
   /** The finding of a kind whose records `check` does not write. */
-  whyNotWritten?(kind: KindMapping<Kind>): Promise<Finding | undefined>;
+  whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /** Why the site did not store the value; undefined if the CMS has no reason of its own. */
   judgeChange(change: ChangedValue, context: CheckContext): Promise<Finding | undefined>;
 }

@@ -24,35 +24,35 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
   (kind) => ({
     area: `${kind} fields`,
     async run(context) {
-      const map = mappedKinds(context.mapping).find((each) => each.kind === kind);
-      return map ? checkFields(context, map) : [];
+      const kindMapping = mappedKinds(context.mapping).find((each) => each.kind === kind);
+      return kindMapping ? checkFields(context, kindMapping) : [];
     },
   }),
 );
 
-async function checkFields(context: CheckContext, map: KindMapping<Kind>): Promise<Finding[]> {
-  const info = await context.collectionInfo(map);
-  const sampled = (await context.records())[map.kind];
+async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
+  const info = await context.collectionInfo(kindMapping);
+  const sampled = (await context.records())[kindMapping.kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
-  const { fields = {}, custom_fields = {} } = context.mapping.source[map.kind] ?? {};
+  const { fields = {}, custom_fields = {} } = context.mapping.source[kindMapping.kind] ?? {};
   const findings: Finding[] = [];
   const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<void> => {
     const paths = pathsOf(spec);
     const isMissing = records.length > 0 && !records.some(({ cmsRecord }) => hasPaths(cmsRecord, paths));
-    const field = { map, name, spec, definition, writableFields: info.writableFields, records, isMissing };
+    const field = { kindMapping, name, spec, definition, writableFields: info.writableFields, records, isMissing };
     findings.push({ name, ...(await judgeField(field, context)) });
   };
   for (const [name, spec] of Object.entries(fields)) {
-    const definition = FIELDS[map.kind][name];
+    const definition = FIELDS[kindMapping.kind][name];
     if (definition) await judge(name, spec, definition);
   }
   for (const [name, spec] of Object.entries(custom_fields)) {
     const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
     await judge(`custom_fields.${name}`, locationOf(spec), definition);
   }
-  const ofCms = (await context.cms.judgeFields?.(map, context)) ?? [];
+  const ofCms = (await context.cms.judgeFields?.(kindMapping, context)) ?? [];
   return [...(records.length > 0 ? findings : summarize(findings)), ...ofCms];
 }
 
@@ -68,7 +68,7 @@ function summarize(findings: readonly Finding[]): Finding[] {
 
 /** What the records and the site show about one field. */
 async function judgeField(field: MappedField, context: CheckContext): Promise<Finding> {
-  const { map, name, spec, definition, records, isMissing } = field;
+  const { kindMapping, name, spec, definition, records, isMissing } = field;
   const paths = pathsOf(spec);
   const path = paths.join(', ');
   if (paths.length === 0) return ok('fixed in the mapping');
@@ -77,7 +77,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
-      context.cms.advise('path', map.collection, shownFields(records), paths[0]),
+      context.cms.advise('path', kindMapping.collection, shownFields(records), paths[0]),
     );
 
   const parts = partsOf(spec);
@@ -89,7 +89,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   const sample = filled.find(hasValue)?.cmsRecord;
   const exampleOf = (cmsRecord: CmsRecord) => paths.map((each) => formatSample(valueAtPath(cmsRecord, each))).join(' ');
   const example = sample && exampleOf(sample);
-  const codecAdvice = () => context.cms.advise('codec', `${map.kind}.${name}`, parts !== undefined);
+  const codecAdvice = () => context.cms.advise('codec', `${kindMapping.kind}.${name}`, parts !== undefined);
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(`${path} holds ${example}, which is not readable`, codecAdvice());
   if (definition.required && readable.length < records.length) {

@@ -109,8 +109,8 @@ export function judgeSeries(
 }
 
 /** A CMS may refuse a list before it looks for the collection. */
-async function isAbsent({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>, { status }: CmsRejected) {
-  return status === 404 || !(await orIfRefused(cms.hasCollection(kind, { credentials }), true));
+async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {
+  return status === 404 || !(await orIfRefused(cms.hasCollection(kindMapping, { credentials }), true));
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
@@ -139,12 +139,12 @@ export interface ListScan {
   truncated: boolean;
 }
 
-async function scanList({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>): Promise<ListScan> {
-  const scope = listScope(kind, credentials !== undefined);
+async function scanList({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>): Promise<ListScan> {
+  const scope = listScope(kindMapping, credentials !== undefined);
   const scan: ListScan = { total: 0, ids: [], firstPageRows: 0, truncated: false };
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const request: ListRequest = { ...scope, limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
-    const { total, records } = await cms.list(kind, request, { credentials });
+    const { total, records } = await cms.list(kindMapping, request, { credentials });
     scan.total = total;
     if (page === 1) scan.firstPageRows = records.length;
     scan.ids.push(...records.map(({ id }) => Number(id)));

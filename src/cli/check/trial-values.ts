@@ -36,22 +36,24 @@ export const isNumber = (written: unknown): boolean => NUMBERS.includes(written 
  * What to write in one call: the fields of `TOGETHER`, then every other field alone. Of the alternatives of a
  * step, the first that the site does not refuse counts.
  */
-export function trialSteps(records: SampledRecords, timezone: string, kind: KindMapping<Kind>): Values[][] {
-  const writable = kind.writable as ReadonlySet<string>;
-  const together = Object.entries(TOGETHER[kind.kind] ?? {}).filter(([key]) => writable.has(key));
+export function trialSteps(records: SampledRecords, timezone: string, kindMapping: KindMapping<Kind>): Values[][] {
+  const writable = kindMapping.writable as ReadonlySet<string>;
+  const together = Object.entries(TOGETHER[kindMapping.kind] ?? {}).filter(([key]) => writable.has(key));
   const steps = together.length > 0 ? [[Object.fromEntries(together)]] : [];
   const addStep = (key: string, values: readonly unknown[]) => steps.push(values.map((value) => ({ [key]: value })));
-  for (const [name, field] of Object.entries(FIELDS[kind.kind])) {
+  for (const [name, field] of Object.entries(FIELDS[kindMapping.kind])) {
     if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || together.some(([key]) => key === field.key))
       continue;
     const value = trialValue(records, timezone, name, field);
-    if (kind.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
+    if (kindMapping.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
     else if (value !== undefined) addStep(field.key, [value]);
   }
-  for (const [name, { type, accessor }] of kind.customFields) {
+  for (const [name, { type, accessor }] of kindMapping.customFields) {
     if (!accessor.write || accessor.location === STATUS) continue;
     // A field may take only some words, such as those of a list of choices.
-    const known = records[kind.kind]?.map(({ record }) => recordValue(record, CUSTOM + name)).find((value) => value);
+    const known = records[kindMapping.kind]
+      ?.map(({ record }) => recordValue(record, CUSTOM + name))
+      .find((value) => value);
     const texts = known === undefined ? [TEXT] : [TEXT, known];
     addStep(CUSTOM + name, type === 'boolean' ? [true] : accessor.isNumeric ? NUMBERS : texts);
   }
@@ -103,20 +105,20 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
 }
 
 /** Fields of an event that have no record to link to. */
-export function unlinkableFields(records: SampledRecords, kind: KindMapping<Kind>): string[] {
-  if (kind.kind !== 'event') return [];
-  const writable = kind.writable as ReadonlySet<string>;
+export function unlinkableFields(records: SampledRecords, kindMapping: KindMapping<Kind>): string[] {
+  if (kindMapping.kind !== 'event') return [];
+  const writable = kindMapping.writable as ReadonlySet<string>;
   return Object.entries(FIELDS.event).flatMap(([name, { key, references }]) =>
     references && writable.has(key) && !linkTarget(records, name) ? [name] : [],
   );
 }
 
 /** Empty values for the texts and lists of a step that were written. */
-export function clearedValues(step: Values, kind: KindMapping<Kind>, writtenFields: readonly string[]): Values {
-  const clearable = Object.entries(FIELDS[kind.kind]).filter(
+export function clearedValues(step: Values, kindMapping: KindMapping<Kind>, writtenFields: readonly string[]): Values {
+  const clearable = Object.entries(FIELDS[kindMapping.kind]).filter(
     ([name, { key, type }]) => key in step && writtenFields.includes(name) && (type === 'text' || type === 'ids'),
   );
-  const custom = [...kind.customFields].filter(
+  const custom = [...kindMapping.customFields].filter(
     ([name, { type }]) => CUSTOM + name in step && writtenFields.includes(customName(name)) && type === 'text',
   );
   return Object.fromEntries([

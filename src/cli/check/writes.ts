@@ -42,13 +42,13 @@ export const WRITE_CHECKS: readonly Check[] = [
         linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
       };
       const findings: Finding[] = [];
-      for (const kind of kinds)
-        if (unlisted.has(kind.kind))
+      for (const kindMapping of kinds)
+        if (unlisted.has(kindMapping.kind))
           findings.push({
-            name: kind.kind,
+            name: kindMapping.kind,
             ...warn('not tried: its list failed', context.cms.advise('failed-list')),
           });
-        else findings.push(...(await tryKind(trial, kind)));
+        else findings.push(...(await tryKind(trial, kindMapping)));
       return findings;
     },
   },
@@ -60,23 +60,24 @@ interface WriteTrial extends CheckContext {
 }
 
 /** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
-async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Finding[]> {
+async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
   const { connection, cms: own, options, site } = trial;
   const { cms } = connection;
-  const { kind: name, collection } = kind;
-  if (kind.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
-  const missing = kind.storedAs === 'terms' ? await missingToDelete(trial, kind) : undefined;
+  const { kind: name, collection } = kindMapping;
+  if (kindMapping.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
+  const missing = kindMapping.storedAs === 'terms' ? await missingToDelete(trial, kindMapping) : undefined;
   if (missing !== undefined) {
     const message = `not tried: the account may not delete terms of ${collection}, and this one would remain`;
     return [{ name, ...warn(message, own.advise('capabilities', [missing])) }];
   }
-  const reason = await own.whyNotWritten?.(kind);
+  const reason = await own.whyNotWritten?.(kindMapping);
   if (reason) return [{ name, ...reason }];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
-  const fields = kind.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf(name) } : { name: title, title };
+  const fields =
+    kindMapping.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf(name) } : { name: title, title };
   let created: CmsRecord;
   try {
-    created = await cms.create(kind, kind.write(fields, { site }), options);
+    created = await cms.create(kindMapping, kindMapping.write(fields, { site }), options);
   } catch (error) {
     const advice = own.advise('create-refused');
     return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
@@ -85,14 +86,14 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   trial.webhooks?.wrote(name, collection);
   const findings: Finding[] = [];
   try {
-    const results = await tryFields(trial, kind, id);
+    const results = await tryFields(trial, kindMapping, id);
     const failures = results.filter(({ state }) => state !== 'ok');
     const successes = `${results.length - failures.length} of ${results.length} fields were written, read back and cleared`;
     findings.push(...failures.map((each) => ({ ...each, name: `${name}.${each.name}` })), {
       name,
-      ...ok(`created a ${kind.storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
+      ...ok(`created a ${kindMapping.storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
     });
-    const unlinkable = unlinkableFields(await trial.records(), kind);
+    const unlinkable = unlinkableFields(await trial.records(), kindMapping);
     if (unlinkable.length > 0)
       findings.push({
         name: `${name} links`,
@@ -102,7 +103,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
         ),
       });
   } finally {
-    await cms.delete(kind, id, options).catch((error: unknown) => {
+    await cms.delete(kindMapping, id, options).catch((error: unknown) => {
       findings.push({
         name: `${name} removal`,
         ...fail(
@@ -121,24 +122,24 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
  */
 async function missingToDelete(
   { account, collectionInfo }: WriteTrial,
-  kind: KindMapping<Kind>,
+  kindMapping: KindMapping<Kind>,
 ): Promise<string | undefined> {
-  const permission = (await collectionInfo(kind))?.permissions?.deleteTerms ?? 'manage_categories';
+  const permission = (await collectionInfo(kindMapping))?.permissions?.deleteTerms ?? 'manage_categories';
   return (await account()).permissions.has(permission) ? undefined : permission;
 }
 
 /** One finding a field. */
-async function tryFields(trial: WriteTrial, kind: KindMapping<Kind>, id: number): Promise<Finding[]> {
+async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: number): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const alternatives of trialSteps(await trial.records(), trial.site.timezone, kind)) {
-    const { step, findings: written } = await tryAlternatives(trial, kind, id, alternatives);
+  for (const alternatives of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
+    const { step, findings: written } = await tryAlternatives(trial, kindMapping, id, alternatives);
     const passed = written.filter(({ state }) => state === 'ok');
     const empty = clearedValues(
       step,
-      kind,
+      kindMapping,
       passed.map(({ name }) => name ?? ''),
     );
-    const cleared = Object.keys(empty).length > 0 ? (await tryStep(trial, kind, id, empty, true)).findings : [];
+    const cleared = Object.keys(empty).length > 0 ? (await tryStep(trial, kindMapping, id, empty, true)).findings : [];
     findings.push(...written.filter(({ state }) => state !== 'ok'));
     findings.push(...passed.map((each) => cleared.find(({ name }) => name === each.name) ?? each));
   }
@@ -155,14 +156,14 @@ interface Tried {
 /** Tries the first step that the site does not refuse. If it refuses all, the first one tells why. */
 async function tryAlternatives(
   trial: WriteTrial,
-  kind: KindMapping<Kind>,
+  kindMapping: KindMapping<Kind>,
   id: number,
   [first = {}, ...others]: readonly Values[],
 ): Promise<Tried> {
-  const tried = await tryStep(trial, kind, id, first, false);
+  const tried = await tryStep(trial, kindMapping, id, first, false);
   if (!tried.isRefused) return tried;
   for (const other of others) {
-    const next = await tryStep(trial, kind, id, other, false);
+    const next = await tryStep(trial, kindMapping, id, other, false);
     if (!next.isRefused) return next;
   }
   return tried;
@@ -171,7 +172,7 @@ async function tryAlternatives(
 /** Writes the values, reads them back and compares. */
 async function tryStep(
   trial: WriteTrial,
-  kind: KindMapping<Kind>,
+  kindMapping: KindMapping<Kind>,
   id: number,
   values: Values,
   isClearing: boolean,
@@ -179,22 +180,22 @@ async function tryStep(
   const { connection, options, site, linkTables } = trial;
   const { cms } = connection;
   const { advise, judgeChange } = trial.cms;
-  const names = Object.keys(values).map((key) => [key, fieldNameOf(kind.kind, key)] as const);
+  const names = Object.keys(values).map((key) => [key, fieldNameOf(kindMapping.kind, key)] as const);
   const action = isClearing ? 'clearing it' : 'writing it';
-  const read = () => cms.read(kind, id, { view: 'editor', detail: 'mapped' }, options);
+  const read = () => cms.read(kindMapping, id, { view: 'editor', detail: 'mapped' }, options);
   try {
     const context = { site, current: await read(), linkTables };
-    const before = kind.read(context.current, site, linkTables);
-    await cms.update(kind, id, kind.write(changesOf(values) as never, context), options);
-    const after = kind.read(await read(), site, linkTables);
+    const before = kindMapping.read(context.current, site, linkTables);
+    await cms.update(kindMapping, id, kindMapping.write(changesOf(values) as never, context), options);
+    const after = kindMapping.read(await read(), site, linkTables);
     const judge = async ([key, name]: readonly [string, string]): Promise<Finding> => {
       const value = recordValue(after, key);
       if (isSameValue(name, value, values[key])) return { name, ...ok('') };
-      const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
+      const path = (kindMapping.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };
       const isLost = JSON.stringify(value) === JSON.stringify(recordValue(before, key));
-      const ofCms = await judgeChange({ map: kind, name, path, isLost, message }, trial);
+      const ofCms = await judgeChange({ kindMapping, name, path, isLost, message }, trial);
       return {
         name,
         ...(ofCms ??

@@ -144,12 +144,12 @@ function judgeIds(
 
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
-  { map, spec, definition, records }: MappedField,
+  { kindMapping, spec, definition, records }: MappedField,
   mapping: Mapping,
   sampled: CheckContext['records'],
 ): Promise<Finding | undefined> {
-  const { collection } = map;
-  const written = (map.locations as ReadonlyMap<string, string>).get(definition.key)?.split(', ') ?? [];
+  const { collection } = kindMapping;
+  const written = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key)?.split(', ') ?? [];
   const paths = [...new Set([...pathsOf(spec), ...written].map(listPath))];
   const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
   for (const path of unseen)

@@ -75,11 +75,11 @@ const companionPlugin = ({ call }: WordPressConnection): Check => ({
 async function missingWithoutPlugin({ kinds, mapping, connection, collectionInfo }: CheckContext): Promise<string[]> {
   const { cms, credentials } = connection;
   const missing: string[] = [];
-  for (const map of kinds) {
-    const { kind, collection } = map;
+  for (const kindMapping of kinds) {
+    const { kind, collection } = kindMapping;
     const { source } = mapping;
-    const info = await collectionInfo(map);
-    if (!info && kind === 'event' && !(await orIfRefused(cms.hasCollection(map, { credentials }), true)))
+    const info = await collectionInfo(kindMapping);
+    if (!info && kind === 'event' && !(await orIfRefused(cms.hasCollection(kindMapping, { credentials }), true)))
       missing.push(`the collection ${collection}`);
     const shown = info?.fields;
     if (!shown) continue;
@@ -110,19 +110,19 @@ const wrongLogins = ({ call }: WordPressConnection): Check => ({
 const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
 
 async function judgeField(field: MappedField, { pluginOptions }: CheckContext): Promise<Finding | undefined> {
-  const { map, name, spec, definition, writableFields, records, isMissing } = field;
+  const { kindMapping, name, spec, definition, writableFields, records, isMissing } = field;
   const paths = pathsOf(spec);
   const path = paths.join(', ');
   const absent = `${path} is in none of ${records.length} records`;
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      advise('hidden-flag', `${map.kind}.${name}`, pluginOptions, metaKeysOf(writableFields), path),
+      advise('hidden-flag', `${kindMapping.kind}.${name}`, pluginOptions, metaKeysOf(writableFields), path),
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
     return fail(
-      `${unregistered.join(', ')} is not in the schema of ${map.collection}: WordPress drops what is written there`,
+      `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
       unregistered[0]?.startsWith('acf.')
         ? advise('acf-in-rest')
         : advise('register-keys', pluginOptions, metaKeysOf(writableFields), unregistered[0]),
@@ -133,7 +133,7 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
     if (hidden > 0)
       return warn(
         `${path}: in ${hidden} of ${records.length} records the site stores no boolean, perhaps yes and no. WordPress shows nothing then, and the API says false`,
-        advise('stored-forms', `${map.kind}.${name}`, pluginOptions),
+        advise('stored-forms', `${kindMapping.kind}.${name}`, pluginOptions),
       );
   }
   const advice = isMissing ? closedFieldAdvice(paths, pluginOptions, writableFields) : undefined;
@@ -141,8 +141,8 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
 }
 
 /** `meta` and `acf` keys that a write of the field would use and that the schema lacks. */
-function unregisteredKeys({ map, definition, writableFields }: MappedField): string[] {
-  const location = (map.locations as ReadonlyMap<string, string>).get(definition.key);
+function unregisteredKeys({ kindMapping, definition, writableFields }: MappedField): string[] {
+  const location = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key);
   return writableFields === undefined ? [] : pluginKeys(location).filter((key) => !writableFields.includes(key));
 }
 
@@ -161,22 +161,22 @@ function closedFieldAdvice(
 }
 
 /** Fields that the site demands of a new record and that the mapping does not write. */
-async function requiredFields(map: KindMapping<Kind>, { collectionInfo }: CheckContext): Promise<Finding[]> {
-  const { requiredFields: required = [] } = (await collectionInfo(map)) ?? {};
-  const written = [...map.locations.values()].flatMap((location) => location.split(', '));
+async function requiredFields(kindMapping: KindMapping<Kind>, { collectionInfo }: CheckContext): Promise<Finding[]> {
+  const { requiredFields: required = [] } = (await collectionInfo(kindMapping)) ?? {};
+  const written = [...kindMapping.locations.values()].flatMap((location) => location.split(', '));
   const missing = required.filter((path) => !written.some((each) => each === path || each.startsWith(`${path}.`)));
-  if (map.readOnly || missing.length === 0) return [];
-  const message = `the site requires ${missing.join(', ')}, which the mapping does not write: the site refuses every new ${map.kind}`;
+  if (kindMapping.readOnly || missing.length === 0) return [];
+  const message = `the site requires ${missing.join(', ')}, which the mapping does not write: the site refuses every new ${kindMapping.kind}`;
   return [{ name: 'required', ...warn(message, advise('required-field')) }];
 }
 
 async function judgeChange(
-  { map, path, isLost, message }: ChangedValue,
+  { kindMapping, path, isLost, message }: ChangedValue,
   { pluginOptions, collectionInfo }: CheckContext,
 ): Promise<Finding | undefined> {
   if (SUPPORTED_PATHS.has(path)) return warn(message, advise('type-support'));
   if (!isLost) return undefined;
-  const { writableFields } = (await collectionInfo(map)) ?? {};
+  const { writableFields } = (await collectionInfo(kindMapping)) ?? {};
   const keys = pluginKeys(path);
   const [unknown] = keys.filter((key) => !writableFields?.includes(key));
   // The site knows the field, and another reason is likelier.
