@@ -15,9 +15,9 @@ describe('Node flags', () => {
       NODE_FLAGS.filter((flag) => !missingFlags(execArgv, options).includes(flag));
     expect(names(['--max-semi-space-size=64'])).to.deep.equal(['--max-semi-space-size=8']);
     expect(names(['--max_semi_space_size=64'])).to.deep.equal(['--max-semi-space-size=8']);
-    expect(names([], '--parallel-scavenge  --v8-pool-size=4')).to.deep.equal([
-      '--v8-pool-size=1',
-      '--no-parallel-scavenge',
+    expect(names([], '--allocation-site-pretenuring  --heap-growing-percent=25')).to.deep.equal([
+      '--heap-growing-percent=50',
+      '--no-allocation-site-pretenuring',
     ]);
     expect(names(['--max-old-space-size=512'])).to.deep.equal([]);
   });

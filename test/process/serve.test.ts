@@ -252,12 +252,12 @@ describe('serve', function () {
   });
 
   (existsSync('/proc/self/cmdline') ? it : it.skip)('applies its Node flags, however it is started', async () => {
-    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, flags: ['--v8-pool-size=2'] });
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, flags: ['--heap-growing-percent=40'] });
     await serving.untilReady();
     const pid = serving.child.pid;
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    expect(commandLine).to.include.members(['--max-semi-space-size=8', '--v8-pool-size=2', 'serve']);
-    expect(commandLine).to.not.include('--v8-pool-size=1');
+    expect(commandLine).to.include.members(['--max-semi-space-size=8', '--heap-growing-percent=40', 'serve']);
+    expect(commandLine).to.not.include('--heap-growing-percent=50');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')).to.include('MALLOC_ARENA_MAX=1');
     expect(serving.output()).to.not.match(/warning/i);
     serving.child.kill('SIGTERM');
