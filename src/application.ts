@@ -67,7 +67,7 @@ export interface ApplicationOptions {
 
 export interface Application {
   services: Services;
-  operations: UseCases;
+  useCases: UseCases;
   /** Serves the main port. */
   listener: RequestListener;
   /** For the admin port. */
@@ -156,7 +156,7 @@ export function createApplication(options: ApplicationOptions): Application {
     organizer: createLinkedRecords(services, 'organizer'),
   };
   const events = createEvents(services, linked);
-  const operations: UseCases = {
+  const useCases: UseCases = {
     event: events,
     feeds: createEventFeeds(services, events),
     changes: createChanges(services),
@@ -166,7 +166,7 @@ export function createApplication(options: ApplicationOptions): Application {
   };
   const routeOptions = {
     services,
-    operations,
+    useCases,
     slugs: createSlugResolver(services),
     createOnce: createIdempotency(services, options.idempotencyKeys ?? replica.idempotency),
     limits,
@@ -205,7 +205,7 @@ export function createApplication(options: ApplicationOptions): Application {
     observe,
   });
   const listener = fastPath({ services, cache, rateLimit, clientAddress, unsent, observe }, app.callback());
-  return { services, operations, listener, status: createStatus(services) };
+  return { services, useCases, listener, status: createStatus(services) };
 }
 
 /** The gateway's own origin, unless the site with its images has the same. */

@@ -84,7 +84,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     adminHost: text(
       { default: '127.0.0.1', minLength: 1 },
-      'Address of the admin port: loopback, unless a firewall protects it.',
+      'Address of the admin port. Leave it at loopback unless a firewall protects the other address.',
     ),
     adminPort: integer(
       { default: 3001, minimum: 0, maximum: 65_535 },
@@ -148,15 +148,15 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     idsPerParameter: integer({ default: 1000, minimum: 1 }, 'Maximum of values in one parameter.'),
     requestsPerMinute: integer(
       { default: 6000, minimum: 1 },
-      'Requests per minute from one address; an IPv6 /64 network counts as one address. A cached response counts as one request. One that is built for the request counts one more for each further 50 records, half MiB, 20 events of a feed, or 200 venues that a search by place finds. A landing page counts one more for each list that it reads.',
+      'Requests per minute from one IP address; an IPv6 /64 network counts as one. A large response that is not cached counts as several requests (below).',
     ),
     failedLoginsPerAddress: integer(
       { default: 20, minimum: 1 },
-      'Failed logins from one address before further attempts are rejected; tokens that the CMS ignores are counted apart, up to the same number.',
+      'Failed logins from one IP address before the gateway rejects further attempts; tokens that the CMS ignores are counted apart, up to the same number.',
     ),
     failedLoginsPerUser: integer(
       { default: 10, minimum: 1 },
-      'Failed logins of one user before attempts from addresses without an earlier success are rejected.',
+      'Failed logins of one user before the gateway rejects further attempts, except from IP addresses where this user has logged in within a day.',
     ),
     failedLoginWindowS: integer(
       { default: 300, minimum: 1, maximum: 86_400 },

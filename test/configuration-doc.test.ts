@@ -7,6 +7,8 @@ import { CONFIG_SCHEMA, DEFAULTS } from '../src/config-schema.ts';
 
 const FILE = new URL('../docs/configuration.md', import.meta.url);
 const SCHEMA_FILE = new URL('../config/schema.json', import.meta.url);
+/** The maximum of a setting that has no other. */
+const UNLIMITED = 2_147_483_647;
 const SECTION = /(<!-- settings -->\n)([\s\S]*?)(<!-- \/settings -->)/;
 
 function defaultOf(key: string): string {
@@ -16,11 +18,32 @@ function defaultOf(key: string): string {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? '' : `\`${JSON.stringify(value)}\``;
 }
 
+interface SettingSchema {
+  type?: string | readonly string[];
+  enum?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, SettingSchema>;
+}
+
+/** The values that the schema allows: words, a range, or `true` and `false`. A text or a list has no short form. */
+function valuesOf(key: string): string {
+  const schema = key
+    .split('.')
+    .reduce<SettingSchema>((section, name) => section.properties?.[name] ?? {}, CONFIG_SCHEMA as SettingSchema);
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  if (schema.type === 'boolean') return '`true`, `false`';
+  if (schema.minimum === undefined) return '';
+  return schema.maximum === undefined || schema.maximum === UNLIMITED
+    ? `from ${schema.minimum}`
+    : `${schema.minimum} to ${schema.maximum}`;
+}
+
 const rows = SETTINGS.map(({ key, variable, fileVariable, description }) => {
   const variables = [variable, ...(fileVariable ? [fileVariable] : [])].map((name) => `\`${name}\``);
-  return `| \`${key}\` | ${variables.join(', ')} | ${defaultOf(key)} | ${description.replaceAll('|', '\\|')} |`;
+  return `| \`${key}\` | ${variables.join(', ')} | ${defaultOf(key)} | ${valuesOf(key)} | ${description.replaceAll('|', '\\|')} |`;
 });
-const expected = `\n| key | variable | default | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n`;
+const expected = `\n| key | variable | default | values | meaning |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n\n`;
 
 describe('docs/configuration.md', () => {
   it('agrees with the schema (npm run docs updates the file)', () => {

@@ -55,6 +55,7 @@ export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
       return invalidFields(error, context);
     case 'failed':
     case 'no-trash':
+      // WordPress fails with an error of its database if the name of a term does not fit the column.
       return isTermKind(kind) && error.fields.includes('name')
         ? invalidParam('name', 'The name is too long.')
         : genericError(error);

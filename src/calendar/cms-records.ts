@@ -39,8 +39,8 @@ export interface CmsResult<K extends Kind> {
 }
 
 /**
- * Each method calls the CMS with the actor's own credentials and returns the record as the CMS shows it to
- * the actor. The replica gets the public view. Each method throws `CmsUnavailable` and `CmsRejected`.
+ * Unless a method says otherwise, it calls the CMS with the actor's own credentials, returns the record as the CMS
+ * shows it to the actor, and stores the public view in the replica. It throws `CmsUnavailable` and `CmsRejected`.
  */
 export interface CmsRecords {
   /** The replica forgets a record of which the CMS says that it does not exist. */
@@ -58,10 +58,10 @@ export interface CmsRecords {
     request: Caller,
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined>;
-  /** Stores the newest public records of a kind that the replica lacks. Never rejects. */
+  /** Stores the newest public records of a kind that the replica lacks, read without credentials. Never rejects. */
   readNewest(kind: Kind): Promise<void>;
   /**
-   * Creates a record in one call. `rollback` learns what it created, and what a failed create may have left.
+   * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what it created, and what a failed create may have left.
    */
   create<K extends Kind>(
     kind: K,
@@ -101,7 +101,7 @@ export interface CmsRecords {
 }
 
 /**
- * Renews the claim. The key goes with the record that the route creates, not with its linked records. Throws
+ * Renews the claim on the idempotency key. The key goes with the record that the route creates, not with its linked records. Throws
  * 409.
  */
 async function creationKeyOptions(

@@ -47,7 +47,7 @@ export interface DateWindow {
 
 /**
  * The default `start_date` and `end_date` of a list, before widening to whole days. As in the original, the list
- * begins with the day, on the site's clock, of yesterday at 23:59 UTC.
+ * begins on the day that the site's clock shows at 23:59 UTC of yesterday, and ends 24 months from now.
  */
 export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
@@ -117,6 +117,7 @@ function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime 
   const day = plainDate(text);
   if (day !== undefined) return `${day} 00:00:00`;
   const seconds = parseUnixSeconds(text);
+  // The original takes 0 for no value, and no value for now.
   if (seconds === 0) return wallAt(nowMs, zone);
   if (seconds !== undefined) return formatWallTime(seconds * SECOND_MS);
   const date = readDate(name, text, { nowMs, zone });

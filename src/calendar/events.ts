@@ -145,8 +145,8 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
 
   /**
    * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is
-   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. A second
-   * update does the same here.
+   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. An
+   * update after the create does the same here.
    */
   async function createAndTouch(
     fields: Partial<EventFields>,
@@ -287,7 +287,8 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
       references[field] = await resolveLinked(services, kind, linkedRecords, items, request, rollback);
     }
     await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(references) });
-    for (const [field, { create }] of Object.entries(references)) Reflect.set(fields, field, await create());
+    for (const [field, { createMissing }] of Object.entries(references))
+      Reflect.set(fields, field, await createMissing());
     Object.assign(fields, await imageField(input, context));
     return fields;
   }

@@ -12,8 +12,8 @@ import type { Services } from './services.ts';
 const MAX_URLS = 20;
 
 /**
- * `idOf` throws 400 for an image that was not usable and for an upload that the CMS rejects. Both methods
- * throw `CmsUnavailable`.
+ * `idOf` throws 400 for an image that was not usable and for an upload that the CMS rejects. `isUsable`
+ * and `idOf` throw `CmsUnavailable`.
  */
 export function createRequestImages(
   services: Services,

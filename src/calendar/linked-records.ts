@@ -1,5 +1,6 @@
 // The use cases of venues and organizers, which differ only in their fields: list, read, create, update and
-// delete. An event's create uses an existing record with the same data instead of creating another.
+// delete. A create, also of a record in the body of an event, uses an existing record with the same data instead of
+// creating another.
 
 import { ApiError } from '../errors.ts';
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';

@@ -39,7 +39,7 @@ export interface ListAccess {
 }
 
 /**
- * What a list may show to the actor. Without a service account the replica has only public records. In that
+ * What a list may show to the actor. Without a service account the sync reads public records only. In that
  * case this first reads from the CMS what else the actor may see.
  * @param kinds the kind of the list, then the kinds that its filters use
  * @throws ApiError 503 until the initial sync is complete

@@ -147,7 +147,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredent
   const pending = new Map<string, Promise<Lookup>>();
 
   async function fetchPermissions(spec: CollectionSpec, actor: Actor): Promise<Lookup> {
-    // The CMS may show them to the actor if the service account has no rights to this collection.
+    // The CMS may show them to the actor if the service account may not edit this collection.
     for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
       try {

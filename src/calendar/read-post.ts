@@ -1,5 +1,5 @@
 // Reads one event, venue or organizer: from the replica if it is public, otherwise from the CMS with the
-// actor's own credentials.
+// actor's own credentials. Also tells whether a post or a term exists.
 
 import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';

@@ -25,10 +25,10 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 /** What a list in a body refers to, before anything is created. */
 export interface ResolvedReferences {
   existing: number[];
-  /** At least as many records will be created. */
+  /** At least this many records will be created. */
   newCount: number;
   /** Creates the missing records. Resolves with all ids, in order, each once. */
-  create(): Promise<number[]>;
+  createMissing(): Promise<number[]>;
 }
 
 /** Equal for names that the CMS may take for one: as slugs, or without accents. */
@@ -71,7 +71,7 @@ export async function resolveTerms(
   return {
     existing: [...new Set(terms.filter((term) => typeof term === 'number'))],
     newCount: new Set(names.map(nameKey)).size,
-    async create() {
+    async createMissing() {
       const ids = new Set<number>();
       for (const term of terms) {
         if (typeof term === 'number') ids.add(term);
@@ -172,7 +172,7 @@ export async function resolveLinked(
   return {
     existing: [...new Set(existing)],
     newCount: minimumNew(services, kind, existing, names),
-    async create() {
+    async createMissing() {
       const ids = new Set<number>();
       for (const step of steps) ids.add(await step());
       return [...ids];

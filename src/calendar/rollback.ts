@@ -76,7 +76,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
     return ids ? ids.map((id) => ({ kind, id })) : [{ kind }];
   }
 
-  /** Reads of this user wait until the poll is complete. */
+  /** Requests of this user wait until the poll is complete. */
   function poll(): Promise<unknown> {
     const userId = request.actor.account?.userId ?? 0;
     const pending = services.sync.poll();

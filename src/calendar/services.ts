@@ -46,8 +46,8 @@ export interface Services {
   /** Records that requests of this gateway created recently, by `event 12`. */
   recentlyCreated: LRUCache<string, true>;
   /**
-   * Polls in progress after failed writes that may have left an orphan in the CMS, by user id. Reads of the
-   * same user wait for them.
+   * Polls in progress after failed writes that may have left an orphan in the CMS, by user id. Requests of
+   * the same user wait for them.
    */
   pendingPolls: Map<number, Promise<unknown>>;
 }

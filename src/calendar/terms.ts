@@ -27,7 +27,7 @@ import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
 /**
- * Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route
+ * Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route of terms
  * declares `context`.
  */
 const LINK_PARAMS = [...pageLinkOrder('category', []).filter((name) => name !== 'page'), 'context'];
@@ -54,12 +54,12 @@ function inContext(term: JsonObject, context: unknown): JsonObject | [] {
 export type Terms = ReturnType<typeof createTerms>;
 
 /**
- * Terms are public. Only writes and `context=edit` depend on the actor. Each use case throws `ApiError` and
+ * Terms are public. Writes, `context=edit` and lists of the terms of an event depend on the actor. Each use case throws `ApiError` and
  * `CmsUnavailable`.
  */
 export function createTerms(services: Services, kind: TermKind) {
   const { serializer, replica } = services;
-  const collection = PLURALS[kind];
+  const plural = PLURALS[kind];
   const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, visibilities: PUBLIC_VISIBILITIES });
   const serializeItem = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
   const serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
@@ -69,7 +69,7 @@ export function createTerms(services: Services, kind: TermKind) {
 
   /** Hypermedia links into the CMS, as The Events Calendar sends them. */
   function cmsLinks(record: TermRecord): JsonObject {
-    const spec = services.mapping.kinds[kind] ?? plainCollection(collection, 'terms');
+    const spec = services.mapping.kinds[kind] ?? plainCollection(plural, 'terms');
     const addressOf = (id?: number): string => services.cms.apiUrl(services.site(), spec, id);
     return {
       self: [{ href: addressOf(record.id), targetHints: { allow: ['GET'] } }],
@@ -124,11 +124,11 @@ export function createTerms(services: Services, kind: TermKind) {
         const record = records.get(id);
         return record ? [inContext(serializeItem(record, audience), context)] : [];
       });
-      return { status: 200, body: { [collection]: items, ...rest }, headers };
+      return { status: 200, body: { [plural]: items, ...rest }, headers };
     }
     const items = runInOneTurn(publicItems<TermKind>(services, kind, ids, audience, serializeItem));
-    const { parts, etag } = joinRendered(collection, items, rest);
-    const cacheTags = [...ids.map((id) => `${kind}-${id}`), collection];
+    const { parts, etag } = joinRendered(plural, items, rest);
+    const cacheTags = [...ids.map((id) => `${kind}-${id}`), plural];
     return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
   }
 
@@ -140,7 +140,7 @@ export function createTerms(services: Services, kind: TermKind) {
     { baseUrl }: RequestContext,
   ): Record<string, string> {
     const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : pageLinkParams(name, sent[name])));
-    return pageLinks(`${baseUrl}/${collection}/`, params, { page, perPage, total });
+    return pageLinks(`${baseUrl}/${plural}/`, params, { page, perPage, total });
   }
 
   function read(id: number, { sent }: Input, request: RequestContext): ApiResponse {
@@ -184,7 +184,7 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   function createdResponse(record: TermRecord, request: RequestContext): ApiResponse {
-    const headers = { Location: `${request.baseUrl}/${collection}/${record.id}` };
+    const headers = { Location: `${request.baseUrl}/${plural}/${record.id}` };
     return { status: 201, body: serializeSingle(record, audienceOf(request)), headers };
   }
 

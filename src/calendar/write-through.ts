@@ -45,8 +45,8 @@ export function createResponseStore({
   writeThrough,
 }: ResponseStoreDependencies) {
   /**
-   * Stores the public view of a record, with its image. If the CMS does not send the public view, the replica
-   * withholds a written record and does not change one that was read; in both cases it is re-read at once.
+   * Stores the public view of a record, with its image. Without a usable public view the record is re-read at once.
+   * If the call for it failed, the replica withholds a written record meanwhile; one that was read stays as it was.
    * @param record as the CMS sent it
    */
   async function storeResponse<K extends Kind>(

@@ -41,8 +41,9 @@ export interface CmsRequest extends CallOptions {
 
 export interface CmsClient {
   /**
-   * Calls the CMS and returns any response below 500, and a 5xx by which WordPress itself rejects a write.
-   * @throws CmsUnavailable without a usable response; the signal's reason after a client abort
+   * Calls the CMS and returns any response below 500 but 429 and redirects, and a 5xx by which
+   * WordPress itself rejects a write.
+   * @throws CmsUnavailable without a usable response; the signal's reason after the caller's abort
    */
   request(request: CmsRequest): Promise<CmsResponse>;
   close(): Promise<void>;

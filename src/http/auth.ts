@@ -3,7 +3,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BulkheadPolicy, BulkheadRejectedError, bulkhead } from 'cockatiel';
+import { type BulkheadPolicy, BulkheadRejectedError, bulkhead as createBulkhead } from 'cockatiel';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
@@ -31,7 +31,7 @@ const TOKENS_AT_ONCE = 4;
 const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
-/** The longest wait of a read for the poll after a failed write of the same user. */
+/** The longest wait of a request for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;
 
 /**
@@ -99,7 +99,7 @@ const tooManyLogins = (retryAfterS: number) =>
 type AuthResult = { account: Account | undefined } | { error: ApiError };
 
 /**
- * Remembers credentials that the CMS accepted for a minute, and rejected ones for five seconds; if the CMS
+ * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds; if the CMS
  * does not respond, the next request checks them again. Every result counts in the login limit, and
  * credentials beyond that limit never reach the CMS.
  */
@@ -205,7 +205,7 @@ export function createAuthenticator({
    */
   async function checkInTurn(attempt: Attempt): Promise<AuthResult> {
     const network = networkOf(attempt.address);
-    const turn = turns.get(network) ?? bulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);
+    const turn = turns.get(network) ?? createBulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);
     turns.set(network, turn);
     try {
       return await turn.execute(async () => {

@@ -33,7 +33,7 @@ export interface CachedResponse {
   contentType: string;
   /**
    * The body: the rendered records of a list, shared with other responses. `identityOf` joins them into one
-   * chunk when a second request needs the body, because clients request most lists only once.
+   * chunk, unless a single request without `Accept-Encoding` asks for the list (`pooledIdentity`).
    */
   chunks: readonly Uint8Array[];
   byteLength: number;
@@ -161,7 +161,7 @@ const MAX_POOLED = 8;
 const pool: Buffer[] = [];
 
 /**
- * The uncompressed representation in a pooled buffer, for the first request. A list of 50 has a few hundred
+ * The uncompressed representation in a pooled buffer, for a miss without `Accept-Encoding`. A list of 50 has a few hundred
  * kilobytes: a new buffer for each miss would cost more in page faults and garbage collection than the rest
  * of the request. Call `release` when the response has left.
  */

@@ -37,13 +37,13 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
-    const isFirst = state.cache === 'miss' && acceptEncoding === undefined;
+    const isUncompressedMiss = state.cache === 'miss' && acceptEncoding === undefined;
     if (isStale) state.cache = 'stale';
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
     // All requests that have arrived are computed before the first response is sent. Computing and sending in
     // turn would evict each other from the processor's caches, which costs a quarter more.
-    if (isFirst) await nextTurn();
-    const pooled = isFirst && !isNotModified ? pooledIdentity(cached) : undefined;
+    if (isUncompressedMiss) await nextTurn();
+    const pooled = isUncompressedMiss && !isNotModified ? pooledIdentity(cached) : undefined;
     const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
     if (pooled) res.once('finish', pooled.release);
     ctx.respond = false;
@@ -134,7 +134,7 @@ function setCorsHeaders(ctx: Context): void {
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
 /**
- * `GET` for anonymous actors, outside all routes, for records that the replica does not have, and if the CMS
+ * `GET` for anonymous actors, outside all routes, for posts that the replica does not have, and if the CMS
  * does not respond.
  */
 export async function allowHeader(state: State, services: Services): Promise<string> {

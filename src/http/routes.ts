@@ -42,7 +42,7 @@ export interface UseCases {
 
 export interface RouteOptions {
   services: Services;
-  operations: UseCases;
+  useCases: UseCases;
   slugs: SlugResolver;
   createOnce: CreateOnce;
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
@@ -147,7 +147,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-function createEndpointRunner({ services, operations, slugs, createOnce, limits }: RouteOptions) {
+function createEndpointRunner({ services, useCases, slugs, createOnce, limits }: RouteOptions) {
   const checksFor = createReferenceChecks(services, slugs);
 
   /** Runs a create with an `Idempotency-Key` once per key. */
@@ -164,7 +164,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
       create: (key, renew) => runOperation(endpointRequest, { ...request, creationKey: { kind, key, renew } }),
-      readForReplay: (id) => operations[kind].readForReplay(id, request),
+      readForReplay: (id) => useCases[kind].readForReplay(id, request),
     });
   }
 
@@ -180,20 +180,20 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
     const input = await validate(endpoint, { path, query, body }, await checksFor(request, route.kind));
-    if (operation === 'changes') return operations.changes(input);
-    if (operation === 'feed') return operations.feeds.atom(input, request);
+    if (operation === 'changes') return useCases.changes(input);
+    if (operation === 'feed') return useCases.feeds.atom(input, request);
     if (operation === 'calendar') {
       const { id } = input.path;
       return id === undefined
-        ? operations.feeds.calendar(input, request)
-        : operations.feeds.eventCalendar(id, input, request);
+        ? useCases.feeds.calendar(input, request)
+        : useCases.feeds.eventCalendar(id, input, request);
     }
-    const useCases = operations[route.kind as Kind];
+    const ofKind = useCases[route.kind as Kind];
     // Before the CMS accepts a write that lists could not show until the replica is writable again.
     if (WRITE_OPERATIONS.has(operation) && request.actor.account) services.replica.assertWritable();
-    if (operation === 'list' || operation === 'create') return useCases[operation](input, request);
+    if (operation === 'list' || operation === 'create') return ofKind[operation](input, request);
     const id = await idOf(route, input, request);
-    return useCases[operation](id, input, request) as Promise<ApiResponse>;
+    return ofKind[operation](id, input, request) as Promise<ApiResponse>;
   }
 
   /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */

@@ -332,8 +332,8 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
   }));
 
 /**
- * The response properties that are the record's own values, by name, in the order of the response. Serializer and
- * writers copy these fields as they are.
+ * The response properties that are the record's own values, by name, in the order of the response. The serializer
+ * copies these fields as they are; writers do too, but for booleans and texts to clean.
  */
 export const copiedFields = (kind: PostKind): [name: string, field: Field & { response: Schema }][] =>
   inOrder(

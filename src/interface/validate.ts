@@ -1,5 +1,5 @@
-// Validates a request against the parameters of its endpoint: first the lengths of its values, then the
-// values in the two stages of The Events Calendar; and parses them.
+// Validates a request against the parameters of its endpoint: the lengths of its values (`checkLengths`), then the
+// values in the two stages of The Events Calendar (`validate`); and parses them.
 
 import { Ajv, type ValidateFunction } from 'ajv';
 import { isObject } from '../model/json.ts';
@@ -61,7 +61,7 @@ function invalidNames(validate: ValidateFunction, values: Record<string, unknown
 }
 
 /**
- * The first stage validates the form of each value and what it refers to, and reports errors in declared
+ * Call `checkLengths` before. The first stage validates the form of each value and what it refers to, and reports errors in declared
  * order. The second stage follows if the first found no error. It checks JSON types, and reports errors in
  * the order sent.
  * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`

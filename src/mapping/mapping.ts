@@ -51,7 +51,7 @@ type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 export interface Mapping {
   name: string;
   cms: CmsName;
-  /** The mapping file, for the commands `plugin` and `check`. */
+  /** The mapping file. */
   source: MappingFile;
   kinds: Kinds;
 }

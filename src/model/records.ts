@@ -59,7 +59,7 @@ export const ANY_STATUS = STATUSES.filter((status) => status !== 'trash');
  */
 export const WITHHELD = 'withheld';
 
-/** No filter finds a custom field with a longer text, and no request can name one. */
+/** Lists cannot be filtered by a custom field with a longer text. */
 export const MAX_FILTERED_CHARACTERS = 200;
 
 /** The fields that events, venues and organizers share. `0` means no author or no image. */
@@ -93,7 +93,7 @@ export interface EventFields extends PostFields {
   end: WallTime;
   startUtc: WallTime;
   endUtc: WallTime;
-  /** As the client sent it; the site's zone if the client sent none. */
+  /** As the CMS has it; the site's zone if it has none. */
   timezone: string;
   /** Encoded by calendar/cost.ts. */
   cost: string;
@@ -227,8 +227,8 @@ const IDS_PER_DAY = 100;
 const MAX_DAYS = 100_000;
 const IDS_PER_SERIES = MAX_DAYS * IDS_PER_DAY;
 const DAY_MS = 86_400_000;
-/** The occurrences of later series would get the ids of embedded records. */
-const SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
+/** How many series have occurrences: those of later ones would get the ids of embedded records. */
+const MAX_SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
 /**
  * Series with ids of the CMS have numbers below this one. Series whose ids the gateway allocates have numbers
  * from this one on.
@@ -239,7 +239,7 @@ const FIRST_ALLOCATED_SERIES = 200_000_000;
 function seriesNumber(id: number): number | undefined {
   if (id < FIRST_ALLOCATED_ID) return id < FIRST_ALLOCATED_SERIES ? id : undefined;
   const number = id - FIRST_ALLOCATED_ID + FIRST_ALLOCATED_SERIES;
-  return number < SERIES ? number : undefined;
+  return number < MAX_SERIES ? number : undefined;
 }
 
 /**

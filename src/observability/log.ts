@@ -7,7 +7,7 @@ import { memoizePerOutcome, type Observation, type ObservationOf, type Observe }
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Log each request. Failed requests are always logged. */
+  /** Log each request. Those with a status of 500 or more are always logged. */
   requests: boolean;
   /** Format lines for people; default: on a terminal. */
   pretty?: boolean;
@@ -206,6 +206,7 @@ function fieldsOf(observation: Observation): object {
     return { type: observation.type, id: observation.id, err: describeError(observation.error) };
   // The message contains these texts, with credentials removed. pino writes the level.
   const fields: Record<string, unknown> = { ...observation, message: undefined, why: undefined, level: undefined };
+  if ('reason' in observation) fields.reason = redactCredentials(observation.reason);
   if ('durationMs' in observation) fields.durationMs = tenths(observation.durationMs);
   return fields;
 }

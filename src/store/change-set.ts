@@ -12,7 +12,7 @@ export interface ChangeSet {
 }
 
 /**
- * Applies a change set to the replica, and to those of all peers. `build` builds it from the replica's
+ * Applies a change set to this replica, and puts it into the change log for all peers. `build` builds it from the replica's
  * present contents; it is called again if a peer's change came first. Resolves with the number of changed
  * records once the change is in this replica. Rejects with `NotLeaderError`.
  */

@@ -48,8 +48,8 @@ export interface DateBound {
 }
 
 /**
- * Venues or organizers, by publication date (latest first), then by id. Conditions on events ignore events
- * that `eventVisibility` hides, and protected events.
+ * Venues or organizers, by publication date (latest first), then by id. Conditions on events, but for `hasEvents`,
+ * ignore events that `eventVisibility` hides, and protected events.
  */
 export interface LinkedFilter extends PageWindow {
   visibility: Visibility;

@@ -137,7 +137,7 @@ export interface Replica {
 
   /**
    * A rendered record that is valid now. Rendered records are cached in memory. `rendering` names the form
-   * (single, or entry of a list) and the base URL.
+   * (`single`, or `item` of a list) and the base URL.
    */
   getRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   /**

@@ -28,7 +28,7 @@ import type { FullTextIndex } from './full-text-index.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { sql } from './sql.ts';
 
-/** A batch of changes inside one transaction. `finish` writes the counters and must be the last call. */
+/** A batch of changes inside one transaction. `finish` writes the counters; no change may follow it. */
 export interface ChangeBatch {
   /** True if anything changed. */
   upsert(record: CalendarRecord): boolean;

@@ -183,7 +183,7 @@ function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageR
  */
 function holesError(name: string, received: number, expected: number): CmsRejected {
   const seen = `${received} of ${expected} records of ${name}`;
-  return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the right to edit all of them`);
+  return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the permission to edit all of them`);
 }
 
 /** Fails a poll, or the request of a caller. */

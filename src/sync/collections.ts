@@ -26,7 +26,7 @@ export interface Collection {
   spec: CollectionSpec;
   /** The part of the collection that the sync reads. */
   scope: Scope;
-  /** Statuses that the replica holds. */
+  /** Statuses that the sync reads. */
   statuses: readonly string[];
   /** Statuses that only staff may see. */
   staffStatuses: readonly string[];
@@ -44,7 +44,7 @@ export type CollectionPart = Pick<Collection, 'spec' | 'scope'>;
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
 /**
- * The collections of a mapping. With a service account the replica holds records of every status, without one
+ * The collections of a mapping. With a service account the sync reads records of every status, without one
  * published records only.
  */
 export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials): Collection[] {

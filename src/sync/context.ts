@@ -38,7 +38,7 @@ export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collecti
   collections.find((collection) => collection.kind === kind);
 
 /**
- * `public`: the replica holds published records only. `all`: everything that the service account may read.
+ * `public`: the sync reads published records only. `all`: everything that the service account may read.
  */
 export const scopeOf = ({ serviceCredentials }: SyncContext): 'public' | 'all' =>
   serviceCredentials === undefined ? 'public' : 'all';
@@ -50,7 +50,7 @@ export const STATE_KEYS = {
   watermarks: 'sync.watermarks',
   /** `1` once the initial sync was complete. */
   complete: 'sync.complete',
-  /** `public` or `all`: with whose rights the records were read. */
+  /** `public` or `all`: with whose permissions the records were read. */
   scope: 'sync.scope',
   initialSync: 'sync.initialSync',
   caughtUp: 'sync.lastCaughtUpMs',
@@ -166,10 +166,10 @@ export interface KindMemory {
 export interface MediaMemory {
   /** Of the initial sync. */
   progress: { done: number; total: number };
-  /** Images of records that were read by id since the last poll, and images that a webhook reported. */
+  /** Images of the records that were read since the last poll, if they may have changed, and images that a webhook reported. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
-  missing: Set<number>;
+  notInCms: Set<number>;
   /** The newest media. `isSettled`: read again after the second of their `modified` was over. */
   recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
   watermarkUtc: string;
@@ -340,7 +340,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     media: {
       progress: { done: 0, total: 0 },
       toRead: new Set(),
-      missing: new Set(),
+      notInCms: new Set(),
       recent: new Map(),
       watermarkUtc: media.watermarkUtc ?? '',
       watermarkAge: undefined,

@@ -26,8 +26,8 @@ const FINAL_SAMPLE = 100;
 const WAITING = 'waiting for confirmation';
 
 /**
- * Resolves with the missing records that may be deleted now; the others wait. Records that a webhook reported
- * are read one by one immediately. Throws what the CMS throws.
+ * Resolves with the missing records that may be deleted now; the others wait. If some must wait, up to a hundred that a
+ * webhook reported are read one by one at once. Throws what the CMS throws.
  */
 export async function approveDeletions(
   context: SyncContext,

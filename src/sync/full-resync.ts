@@ -5,7 +5,7 @@ import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
 import { type ResyncProgress, restartResync, resyncState, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
-import { forgetAbsentImages, resyncImages } from './media-sync.ts';
+import { forgetMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
 import { refreshSite } from './poll.ts';
 import { recheckPublicViews } from './read-public-view.ts';
@@ -66,7 +66,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   memory.resync.started += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
-  forgetAbsentImages(context);
+  forgetMissingImages(context);
   memory.links.builtFrom.clear();
   return { readsEverything, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
 }

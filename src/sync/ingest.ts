@@ -99,7 +99,7 @@ function acceptRecords(
       continue;
     }
     const record = collection.read(cmsRecord, memory.site, memory.links.tables);
-    if (!isAcceptable(context, collection, record, stored.get(id), readMark, byId)) {
+    if (!accept(context, collection, record, stored.get(id), readMark, byId)) {
       markDirty(memory, collection.kind, [id]);
       continue;
     }
@@ -113,8 +113,11 @@ function acceptRecords(
   return accepted;
 }
 
-/** False if the replica's record was modified later than this one: it is to be read again. */
-function isAcceptable(
+/**
+ * Whether the record may replace that of the replica. If so, it is remembered as seen. If not, the replica's was
+ * modified later: it is to be read again.
+ */
+function accept(
   context: SyncContext,
   { kind, isStoredAsPosts }: Collection,
   record: CalendarRecord,

@@ -56,7 +56,7 @@ export async function fetchMissingImages(
   let isAnyFetched = false;
   for (;;) {
     const ids = replica.missingImageIds(after, pageSize);
-    const missing = ids.filter((id) => !media.missing.has(id));
+    const missing = ids.filter((id) => !media.notInCms.has(id));
     onProgress?.(done, missing.length);
     if (ids.length === 0) {
       if (!isAnyFetched) break;
@@ -70,7 +70,7 @@ export async function fetchMissingImages(
     await fetchImages(context, missing);
     const fetched = replica.getImages(missing);
     for (const id of missing) {
-      if (!fetched.has(id)) media.missing.add(id);
+      if (!fetched.has(id)) media.notInCms.add(id);
       media.toRead.delete(id);
     }
     done += missing.length;
@@ -87,7 +87,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   media.watermarkAge = updateWatermarkAge(media.watermarkAge, media.watermarkUtc, startedMs);
   const requested = [...media.toRead];
   media.toRead.clear();
-  for (const id of requested) media.missing.delete(id);
+  for (const id of requested) media.notInCms.delete(id);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
   // The library became smaller: nothing says which images were deleted.
   const isSmaller = media.total !== undefined && total < media.total;
@@ -168,8 +168,8 @@ async function referencedImageIds({ replica, collections }: SyncContext): Promis
 }
 
 /** Images that the CMS did not have are requested again: they may exist by now. */
-export function forgetAbsentImages({ memory: { media } }: SyncContext): void {
-  media.missing.clear();
+export function forgetMissingImages({ memory: { media } }: SyncContext): void {
+  media.notInCms.clear();
   media.completeAtVersion = undefined;
 }
 

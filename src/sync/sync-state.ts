@@ -4,6 +4,8 @@
 import { CmsRejected, ReplicaError } from '../errors.ts';
 
 /*
+ * The usual ways (`TRANSITIONS` has all):
+ *
  *           syncStarted            synced
  *   empty ──────────────> syncing ────────> live <─────────┐
  *     │  opened              │                │            │ caughtUp
@@ -111,7 +113,7 @@ export interface SyncState {
   readonly lastCaughtUpMs: number | undefined;
   /** Polls that failed since the last one that succeeded. */
   readonly failures: number;
-  /** Why it is not live; undefined when it is. */
+  /** Why a complete replica is not live, or why the initial sync failed; undefined otherwise. */
   readonly reason: string | undefined;
 }
 

@@ -190,7 +190,7 @@ export function createSync(options: SyncOptions): Sync {
     setState(state, state.reason ?? event.type);
   }
 
-  /** Resolves with true if the poll, or the initial sync, saw everything. Never rejects. */
+  /** Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. Never rejects. */
   async function runPoll(): Promise<boolean> {
     const leadershipContext = context;
     const { memory } = leadershipContext;

@@ -132,9 +132,9 @@ export function wallNumber(wall: string): number {
 /** A wall number divided by this is the day, 20270312, and the remainder the time of day. */
 export const WALL_DAY = 1_000_000;
 
-function wallMs(wall: number): number {
-  const date = Math.floor(wall / WALL_DAY);
-  const time = wall % WALL_DAY;
+function wallMs(number: number): number {
+  const date = Math.floor(number / WALL_DAY);
+  const time = number % WALL_DAY;
   const dayMs = dayStartMs(Math.floor(date / FOUR_DIGITS), (Math.floor(date / 100) % 100) - 1, date % 100);
   const minutes = Math.floor(time / FOUR_DIGITS) * 60 + (Math.floor(time / 100) % 100);
   return dayMs + (minutes * 60 + (time % 100)) * 1000;
@@ -146,8 +146,8 @@ export function secondsBetween(from: number, to: number): number {
 }
 
 /** The wall number this many seconds earlier; 0 if it is before the year 1. */
-export function secondsBefore(wall: number, seconds: number): number {
-  const date = new Date(wallMs(wall) - seconds * 1000);
+export function secondsBefore(number: number, seconds: number): number {
+  const date = new Date(wallMs(number) - seconds * 1000);
   const year = date.getUTCFullYear();
   if (!(year >= 1)) return 0;
   const day = (date.getUTCMonth() + 1) * 100 + date.getUTCDate();

@@ -119,18 +119,18 @@ export function epochToWallMs(epochMs: number, zone: Zone): number {
  * shows a wall time twice, the result is the first instant west of Greenwich and the second elsewhere,
  * because PHP starts from the offset that the zone has at that time in UTC.
  */
-export function wallMsToEpoch(wall: number, zone: Zone): number {
-  if (zone.kind !== 'iana') return wall - zone.minutes * MINUTE_MS;
-  const before = offsetMs(wall - DAY_MS, zone);
-  const after = offsetMs(wall + DAY_MS, zone);
+export function wallMsToEpoch(wallMs: number, zone: Zone): number {
+  if (zone.kind !== 'iana') return wallMs - zone.minutes * MINUTE_MS;
+  const before = offsetMs(wallMs - DAY_MS, zone);
+  const after = offsetMs(wallMs + DAY_MS, zone);
   if (before === after) {
     // No zone changes its offset twice within two days.
-    return wall - before;
+    return wallMs - before;
   }
-  for (const offset of [offsetMs(wall, zone), before, after]) {
-    if (offsetMs(wall - offset, zone) === offset) return wall - offset;
+  for (const offset of [offsetMs(wallMs, zone), before, after]) {
+    if (offsetMs(wallMs - offset, zone) === offset) return wallMs - offset;
   }
-  return wall - before;
+  return wallMs - before;
 }
 
 /**

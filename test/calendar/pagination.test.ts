@@ -6,7 +6,7 @@ import { pageLinks, requestedPage, totalPages } from '../../src/calendar/list-re
 const LISTS = { perPage: 4, maxPerPage: 50 };
 
 describe('pages', () => {
-  it('has the configured size by default, and at most the maximum', () => {
+  it('have the configured size by default, and at most the maximum', () => {
     expect(requestedPage({}, LISTS)).to.deep.equal({ page: 1, perPage: 4, limit: 4, offset: 0 });
     expect(requestedPage({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({
       page: 3,
@@ -16,12 +16,12 @@ describe('pages', () => {
     });
   });
 
-  it('has an offset that SQLite accepts, however high the page', () => {
+  it('have an offset that SQLite accepts, however high the page', () => {
     const { offset } = requestedPage({ page: 1e21, per_page: 50 }, LISTS);
     expect(Number.isSafeInteger(offset)).to.equal(true);
   });
 
-  it('are counted up; an empty list has none', () => {
+  it('are counted by the total and their size; an empty list has none', () => {
     expect([totalPages(0, 4), totalPages(4, 4), totalPages(5, 4)]).to.deep.equal([0, 1, 2]);
   });
 });

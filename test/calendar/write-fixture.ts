@@ -95,7 +95,7 @@ export function writeFixture() {
       if (typeof body.image === 'string') await images.isUsable(body.image);
       const input = await validate(endpoint, { path: { id: String(id) }, query: {}, body }, checks);
       const kinds = { '/events': 'event', '/venues': 'venue', '/categories': 'category' } as const;
-      const useCases = gateway.operations[kinds[path as keyof typeof kinds]];
+      const useCases = gateway.useCases[kinds[path as keyof typeof kinds]];
       const { body: json } = await (operation === 'create'
         ? useCases.create(input, request)
         : useCases.update(id, input, request));

@@ -174,7 +174,7 @@ describe('snapshot', function () {
     replica.close();
   });
 
-  it('does not count for a gateway that bootstraps before it is complete', async () => {
+  it('is ignored by a gateway that begins to bootstrap before all parts have arrived', async () => {
     const replica = openReplica({ identity: 'test' });
     // The sender does not have this record: it is deleted once all parts are received.
     replica.upsert([event(999_999)]);
@@ -253,7 +253,7 @@ describe('snapshot', function () {
   });
 
   describe('other requests to the leader', () => {
-    it('a poll does not confirm everything while the leader has unpublished changes', async () => {
+    it('a poll does not confirm that everything was seen while the leader has unpublished changes', async () => {
       leader.sync = { poll: async () => true, fetchChanged: async () => false } as unknown as Sync;
       expect(await handle({ type: 'poll' })).to.equal(true);
       changeLog.unpublished = new Map([['event 11', 1]]);

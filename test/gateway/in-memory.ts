@@ -87,7 +87,7 @@ export interface TestResponse {
 
 export interface TestGateway {
   services: Services;
-  operations: UseCases;
+  useCases: UseCases;
   cms: Cms;
   mapping: Mapping;
   service: Credentials;
@@ -179,7 +179,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     idempotencyKeys,
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
   });
-  const { services, operations, listener } = application;
+  const { services, useCases, listener } = application;
   try {
     await cluster?.start(sync);
   } catch (error) {
@@ -202,7 +202,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
 
   return {
     services,
-    operations,
+    useCases,
     cms,
     mapping,
     service,

@@ -267,7 +267,7 @@ describe('credentials', () => {
           expect(most).to.be.at.most(5);
         });
 
-        it('wait for each other, so that none is anonymous that the CMS accepts', async () => {
+        it('wait for each other, so that no token that the CMS accepts counts as anonymous', async () => {
           for (const actor of await all(100, 'accepted')) expect(actor).to.have.nested.property('account.userId', 1);
           expect(most).to.be.at.most(5);
         });

@@ -214,7 +214,7 @@ describe('validation', () => {
     });
   }
 
-  it('what PHP takes for empty is of the wrong type in the texts of venues and organizers, and other values are invalid', async () => {
+  it('in the texts of venues and organizers, what PHP takes for empty (0, false, [], null) is mistyped, and other values that are no text are invalid', async () => {
     const venue = (json: Json) => gateway.request('/venues', { as: 'admin', json: { venue: 'x', ...json } });
     for (const name of ['phone', 'website', 'image', 'description']) {
       for (const value of [0, false, [], null]) expectMistyped(await venue({ [name]: value }), { [name]: 'string' });
@@ -222,7 +222,7 @@ describe('validation', () => {
     }
   });
 
-  it('what PHP takes for empty is no text in the data of a venue in the body of an event, and other values are invalid', async () => {
+  it('in the data of a venue in an event, what PHP takes for empty is no text, and other values that are no text are invalid', async () => {
     const names = ['phone', 'website', 'image', 'description', 'city'];
     const empty = await seededGateway();
     try {

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { FIELDS } from '../../src/interface/fields.ts';
+import { FIELDS, type Field } from '../../src/interface/fields.ts';
 import { CODECS, selectCodec } from '../../src/mapping/codecs/registry.ts';
 import { CORE_LOCATIONS } from '../../src/mapping/core-locations.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
@@ -41,7 +41,7 @@ const NAMES: Record<string, string> = {
   wordpress: '[object](#wordpress)',
   wordpressCollection: '[object](#wordpress)',
   payload: '[object](#payload)',
-  collection: 'REST base',
+  collection: 'name of a collection',
   path: 'path',
   codec: '[codec](#codecs)',
   location: 'path, or [location](#locations)',
@@ -60,6 +60,12 @@ const keys = (properties: Record<string, Rule>, required: string[] = []): string
     ]),
   );
 
+/** An internal codec, of the CMS's own dates, has no name in a mapping. */
+function defaultCodecOf(field: Field): string {
+  const { name, internal } = selectCodec(undefined, field, '').codec;
+  return internal ? "the CMS's own form" : code(name);
+}
+
 function fieldRows(): string[][] {
   return KINDS.flatMap((kind) =>
     Object.entries(FIELDS[kind]).map(([name, field]) => {
@@ -72,7 +78,7 @@ function fieldRows(): string[][] {
         kind,
         code(name) + (field.required ? ' (required)' : ''),
         field.type,
-        code(selectCodec(undefined, field, '').codec.name),
+        defaultCodecOf(field),
         without('wordpress'),
         without('payload'),
         field.parameter ? 'yes' : 'no',

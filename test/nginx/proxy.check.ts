@@ -275,7 +275,7 @@ describe('nginx without a gateway', () => {
       const none = await nginx.ask(`${MOUNT}/venues`);
       expect([none.status, none.headers['retry-after']]).to.deep.equal([503, '5']);
       expect(none.headers['content-type']).to.equal('application/json; charset=UTF-8');
-      expect(JSON.parse(none.text)).to.deep.include({ code: 'calendar_away', data: { status: 503 } });
+      expect(JSON.parse(none.text)).to.deep.include({ code: 'calendar_unavailable', data: { status: 503 } });
     } finally {
       await nginx.stop();
       await wordpress.close();

@@ -125,6 +125,7 @@ describe('log', () => {
       observe({ type: 'message', level: 'info', message: text });
       observe({ type: 'cms-failed', method: 'GET', path: '/', reason: 'reset', durationMs: 1, message: text });
       observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: text });
+      observe({ type: 'replica-quarantined', file: 'calendar.sqlite.quarantined', reason: text });
       observe({ type: 'request-failed', id: 'x', error: new Error(text, { cause: text }) });
       expect(output).to.contain('site.test');
       for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);

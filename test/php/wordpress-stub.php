@@ -1,5 +1,5 @@
 <?php
-// As much of WordPress as the companion PHP file calls while it registers: hooks in the order of their priorities, and one table of meta keys.
+// As much of WordPress as the companion plugin calls while it registers: hooks in the order of their priorities, and one table of meta keys.
 
 const ABSPATH = '/';
 $hooks      = array();

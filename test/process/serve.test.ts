@@ -252,7 +252,11 @@ describe('serve', function () {
   });
 
   (existsSync('/proc/self/cmdline') ? it : it.skip)('applies its Node flags, however it is started', async () => {
-    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, flags: ['--heap-growing-percent=40'] });
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      flags: ['--heap-growing-percent=40'],
+    });
     await serving.untilReady();
     const pid = serving.child.pid;
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

@@ -60,7 +60,7 @@ describe('the event list', () => {
     );
   });
 
-  it('counts once for all pages the events that the counts of days leave out, until a change', () => {
+  it('counts the events that the day counts leave out once for all pages of a list, until the replica changes', () => {
     const replica = openReplica({ identity: 'test' });
     const long = (id: number) => event(id, { end: '2027-06-01 10:00:00' });
     const draft = (id: number) => event(id, { status: 'draft' });

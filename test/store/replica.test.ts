@@ -259,7 +259,7 @@ describe('the replica', () => {
       expect(replica.integrityCheck()).to.deep.equal([]);
     });
 
-    it('rolls back the last moment if a transaction fails, and says so in the next transaction too', async () => {
+    it('rolls back the changes since the last commit if a transaction fails, and throws its error in the next transaction too', async () => {
       // The timer that commits the changes of a moment.
       mock.timers.enable({ apis: ['setTimeout'] });
       replica.beginBulkLoad();

@@ -65,7 +65,7 @@ describe('sync and CMS failures', () => {
       expect(site.sync.status()).to.include({ lastCaughtUpMs });
     });
 
-    it('is polled less and less often while the disk is full, which the log says once', async () => {
+    it("is polled less and less often while the gateway's disk is full, which the log says once", async () => {
       site = await syncedSite();
       await site.poll();
       site.replica.setState = () => {
@@ -108,7 +108,7 @@ describe('sync and CMS failures', () => {
       expectInSync(site);
     });
 
-    it('is not one that counts a list a moment after it has read it', async () => {
+    it('is not assumed when the total of a list is newer than its page', async () => {
       site = await syncedSite();
       const { list } = site.cms;
       let early = 0;
@@ -124,13 +124,13 @@ describe('sync and CMS failures', () => {
       expectInSync(site);
     });
 
-    it('does not empty the replica when the service account loses its rights', async () => {
+    it('does not empty the replica when the service account loses its permissions', async () => {
       site = await syncedSite();
       site.cms.serviceRole = 'author';
       await site.poll();
       await site.poll();
       expect(site.sync.status().state).to.equal('unreachable');
-      expect(site.sync.status().reason).to.contain('needs the right');
+      expect(site.sync.status().reason).to.contain('needs the permission');
       await site.sync.fetchChanged(
         [...site.cms.posts.values()].map(({ id, base: collection }) => ({ collection, id })),
       );

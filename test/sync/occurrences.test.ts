@@ -71,7 +71,7 @@ describe('a series in the replica', () => {
     expectInSync(site);
   });
 
-  it('keeps its occurrences while responses lack them, which the description of the collection never names', async () => {
+  it('keeps its occurrences while responses lack them, although the schema of the collection does not name them', async () => {
     await synced();
     await site.poll();
     site.cms.schemaFields = ['title', 'meta', 'meta.start_date', 'meta.end_date', 'meta.hide_from_listings'];

@@ -1,7 +1,7 @@
 // Recognizes a Payload site, and reads what it shows: its collections, their fields, and a few records of each.
 //
 // Payload 3 has no route for its schema. `GET /api/access` lists the collections that a caller may read; for
-// a caller with limited rights, such as a visitor, also their fields (observed on 3.90.2). The records show
+// a caller with limited permissions, such as a visitor, also their fields (observed on 3.90.2). The records show
 // the rest.
 
 import { type CmsClient, createCmsClient } from '../../../cms/client.ts';
