@@ -49,6 +49,8 @@ export interface NginxOptions {
   port: number;
   /** Uses the variant below /api. */
   below?: boolean;
+  /** The admin port, to which nginx then forwards webhooks. */
+  adminPort?: number;
 }
 
 /** Replaces text of the example; throws if the example does not contain it. */
@@ -59,9 +61,18 @@ function replaced(text: string, pattern: RegExp | string, by: string): string {
   return text.replaceAll(pattern, by);
 }
 
-const withoutSigns = (lines: string): string => lines.replace(/^( *)#/gm, '$1');
+/** Removes the comment signs of these lines. */
+function enabled(text: string, lines: RegExp): string {
+  const found = lines.exec(text)?.[0];
+  if (found === undefined) throw new Error(`deploy/nginx.conf has no ${lines}`);
+  return text.replace(found, () => found.replace(/^( *)#/gm, '$1'));
+}
 
-function configuration({ gateways, port, below }: NginxOptions, dir: string, plainPort: number): string {
+/** Lines of the example that are commented out. */
+const API_LINES = /(?: {2}#location (?:= )?\/api[^\n]*\n(?: {2}# [^\n]*\n)+ {2}#\}\n)+/;
+const WEBHOOK_LINES = / {2}#location = \/-\/changes[^\n]*\n(?: {2}# [^\n]*\n)+ {2}#\}\n/;
+
+function configuration({ gateways, port, below, adminPort }: NginxOptions, dir: string, plainPort: number): string {
   let text = readFileSync(EXAMPLE, 'utf8');
   text = replaced(text, '127.0.0.1:3000', `127.0.0.1:${gateways[0]}`);
   if (gateways[1] !== undefined) text = replaced(text, '#server 127.0.0.1:3010', `server 127.0.0.1:${gateways[1]}`);
@@ -71,10 +82,12 @@ function configuration({ gateways, port, below }: NginxOptions, dir: string, pla
   text = replaced(text, 'calendar.example.org;', '127.0.0.1;');
   text = replaced(text, /\/etc\/letsencrypt\/live\/[^;]*\//g, `${dir}/`);
   text = replaced(text, '/var/cache/nginx/calendar', join(dir, 'cache'));
+  if (adminPort !== undefined) {
+    text = enabled(text, WEBHOOK_LINES);
+    text = replaced(text, '127.0.0.1:3001', `127.0.0.1:${adminPort}`);
+  }
   if (!below) return text;
-  text = replaced(text, / {2}location \/ \{[^}]*\}\n/g, '');
-  const variant = /(?: {2}#location[^\n]*\n(?: {2}# [^\n]*\n)+ {2}#\}\n)+/g;
-  return replaced(text, variant, withoutSigns(text.match(variant)?.[0] ?? ''));
+  return enabled(replaced(text, / {2}location \/ \{[^}]*\}\n/g, ''), API_LINES);
 }
 
 /** The rest of a complete configuration, as Debian's, with everything in one folder. */

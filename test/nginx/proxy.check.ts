@@ -1,11 +1,15 @@
 // The API behind nginx: URLs in responses, caching, and the client addresses that limits count.
 
-import { request as plainRequest } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as plainRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { PRIVATE_HEADERS } from '../../src/http/headers.ts';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePort, freePorts } from '../free-port.ts';
 import { MOUNT, type SocketGateway, startGateway } from '../start-gateway.ts';
+import { until } from '../until.ts';
 import { type RequestOptions, type RunningNginx, startNginx } from './nginx.ts';
 
 const SERVICE = { user: 'admin', password: PASSWORD };
@@ -297,3 +301,41 @@ function manyLinks({ cms }: FakeWordPress): void {
     add('events', { start_date: `${day} 10:00:00`, end_date: `${day} 11:00:00`, ...links });
   }
 }
+
+describe('webhooks through nginx', () => {
+  it('reach the admin port, though the site does not wait for the response', async () => {
+    const received: string[] = [];
+    const admin = createServer((request, response) => {
+      received.push(`${request.method} ${request.url} ${request.headers['x-calendar-signature']}`);
+      request.resume();
+      response.writeHead(202).end();
+    }).listen(0, '127.0.0.1');
+    await once(admin, 'listening');
+    const { port: adminPort } = admin.address() as AddressInfo;
+    const port = await freePort();
+    const nginx = await startNginx({ gateways: [await freePort()], port, adminPort });
+    try {
+      const sent = Array.from({ length: 20 }, (_, n) => `POST /-/changes t=${n},v1=0`);
+      for (const line of sent) {
+        const body = '{"changes":[]}';
+        const head = [
+          'POST /-/changes HTTP/1.1',
+          'Host: 127.0.0.1',
+          `X-Calendar-Signature: ${line.split(' ')[2]}`,
+          `Content-Length: ${body.length}`,
+        ];
+        const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+        await once(socket, 'secureConnect');
+        socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+        socket.destroySoon();
+        await once(socket, 'close');
+      }
+      await until(() => received.length >= sent.length, 'every webhook has arrived');
+      expect(received.toSorted()).to.deep.equal(sent.toSorted());
+      expect((await nginx.ask('/-/status')).status).to.not.equal(202);
+    } finally {
+      await nginx.stop();
+      admin.close();
+    }
+  });
+});
