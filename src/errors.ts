@@ -173,8 +173,8 @@ export class CmsRedirected extends CmsUnavailable {
 }
 
 /**
- * Another gateway is the leader now: this one must not write any more what it read from the CMS. The CMS did
- * not fail.
+ * This gateway must not commit what its poll read: another one leads now, or Redis does not take the change. The CMS
+ * did not fail; callers get the same response as if it had.
  */
 export class NotLeaderError extends CmsUnavailable {
   constructor() {

@@ -89,7 +89,7 @@ export const extraRequests = (records: number, recordsPerRequest: number): numbe
 /** Records of a JSON list that cost about as much as one request. */
 const RECORDS_PER_REQUEST = 50;
 
-/** Throws 404 for a page after the last one. An empty list has one page. */
+/** Throws 404 for a page after the last one. Page 1 of an empty list exists. */
 export function assertPageExists<K extends PostKind>({ kind, total, page }: ListPage<K>): void {
   if (page.page > Math.max(totalPages(total, page.perPage), 1)) throw pageNotFound(kind);
 }

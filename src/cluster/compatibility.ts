@@ -47,7 +47,7 @@ function parseCompatibility(stored: string): Partial<Compatibility> {
     throw new ConfigError(
       'CALENDAR_REDIS_URL',
       'the value stored there for this site was not written by a gateway',
-      'Stop all gateways and delete the keys that begin with calendar:, or use another Redis database.',
+      'Stop all gateways and delete the keys of this site (docs/scaling.md), or use another Redis database.',
     );
   }
 }
@@ -62,6 +62,6 @@ export function assertCompatible(ours: Compatibility, stored: string): void {
   throw new ConfigError(
     'CALENDAR_REDIS_URL',
     `the gateways that share this Redis for the same site are configured differently (${differences.join('; ')})`,
-    'Give all of them the same mapping, service account and version, or give this gateway another Redis database. To change all gateways, stop all of them and delete the keys that begin with calendar:.',
+    'Give all of them the same mapping and version, and all or none a service account, or give this gateway another Redis database. To change all gateways, stop all of them and delete the keys of this site (docs/scaling.md).',
   );
 }

@@ -17,7 +17,7 @@ import { initialRole, mayPoll, nextRole, type RoleEvent, type RoleState } from '
 import type { Rpc } from './rpc.ts';
 
 /** What the leader publishes about itself. */
-export interface LeaderStatus {
+export interface HolderStatus {
   bootstrapping: boolean;
   syncState: SyncState;
 }
@@ -38,7 +38,7 @@ export interface ClusterNode {
   redis: Redis | undefined;
   rpc: Rpc | undefined;
   /** What the leader last published. */
-  leaderStatus: LeaderStatus | undefined;
+  leaderStatus: HolderStatus | undefined;
   /** Whether a change log exists in Redis. */
   hasLog: boolean;
   /** Counts data in Redis that no gateway wrote, and logs a warning once a minute. */

@@ -9,7 +9,7 @@ import { compareIds, LOG_START } from './change-log-entry.ts';
 import { assertCompatible, compatibilityOf, keyPrefix } from './compatibility.ts';
 import { createRpcHandler } from './leader.ts';
 import { parseMessage } from './messages.ts';
-import type { ClusterNode, LeaderStatus } from './node.ts';
+import type { ClusterNode, HolderStatus } from './node.ts';
 import { openRedis, type Redis, RedisUnavailable } from './redis.ts';
 import { isFailing, mayTakeLock } from './role-state.ts';
 import { openRpc } from './rpc.ts';
@@ -89,13 +89,13 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
   function leaderStatus(): string {
     const { sync, role } = node;
     if (!sync || (role.name !== 'leader' && role.name !== 'bootstrapping')) return '';
-    const status: LeaderStatus = { bootstrapping: role.name === 'bootstrapping', syncState: sync.state() };
+    const status: HolderStatus = { bootstrapping: role.name === 'bootstrapping', syncState: sync.state() };
     return JSON.stringify(status);
   }
 
-  function parseStatus(text: string): LeaderStatus | undefined {
+  function parseStatus(text: string): HolderStatus | undefined {
     try {
-      return parseMessage<LeaderStatus>('leaderStatus', text);
+      return parseMessage<HolderStatus>('leaderStatus', text);
     } catch (error) {
       reportInvalid(error);
       return undefined;

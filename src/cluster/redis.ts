@@ -6,7 +6,7 @@ import { decodeEntry, MAX_ENTRIES, type StoredEntry } from './change-log-entry.t
 import { APPEND_ENTRY, CLAIM_LOCK } from './lua-scripts.ts';
 import { isEntryId, MalformedMessage } from './messages.ts';
 
-const DELETE_KEYS = 'Delete the keys that begin with calendar:.';
+const DELETE_KEYS = 'Delete the keys of this site (docs/scaling.md).';
 /** What an operator does about an error reply. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [

@@ -55,7 +55,7 @@ export type RoleEvent =
   | { type: 'unavailable' }
   /** Redis replied with an error: a retry would probably fail in the same way. */
   | { type: 'refused' }
-  /** A poll saw everything. */
+  /** A poll saw everything, and nothing waits for confirmation. */
   | { type: 'polled' }
   /** The CMS, or this gateway's replica, failed during a poll. */
   | { type: 'pollFailed' }

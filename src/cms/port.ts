@@ -206,7 +206,7 @@ export type Query = Record<string, string | number | boolean>;
 
 /**
  * A class of calls that share connections, queue, retry budget and circuit breaker, so that no class can starve
- * the others. `anonymous`: without credentials. `logins`: checks of credentials that did not come from this IP
+ * the others. `anonymous`: caused by anonymous callers. `logins`: checks of credentials that did not come from this IP
  * address within the last day. `callers`: with the credentials of an account. `sync`: the gateway's own.
  */
 export type BulkheadName = 'anonymous' | 'logins' | 'callers' | 'sync';
@@ -306,7 +306,7 @@ export interface Cms {
   /** The records created with this key, by the CMS's own ids. Undefined if the CMS cannot know. */
   findCreated(creationKey: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;
   /**
-   * True if a public record of any collection has this id: distinguishes "another type" from "no record".
+   * True if a record of any collection has this id, as far as this caller may know: distinguishes "another type" from "no record".
    * Always false for a CMS whose collections number their records separately.
    */
   exists(id: number, options?: CallOptions): Promise<boolean>;

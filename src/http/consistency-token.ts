@@ -23,7 +23,7 @@ export const consistencyHeaders = (peers: NonNullable<Services['peers']>): strin
 
 /**
  * Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503
- * after two seconds, or at once if the client disconnects.
+ * after two seconds, or at once while polls fail or if the client disconnects.
  */
 export function waitForToken(peers: NonNullable<Services['peers']>): Middleware {
   return async function waitForTokenMiddleware(ctx, next) {

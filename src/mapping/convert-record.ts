@@ -74,10 +74,10 @@ function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | un
   return typeof stored === 'string' && stored !== '' ? { event: stored, site: site.timezone } : zones;
 }
 
-const UNPUBLISHED = new Set(['draft', 'pending', 'auto-draft']);
+const DRAFT_STATUSES = new Set(['draft', 'pending', 'auto-draft']);
 
 function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, options: ReaderOptions): void {
-  if (!options.hasTrueDraftDates && UNPUBLISHED.has(String(values.status))) values.dateUtc = NO_TIME;
+  if (!options.hasTrueDraftDates && DRAFT_STATUSES.has(String(values.status))) values.dateUtc = NO_TIME;
   // If the raw excerpt is known and blank, the rendered one is generated.
   const raw = valueAt(cmsRecord, ['excerpt', 'raw']);
   if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';

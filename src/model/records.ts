@@ -149,8 +149,8 @@ export interface TermFields {
 }
 
 /**
- * The text to search: the source text if the CMS sends it, otherwise the rendered text. Only the replica's
- * search index stores it.
+ * The text to search: the source text if the CMS sends it, otherwise the rendered text. No
+ * response has it.
  */
 export interface Searchable {
   searchText: string;

@@ -84,7 +84,7 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   if (pragma(connection, 'user_version') !== SCHEMA_VERSION) return 'its tables have another version';
   const rows = connection.prepare('SELECT key, value FROM meta').all();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
-  if (meta.get('identity') !== identity) return 'it belongs to another site, mapping or version';
+  if (meta.get('identity') !== identity) return 'it belongs to another site, mapping or kind of account';
   const unflushedBootId = meta.get('unflushed_boot_id') ?? '';
   if (unflushedBootId !== '' && unflushedBootId !== bootId())
     return 'the machine went down before it was safe on the disk';

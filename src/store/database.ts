@@ -11,7 +11,7 @@ import { type Sql, type SqlValue, sql, toStatement } from './sql.ts';
 export interface DatabaseOptions {
   /** Absent: a temporary database. */
   file?: string | undefined;
-  /** Site and mapping: a file of another identity is quarantined. */
+  /** As in `ReplicaOptions`: a file of another identity is quarantined. */
   identity: string;
   /** Why the existing file must not be used: it is quarantined unopened. */
   quarantine?: string | undefined;

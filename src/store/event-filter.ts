@@ -221,7 +221,7 @@ export interface TimeRange {
   endsTo: number;
 }
 
-/** Above every wall number. */
+/** The highest wall number. */
 export const MAX_WALL = 99_991_231_235_959;
 
 /** Combines all bounds into one range: the narrowest bound of each side. */

@@ -100,14 +100,14 @@ function hasEvents(kind: LinkedKind): Sql {
 }
 
 /** The field of an event's record that names its links. */
-const LINK_FIELD = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
+const LINKS_PROPERTY = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
 
 /**
  * True for records `r` that the event names, if the actor may see the event, and it is neither protected nor
  * in the trash.
  */
 function isNamedBy(kind: LinkedKind | TermKind, eventId: number, visibility: Visibility): Sql {
-  const path = raw(`'$.${LINK_FIELD[kind]}'`);
+  const path = raw(`'$.${LINKS_PROPERTY[kind]}'`);
   return sql`r.id IN (
     SELECT j.value FROM event e JOIN post p ON p.id = e.id, json_each(p.record, ${path}) j
     WHERE e.id = ${eventId} AND NOT json_extract(p.record, '$.protected') AND e.status <> 'trash'

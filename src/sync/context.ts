@@ -138,7 +138,7 @@ export interface KindMemory {
    * outdated.
    */
   readMarks: Map<number, number>;
-  /** The read mark of this gateway's latest write. */
+  /** The read mark of the latest change that did not come from a poll. */
   lastWriteMark: number;
   /** By id; they count only after they were the same for some minutes. */
   staleResponses: Map<number, StaleResponse>;
@@ -178,15 +178,15 @@ export interface MediaMemory {
   total: number | undefined;
   /** Polls in a row that could not read the images by id. */
   failures: number;
-  /** Version of the replica in which no image is missing but the absent ones. */
+  /** Version of the replica in which no image is missing but those of `notInCms`. */
   completeAtVersion: number | undefined;
 }
 
 /** A full resync lists every record again, a few pages at each poll. */
 export interface ResyncProgress {
   /**
-   * It started because something changed that every record depends on, such as the site's time zone. It reads each
-   * record anew, also one whose modification time is the same.
+   * It started because something changed that every record depends on, such as the site's time zone. It also reads all
+   * public views anew that others skip (records with a plugin's status).
    */
   readsEverything: boolean;
   remaining: Collection[];

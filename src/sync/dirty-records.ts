@@ -40,7 +40,10 @@ export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMa
   return (kinds[kind].readMarks.get(id) ?? 0) > readMark;
 }
 
-/** Notes a write of this gateway: the record is re-read until the second of its `modified` is over. */
+/**
+ * Notes a change that did not come from a poll, such as a write or a webhook: the record is re-read until the second
+ * of its `modified` is over.
+ */
 export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: number): void {
   const readMark = nextReadMark(memory);
   setReadMark(memory, kind, id, readMark);
@@ -59,7 +62,7 @@ export function markChangedByPeer(memory: SyncMemory, kind: Kind, id: number): v
   memory.kinds[kind].revision += 1;
 }
 
-/** True if this gateway wrote a record of the kind after the request with this read mark was sent. */
+/** True if `markWritten` noted a record of the kind after the request with this read mark was sent. */
 export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: number): boolean {
   return kinds[kind].lastWriteMark > readMark;
 }

@@ -11,8 +11,8 @@ import { refreshSite } from './poll.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { deleteUnlisted } from './reconcile.ts';
 
-/** A full resync of a hundred thousand records must not keep the CMS busy. */
-const PAGES_PER_POLL = 5;
+/** Pages of each collection in one poll: a full resync of a hundred thousand records must not keep the CMS busy. */
+const PAGES_PER_COLLECTION = 5;
 
 /** Saves of the progress, by default one a minute: a site without changes costs hardly any disk writes. */
 const SAVES_PER_INTERVAL = 10;
@@ -48,7 +48,7 @@ async function readNextPages(context: SyncContext): Promise<void> {
     progress.cursor = undefined;
     progress.seen = new Set();
   }
-  const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_POLL);
+  const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_COLLECTION);
   if (memory.resync.progress !== progress) return;
   if (lastImageId === undefined) memory.resync.progress = undefined;
   else progress.lastImageId = lastImageId;
@@ -86,7 +86,7 @@ async function resyncPages(context: SyncContext, collection: Collection, progres
     for (const record of records) progress.seen?.add(idOf(record));
     progress.cursor = cursor;
     pagesRead += 1;
-    if (!isLast && pagesRead >= PAGES_PER_POLL) return false;
+    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
   }
   if (progress.seen) await deleteUnlisted(context, collection, progress.seen);
   return true;

@@ -12,7 +12,7 @@ export interface Peers {
   commit: Commit;
   /** True if this gateway polls. The poller calls it before each poll. Never rejects. */
   beginPoll(): Promise<boolean>;
-  /** A poll saw everything. */
+  /** A poll saw everything, and nothing waits for confirmation. */
   polled(): Promise<void>;
   /** The CMS, or the replica, failed during a poll. */
   pollFailed(): void;
@@ -48,8 +48,8 @@ export interface WriteThrough {
 /** What the cluster tells the sync. */
 export interface Leadership {
   /**
-   * This gateway polls from now on, as leader or without a cluster. It remembers nothing of earlier polls, as after
-   * a restart, and re-reads the `dirty` records.
+   * This gateway polls from now on, as leader or standalone. Of earlier polls it remembers what is still to be read,
+   * and it re-reads the `dirty` records.
    */
   takeOverPolling(dirty: readonly RecordKey[]): void;
   /**

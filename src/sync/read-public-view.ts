@@ -1,5 +1,5 @@
-// Owns the public view of published records: the replica gets what the CMS shows an anonymous reader, never
-// what it shows an account.
+// Owns the public view of published records: the replica gets what the CMS shows an anonymous reader. It gets what
+// the CMS shows the service account only if the site refuses all anonymous readers.
 
 import { type CallOptions, CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';

@@ -64,8 +64,8 @@ export interface Sync extends Leadership {
    */
   fetchStaffRecords(reader: StaffReader, kind: PostKind): Promise<void>;
   /**
-   * A write of this gateway has just changed the record in the replica: responses to earlier requests are
-   * outdated.
+   * A write has just changed the record in the replica, of this gateway or, on a leader, of any: responses to earlier
+   * requests are outdated.
    */
   recordWrite(kind: Kind, id: number): void;
   /**

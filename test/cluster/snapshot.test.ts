@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { catchUp } from '../../src/cluster/catch-up.ts';
 import { createRpcHandler } from '../../src/cluster/leader.ts';
-import type { ClusterNode, LeaderStatus } from '../../src/cluster/node.ts';
+import type { ClusterNode, HolderStatus } from '../../src/cluster/node.ts';
 import { openRedis, type Redis } from '../../src/cluster/redis.ts';
 import { receiveSnapshot } from '../../src/cluster/snapshot.ts';
 import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
@@ -155,7 +155,7 @@ describe('snapshot', function () {
       leaseMs: 1000,
       role: { name: 'joining' },
       dispatch: () => {},
-      leaderStatus: { bootstrapping: false, syncState: { ...syncState, complete: true } } as LeaderStatus | undefined,
+      leaderStatus: { bootstrapping: false, syncState: { ...syncState, complete: true } } as HolderStatus | undefined,
       rpc: { notify: async (message: { list: string }) => request(message.list) },
       sync: { state: () => syncState, reloadState: () => {}, followLeader: (state: SyncState) => followed.push(state) },
       changeLog: {

@@ -302,6 +302,31 @@ function manyLinks({ cms }: FakeWordPress): void {
   }
 }
 
+describe('a write through nginx', () => {
+  it('has an unknown outcome if the gateway got it and did not answer, and none if no gateway took it', async () => {
+    const failing = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    await once(failing, 'listening');
+    const port = await freePort();
+    const nginx = await startNginx({ gateways: [(failing.address() as AddressInfo).port], port });
+    const answer = async (method: string) => {
+      const { status, text, headers } = await nginx.ask(`${MOUNT}/events`, {
+        method,
+        body: '{"title":"x"}',
+        headers: { 'content-type': 'application/json' },
+      });
+      return [status, (JSON.parse(text) as { code: string }).code, headers['retry-after']];
+    };
+    try {
+      expect(await answer('POST')).to.deep.equal([502, 'calendar_outcome_unknown', undefined]);
+      failing.close();
+      // nginx tries the only gateway again although it failed.
+      expect(await answer('POST')).to.deep.equal([503, 'calendar_unavailable', '5']);
+    } finally {
+      await nginx.stop();
+    }
+  });
+});
+
 describe('webhooks through nginx', () => {
   it('reach the admin port, though the site does not wait for the response', async () => {
     const received: string[] = [];

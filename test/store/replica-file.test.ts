@@ -68,7 +68,7 @@ describe('the file of the replica', () => {
     ],
     [
       'whose events lack a field',
-      /another site, mapping or version/,
+      /another site, mapping or kind of account/,
       () => {
         filled();
         const { event: properties } = RECORD_PROPERTIES;

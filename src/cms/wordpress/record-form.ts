@@ -97,7 +97,7 @@ const RENDERED_FIELDS = ['title', 'content', 'excerpt'] as const;
  * The poller compares these. They come from the account's response, so that the next poll detects a change
  * that happened between the two responses.
  */
-const CHANGE_MARKERS = ['id', 'status', 'modified', 'modified_gmt', 'modifiedUtc'] as const;
+const STAMP_FIELDS = ['id', 'status', 'modified', 'modified_gmt', 'modifiedUtc'] as const;
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 /** Longer texts, in characters, are not compared word by word, because that would block the event loop. */
@@ -123,7 +123,7 @@ export function publicView(
   { editing }: { editing: boolean },
 ): CmsRecord {
   const view: CmsRecord = editing ? fillMissing(anonymousRecord, accountRecord) : { ...anonymousRecord };
-  for (const name of CHANGE_MARKERS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
+  for (const name of STAMP_FIELDS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
   const isProtected = isObject(accountRecord.content) && accountRecord.content.protected === true;
   for (const name of RENDERED_FIELDS) {
     const [ofAccount, ofPublic] = [accountRecord[name], anonymousRecord[name]];
