@@ -69,6 +69,10 @@ export interface AppendRequest {
 export interface Redis {
   /** Aborted once the connection is closed. */
   readonly signal: AbortSignal;
+  /**
+   * Takes the lock if it is free (`take`), looks at it (`watch`), or gives it up (`release`). The holder also renews it
+   * by `take` and `watch`, with its status for the others.
+   */
   updateLock(mode: 'take' | 'watch' | 'release', leaseMs: number, leaderStatus: string): Promise<LockStatus>;
   append(request: AppendRequest): Promise<AppendResult>;
   /** The existing entries after this id, at most `limit`. */

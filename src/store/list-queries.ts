@@ -62,7 +62,7 @@ function embeddedInListed(kind: LinkedKind, { eventVisibility }: LinkedFilter): 
 }
 
 /**
- * True if an event that the actor may see names this venue or organizer. Events left out of lists count,
+ * True if an event that the actor may see names this venue or organizer. Hidden events count,
  * protected events do not.
  */
 export function isLinkedToVisibleEvent(
@@ -80,7 +80,7 @@ export function isLinkedToVisibleEvent(
   );
 }
 
-/** Events left out of lists do not count: a client that lists the upcoming events next would find none. */
+/** Hidden events do not count: a client that lists the upcoming events next would find none. */
 function hasUpcomingEvents(kind: LinkedKind, eventVisibility: Visibility, fromUtc: string): Sql {
   const from = wallNumber(fromUtc);
   return linkedToVisible(kind, eventVisibility, {
@@ -92,7 +92,7 @@ function hasUpcomingEvents(kind: LinkedKind, eventVisibility: Visibility, fromUt
 /**
  * Published and private events count for every actor, as in The Events Calendar's response to anonymous
  * clients (docs/differences.md). An anonymous client can learn that a private event exists, and nothing else
- * about it. Events left out of lists count too.
+ * about it. Hidden events count too.
  */
 function hasEvents(kind: LinkedKind): Sql {
   return sql`r.id IN (
@@ -206,7 +206,7 @@ export function listTerms(db: Database, filter: TermFilter): IdPage {
   return listPage(db, from, and(conditions), termOrder(filter), limitOffset(filter));
 }
 
-/** The number of published events of each term. Events left out of lists count, protected events do not. */
+/** The number of published events of each term. Hidden events count, protected events do not. */
 export function termCounts(db: Database, kind: TermKind, ids: readonly number[]): Map<number, number> {
   const rows = db.all<{ id: number; events: number }>(sql`
     SELECT target_id AS id, events FROM event_count

@@ -123,7 +123,7 @@ export interface Replica {
   /** True if the venue or organizer is linked to an event that is visible and not protected. */
   isLinkedToVisibleEvent(kind: LinkedKind, id: number, eventVisibility: Visibility): boolean;
   /**
-   * The number of published events with the term. Events left out of lists count, protected events do not.
+   * The number of published events with the term. Hidden events count, protected events do not.
    */
   termCount(kind: TermKind, id: number): number;
   termCounts(kind: TermKind, ids: readonly number[]): Map<number, number>;

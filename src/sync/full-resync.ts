@@ -3,7 +3,7 @@
 
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
-import { type ResyncProgress, restartResync, resyncState, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
+import { type ResyncProgress, resyncState, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { forgetMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
@@ -30,13 +30,7 @@ export async function continueResync(context: SyncContext): Promise<void> {
 }
 
 async function readNextPages(context: SyncContext): Promise<void> {
-  const { replica, memory, commit } = context;
-  const scope = scopeOf(context);
-  if (replica.state(STATE_KEYS.scope) !== scope) {
-    // The records were read with another account, which may see other ones.
-    restartResync(memory);
-    await commit(() => ({ state: { [STATE_KEYS.scope]: scope, ...resyncState(memory) } }));
-  }
+  const { memory } = context;
   memory.resync.progress ??= await startIfDue(context);
   const { progress } = memory.resync;
   if (!progress) return;

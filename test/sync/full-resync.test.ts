@@ -1,9 +1,8 @@
 // The full resync across leaders and processes: it is due, and continues, as if one process had made it.
 
 import { expect } from 'chai';
-import type { Credentials } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { type ReadCall, SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { type ReadCall, unavailable } from '../cms/fake-cms.ts';
 import { expectInSync, mapping, RESYNC_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
 
 /** In pages of five more than three polls read. */
@@ -135,8 +134,7 @@ describe('a full resync that a poll decides on', () => {
   const closeToPublic = () => {
     for (const base of ['events', 'venues', 'organizers']) site.cms.closedToPublic.add(base);
   };
-  const reasons: Record<string, { before?: () => void; change?: () => void; service?: Credentials }> = {
-    'the service account was removed': { service: undefined },
+  const reasons: Record<string, { before?: () => void; change: () => void }> = {
     "the site's facts changed": {
       change() {
         site.cms.siteFacts = { ...site.cms.siteFacts, name: 'Moved' };
@@ -151,17 +149,17 @@ describe('a full resync that a poll decides on', () => {
       },
     },
   };
-  for (const [reason, { before, change, ...as }] of Object.entries(reasons))
+  for (const [reason, { before, change }] of Object.entries(reasons))
     it(`because ${reason} is not forgotten if the process ends in that poll`, async () => {
       before?.();
       site.sync.start();
       await site.settle();
       site.cms.editSilently(id, { title: 'Edited silently' });
-      change?.();
+      change();
       // Of the full resync, after the reason was saved.
       const isPage = ({ base, order }: ReadCall) => base === 'events' && order === 'id';
       site.cms.beforeRequest = (request) => (isPage(request) ? unavailable() : undefined);
-      await site.restart({ service: SERVICE, ...as });
+      await site.restart();
       await site.poll();
       site.cms.beforeRequest = undefined;
       await site.restart();

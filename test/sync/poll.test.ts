@@ -332,16 +332,6 @@ describe('poll', () => {
     expectInSync(site);
   });
 
-  it('re-reads everything when the service account is set or removed', async () => {
-    site = await syncedSite({ service: undefined });
-    site.cms.createPost('events', { status: 'draft' });
-    for (const service of [SERVICE, undefined, SERVICE]) {
-      await site.restart({ service });
-      await site.fullResync();
-      expectInSync(site);
-    }
-  });
-
   it('sends no request once stopped', async () => {
     site = await syncedSite();
     await site.sync.stop();

@@ -33,7 +33,7 @@ export interface TestSite {
   /** The gateway's clock. */
   nowMs(): number;
   /** A new process with the same replica. */
-  restart(as?: { service: Credentials }): Promise<void>;
+  restart(): Promise<void>;
   /** Settles, and then polls until a full resync has re-read everything. */
   fullResync(): Promise<void>;
   /** Waits for the initial sync, polls twice, and then until no deletion is suspended. */
@@ -63,7 +63,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
   const siteMapping = options.mapping ?? mapping;
   const replica = openReplica({ identity: 'test', ...(file !== undefined && { file }) });
   const observations: Observation[] = [];
-  let service = 'service' in options ? options.service : SERVICE;
+  const service = 'service' in options ? options.service : SERVICE;
   const nowMs = () => cmsMs + skewMs;
   const newSync = () =>
     createSync({
@@ -85,9 +85,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       return sync;
     },
     observations,
-    get service() {
-      return service;
-    },
+    service,
     mapping: siteMapping,
     nowMs,
     advance(ms) {
@@ -96,9 +94,8 @@ export function testSite(options: SiteOptions = {}): TestSite {
     setClock(byMs) {
       skewMs += byMs;
     },
-    async restart(as) {
+    async restart() {
       await site.sync.stop();
-      if (as) service = as.service;
       sync = newSync();
       site.sync.start();
     },
