@@ -1,4 +1,4 @@
-// Owns the initial sync: copies every collection and then the images, continuing where an earlier process
+// Owns the initial sync: reads every collection and then the images, continuing where an earlier process
 // stopped.
 
 import type { CmsRecord } from '../cms/port.ts';
@@ -24,7 +24,7 @@ import { readPublicViews, recheckPublicViews } from './read-public-view.ts';
 const CONCURRENT_PAGES = 3;
 
 /**
- * Copies everything, and catches up with what changed meanwhile. Throws what the CMS throws; the next call
+ * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws; the next call
  * continues.
  */
 export async function runInitialSync(context: SyncContext): Promise<void> {
@@ -35,12 +35,12 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   // A failure may have rolled back the last changes of the bulk load, with the progress.
   memory.initialSync = loadInitialSync(replica);
   await startCollections(context);
-  for (const collection of context.collections) await copyUnlessAbsent(context, collection);
+  for (const collection of context.collections) await readUnlessAbsent(context, collection);
   await fetchMissingImages(context, (done, missing) => {
     memory.media.progress = { done, total: done + missing };
     observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
   });
-  // A change of the site's address or time zone has set it to 0: what was copied before is outdated.
+  // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.resync.dueMs ??= nowMs() + resyncIntervalMs;
   await poll(context);
   await replica.endBulkLoad();
@@ -49,7 +49,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   }));
 }
 
-/** Reads how long each collection is before the first page is copied, so that the percentage is known. */
+/** Reads how long each collection is before its first page is read, so that the percentage is known. */
 async function startCollections(context: SyncContext): Promise<void> {
   const { collections, memory, observe } = context;
   for (const collection of collections) {
@@ -80,8 +80,8 @@ async function startCollection(context: SyncContext, collection: Collection): Pr
   return { done: 0, total, isFinished: false, watermarkUtc: isPast ? newestUtc : nowUtc };
 }
 
-/** A collection that the site removes while it is copied must not be served in part. */
-async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
+/** A collection that the site removes while it is read must not be served in part. */
+async function readUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
   const { initialSync } = context.memory;
   const progress = initialSync[collection.kind];
   if (!progress) return;
@@ -91,7 +91,7 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection): P
   });
   if (isCopied) return;
   if (progress.done > 0)
-    throw new CmsUnavailable('status', `The site removed the collection "${collection.name}" while it was copied.`);
+    throw new CmsUnavailable('status', `The site removed the collection "${collection.name}" during the initial sync.`);
   if (collection.kind === 'event') throw noEventsError(collection);
   delete initialSync[collection.kind];
 }

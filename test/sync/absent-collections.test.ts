@@ -66,7 +66,7 @@ describe('a collection that the site does not have', () => {
     });
   });
 
-  it('is copied once it appears, with the events that have its terms', async () => {
+  it('is read once it appears, with the events that have its terms', async () => {
     site = filledSite();
     site.cms.removed = new Set(['tags']);
     site.sync.start();
@@ -126,7 +126,7 @@ describe('a collection that the site does not have', () => {
     };
     await initialSyncFails();
     expect(site.sync.status()).to.include({ state: 'unreachable', complete: false });
-    expect(site.sync.status().reason).to.contain('removed the collection "events" while it was copied');
+    expect(site.sync.status().reason).to.contain('removed the collection "events" during the initial sync');
     site.cms.beforeRequest = undefined;
     site.cms.removed.clear();
     await site.settle();

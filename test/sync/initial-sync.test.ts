@@ -1,4 +1,4 @@
-// The initial sync copies everything, continues after a restart, and yields to the event loop.
+// The initial sync reads everything, continues after a restart, and yields to the event loop.
 
 import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
@@ -11,7 +11,7 @@ describe('initial sync and ingest', () => {
   afterEach(() => site.close());
 
   describe('the initial sync', () => {
-    it('copies everything and reports progress', async () => {
+    it('reads everything and reports progress', async () => {
       site = await syncedSite();
       expectInSync(site);
       expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
@@ -40,7 +40,7 @@ describe('initial sync and ingest', () => {
       expectInSync(site);
     });
 
-    it('copies all others if the CMS has records that the adapter leaves out, which the log names once', async () => {
+    it('reads all others if the CMS has records that the adapter leaves out, which the log names once', async () => {
       const omitted = new Set<unknown>();
       site = filledSite({
         cms: (cms) => ({
@@ -97,7 +97,7 @@ describe('initial sync and ingest', () => {
       expect(site.cms.requests.some(({ base, order }) => base === 'venues' && order === 'id')).to.equal(false);
     });
 
-    it('reads again at once what it copied before the site changed its time zone', async () => {
+    it('reads again at once what it read before the site changed its time zone', async () => {
       site = await interruptedSite();
       site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'Asia/Tokyo' };
       await site.restart();
