@@ -37,8 +37,8 @@ const PATH_KEYS = ['mapping', 'dataDir'] as const;
 
 /**
  * Loads and validates the configuration.
- * @param sources `file`: the operator's file, by default that of CALENDAR_CONFIG; `env`: the environment, of which empty
- *   variables are ignored; `warn` gets what is no mistake, but may be a misunderstanding
+ * @param sources `file`: the operator's file, by default that of CALENDAR_CONFIG; `env`: the environment, of which
+ *   empty variables are ignored; `warn` gets what is no mistake, but may be a misunderstanding
  * @throws ConfigError with the key or variable, the reason and the remedy; never with a value, which may be a secret
  */
 export function loadConfig({

@@ -61,7 +61,8 @@ export interface CmsRecords {
   /** Stores the newest public records of a kind that the replica lacks, read without credentials. Never rejects. */
   readNewest(kind: Kind): Promise<void>;
   /**
-   * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what it created, and what a failed create may have left.
+   * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what
+   * it created, and what a failed create may have left.
    */
   create<K extends Kind>(
     kind: K,
@@ -101,8 +102,8 @@ export interface CmsRecords {
 }
 
 /**
- * Renews the claim on the idempotency key. The key goes with the record that the route creates, not with its linked records. Throws
- * 409.
+ * Renews the claim on the idempotency key. The key goes with the record that the route creates, not with its
+ * linked records. Throws 409.
  */
 async function creationKeyOptions(
   { creationKey }: RequestContext,

@@ -54,8 +54,8 @@ function inContext(term: JsonObject, context: unknown): JsonObject | [] {
 export type Terms = ReturnType<typeof createTerms>;
 
 /**
- * Terms are public. Writes, `context=edit` and lists of the terms of an event depend on the actor. Each use case throws `ApiError` and
- * `CmsUnavailable`.
+ * Terms are public. Writes, `context=edit` and lists of the terms of an event depend on the actor. Each use
+ * case throws `ApiError` and `CmsUnavailable`.
  */
 export function createTerms(services: Services, kind: TermKind) {
   const { serializer, replica } = services;

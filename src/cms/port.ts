@@ -306,8 +306,8 @@ export interface Cms {
   /** The records created with this key, by the CMS's own ids. Undefined if the CMS cannot know. */
   findCreated(creationKey: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;
   /**
-   * True if a record of any collection has this id, as far as this caller may know: distinguishes "another type" from "no record".
-   * Always false for a CMS whose collections number their records separately.
+   * True if a record of any collection has this id, as far as this caller may know: distinguishes "another
+   * type" from "no record". Always false for a CMS whose collections number their records separately.
    */
   exists(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;

@@ -84,7 +84,7 @@ interface Attempt {
   login: Login;
   /** The user name as sent, or the hash of a token. */
   user: string;
-  /** The name under which the login limit counts the check: for a known e-mail address, the user name of its account. */
+  /** The name by which the login limit counts the check: for a known e-mail address, its account's user name. */
   name: string;
   address: string;
   isRead: boolean;

@@ -161,9 +161,9 @@ const MAX_POOLED = 8;
 const pool: Buffer[] = [];
 
 /**
- * The uncompressed representation in a pooled buffer, for a miss without `Accept-Encoding`. A list of 50 has a few hundred
- * kilobytes: a new buffer for each miss would cost more in page faults and garbage collection than the rest
- * of the request. Call `release` when the response has left.
+ * The uncompressed representation in a pooled buffer, for a miss without `Accept-Encoding`. A list of 50 has
+ * a few hundred kilobytes: a new buffer for each miss would cost more in page faults and garbage collection
+ * than the rest of the request. Call `release` when the response has left.
  */
 export function pooledIdentity(response: CachedResponse): Representation & { release(): void } {
   const { chunks, byteLength } = response;

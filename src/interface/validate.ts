@@ -61,9 +61,9 @@ function invalidNames(validate: ValidateFunction, values: Record<string, unknown
 }
 
 /**
- * Call `checkLengths` before. The first stage validates the form of each value and what it refers to, and reports errors in declared
- * order. The second stage follows if the first found no error. It checks JSON types, and reports errors in
- * the order sent.
+ * Call `checkLengths` before. The first stage validates the form of each value and what it refers to, and
+ * reports errors in declared order. The second stage follows if the first found no error. It checks JSON
+ * types, and reports errors in the order sent.
  * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`
  */
 export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {

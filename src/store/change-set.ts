@@ -12,8 +12,8 @@ export interface ChangeSet {
 }
 
 /**
- * Applies a change set to this replica, and puts it into the change log for all peers. `build` builds it from the replica's
- * present contents; it is called again if a peer's change came first. Resolves with the number of changed
- * records once the change is in this replica. Rejects with `NotLeaderError`.
+ * Applies a change set to this replica, and puts it into the change log for all peers. `build` builds it from
+ * the replica's present contents; it is called again if a peer's change came first. Resolves with the number
+ * of changed records once the change is in this replica. Rejects with `NotLeaderError`.
  */
 export type Commit = (build: () => ChangeSet) => Promise<number>;

@@ -37,7 +37,10 @@ export type { RenderedRecord } from './rendered-cache.ts';
 export interface ReplicaOptions {
   /** Missing directories are created. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
-  /** Site, mapping, whether there is a service account, and the id map. A file of another identity, or with records of other fields, is quarantined. */
+  /**
+   * Site, mapping, whether there is a service account, and the id map. A file of another identity, or with
+   * records of other fields, is quarantined.
+   */
   identity: string;
   /** Memory for rendered records, 32 MiB by default. */
   renderedBytes?: number;

@@ -71,12 +71,13 @@ export function linkBit(targetKind: number, targetId: number): number {
 /*
  * Wall times are wall numbers (20270312100000): half the size of text, in the same order.
  *
- * `event_link` has a row for each link of an event. It repeats the event's columns that lists filter and sort by,
- * but for the parent and the title. So "events of this category in this date range" is one scan of its primary key, and for
- * lists without links one of `event_start`: 70 to 190 times faster than joining. `link_tokens` names all links of
- * the event (`linkToken`): a second link condition is a test of the scanned row, five times faster than a lookup.
- * `link_bits` (`linkBit`) spares most rows that test, which is the slowest of all. Both stand before columns that
- * lists seldom need, since SQLite decodes a row from its beginning.
+ * `event_link` has a row for each link of an event. It repeats the event's columns that lists filter and sort
+ * by, but for the parent and the title. So "events of this category in this date range" is one scan of its
+ * primary key, and for lists without links one of `event_start`: 70 to 190 times faster than joining.
+ * `link_tokens` names all links of the event (`linkToken`): a second link condition is a test of the scanned
+ * row, five times faster than a lookup. `link_bits` (`linkBit`) spares most rows that test, which is the
+ * slowest of all. Both stand before columns that lists seldom need, since SQLite decodes a row from its
+ * beginning.
  *
  * `post_scheduled` finds the scheduled records whose date has come: every poll asks for them.
  *

@@ -166,7 +166,7 @@ export interface KindMemory {
 export interface MediaMemory {
   /** Of the initial sync. */
   progress: { done: number; total: number };
-  /** Images of the records that were read since the last poll, if they may have changed, and images that a webhook reported. */
+  /** Images of records that were read since the last poll, if they may have changed, and of webhooks. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
   notInCms: Set<number>;

@@ -24,8 +24,8 @@ import { readPublicViews, recheckPublicViews } from './read-public-view.ts';
 const CONCURRENT_PAGES = 3;
 
 /**
- * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws; the next call
- * continues.
+ * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws;
+ * the next call continues.
  */
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, commit, observe, nowMs, resyncIntervalMs } = context;

@@ -31,8 +31,8 @@ export interface Peers {
 }
 
 /**
- * Stores CMS responses to the use cases' calls. The methods resolve once the change is in this replica, and, if Redis is
- * available, in the change log, from which the other gateways apply it.
+ * Stores CMS responses to the use cases' calls. The methods resolve once the change is in this replica, and,
+ * if Redis is available, in the change log, from which the other gateways apply it.
  */
 export interface WriteThrough {
   /** Take it before the CMS call whose response is stored: it shows later which changes happened during the call. */
