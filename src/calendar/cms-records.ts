@@ -121,7 +121,7 @@ const NEWEST = 20;
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
-  const { forget, ingest } = createResponseStore(dependencies);
+  const { forget, storeResponse } = createResponseStore(dependencies);
 
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
@@ -132,10 +132,10 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return mappingOf(kind).read(cmsRecord, site(), sync.linkTables());
   }
 
-  /** Maps a record as the CMS sent it to the caller, and ingests it. */
+  /** Maps a record as the CMS sent it to the caller, and stores its public view. */
   async function mapAndStore<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
     const record = toRecord(kind, cmsRecord, origin.isWritten);
-    await ingest(kind, cmsRecord, record, origin);
+    await storeResponse(kind, cmsRecord, record, origin);
     return record;
   }
 

@@ -103,7 +103,7 @@ export function createResponseStore({
     else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, changeMark);
   }
 
-  return { ingest: storeResponse, forget };
+  return { storeResponse, forget };
 }
 
 /** Terms have no versions. */

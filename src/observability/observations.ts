@@ -4,9 +4,9 @@
 import type { UnavailableReason } from '../errors.ts';
 
 /**
- * How a public read was served: from the response cache (`hit`), with a response that was built for it (`miss`) or that
- * another request was already building (`shared`, single-flight), as a 304 (`not-modified`), or while the replica
- * had not caught up with the CMS (`stale`, in place of the others).
+ * How the gateway served a public read. `hit`: from the response cache; `not-modified`: the same, as a 304. `miss`: it
+ * built the response. `shared`: another request was already building it (single-flight). `stale`: any of these, while
+ * the replica had not caught up with the CMS.
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
 
@@ -68,7 +68,7 @@ export function memoizePerOutcome<T>(make: (request: ObservationOf<'request'>) =
     values.get(request.route)?.get(request.cache)?.get(request.status) ?? add(request);
 }
 
-/** Must not throw. Whoever makes an observation puts no credentials into it. */
+/** Must not throw. An observation contains no credentials: the code that makes it leaves them out. */
 export type Observe = (observation: Observation) => void;
 
 /**

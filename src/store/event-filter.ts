@@ -80,7 +80,7 @@ const CONDITIONS: { [Name in EventCondition]: typeof PLANNED | ((value: NonNulla
 const ROW_CONDITION_NAMES = Object.keys(ROW_CONDITIONS) as (keyof RowFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
-/** Conditions that a use case translates from parameters of other names, or sets by itself. */
+/** Conditions without a parameter of the same name: the use case sets them. */
 const SET_BY_USE_CASE: readonly (keyof RowFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
 
 const PARAMETER_CONDITIONS = ROW_CONDITION_NAMES.filter((name) => !SET_BY_USE_CASE.includes(name));

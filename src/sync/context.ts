@@ -185,8 +185,8 @@ export interface MediaMemory {
 /** A full resync lists every record again, a few pages at each poll. */
 export interface ResyncProgress {
   /**
-   * It started because something changed that every record depends on, such as the site's time zone. It also reads all
-   * public views anew that others skip (records with a plugin's status).
+   * It started because something changed that every record depends on, such as the site's time zone. It reads the public
+   * view of every record with a plugin's status; other full resyncs read only some of them.
    */
   readsEverything: boolean;
   remaining: Collection[];

@@ -308,16 +308,28 @@ describe('a write through nginx', () => {
     await once(failing, 'listening');
     const port = await freePort();
     const nginx = await startNginx({ gateways: [(failing.address() as AddressInfo).port], port });
-    const answer = async (method: string) => {
-      const { status, text, headers } = await nginx.ask(`${MOUNT}/events`, {
+    const answer = async (method: string, headers = {}, query = '') => {
+      const {
+        status,
+        text,
+        headers: sent,
+      } = await nginx.ask(`${MOUNT}/events${query}`, {
         method,
-        body: '{"title":"x"}',
-        headers: { 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: '{"title":"x"}' }),
+        headers: { 'content-type': 'application/json', ...headers },
       });
-      return [status, (JSON.parse(text) as { code: string }).code, headers['retry-after']];
+      return [status, (JSON.parse(text) as { code: string }).code, sent['retry-after']];
     };
     try {
       expect(await answer('POST')).to.deep.equal([502, 'calendar_outcome_unknown', undefined]);
+      // A method in a header or a parameter makes a write of a GET.
+      expect(await answer('GET', { 'x-http-method-override': 'DELETE' })).to.deep.equal([
+        502,
+        'calendar_outcome_unknown',
+        undefined,
+      ]);
+      expect(await answer('GET', {}, '?_method=DELETE')).to.deep.equal([502, 'calendar_outcome_unknown', undefined]);
+      expect(await answer('GET')).to.deep.equal([503, 'calendar_unavailable', '5']);
       failing.close();
       // nginx tries the only gateway again although it failed.
       expect(await answer('POST')).to.deep.equal([503, 'calendar_unavailable', '5']);
