@@ -6,9 +6,6 @@ import { restartWithFlags } from './node-flags.ts';
 import { printable } from './text/text.ts';
 import { VERSION } from './version.ts';
 
-// locutus parses dates in the time zone of the process; the gateway parses them in the site's.
-process.env.TZ = 'UTC';
-
 /**
  * `engines` in package.json says the same. Node 23 never had all that later 22 versions got, and is no longer
  * maintained.

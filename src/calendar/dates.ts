@@ -4,7 +4,7 @@
 import { invalidParam } from '../interface/errors.ts';
 import type { Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/filters.ts';
-import { type PhpDate, parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
+import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
 import { epochToWallMs, parseZone, repeatedSpanToUtc, siteZone, utcZone, type Zone } from '../time/zones.ts';
 
@@ -114,8 +114,6 @@ function readDate(name: string, text: string, clock: Clock): PhpDate {
 }
 
 function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
-  const day = plainDate(text);
-  if (day !== undefined) return `${day} 00:00:00`;
   const seconds = parseUnixSeconds(text);
   // The original takes 0 for no value, and no value for now.
   if (seconds === 0) return wallAt(nowMs, zone);

@@ -3,7 +3,7 @@
 
 import { isObject } from '../model/json.ts';
 import { INTERNAL_STATUSES, MAX_FILTERED_CHARACTERS, STATUSES } from '../model/records.ts';
-import { parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
+import { parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { parseZone, utcZone } from '../time/zones.ts';
 import type { ParamType } from './parameter.ts';
 
@@ -167,9 +167,7 @@ const isReadableDate = (value: unknown): boolean => {
   if (typeof value === 'number') return value !== 0 && parseUnixSeconds(String(value)) !== undefined;
   if (typeof value !== 'string' || value === '') return false;
   return (
-    plainDate(value) !== undefined ||
-    parseUnixSeconds(value) !== undefined ||
-    parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
+    parseUnixSeconds(value) !== undefined || parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
   );
 };
 

@@ -1,6 +1,6 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
-import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime, strtotimeUtc } from './wall-time.ts';
+import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {
@@ -20,7 +20,7 @@ const MAX_LENGTH = 200;
 /**
  * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone
  * or offset anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at
- * `nowMs` in the zone of the text, or else in `context.zone`. Digits alone are parsed as PHP does; a caller
+ * `nowMs` in `context.zone`, also if the text names another zone. Digits alone are parsed as PHP does; a caller
  * that accepts Unix seconds tries `parseUnixSeconds` first.
  *
  * Returns `undefined` if PHP refuses the text, or the date lies outside the years 0000 to 9999.
@@ -30,20 +30,13 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   const plain = parsePlain(trimmed);
   if (plain !== undefined) return dateAt(wallMsToEpoch(plain, context.zone), context.zone, false);
   if (trimmed === '' || trimmed.length > MAX_LENGTH) return undefined;
-  if (trimmed.startsWith('@')) return parseTimestamp(trimmed, context.nowMs);
-  const split = splitZone(trimmed);
-  if (!split) return undefined;
-
-  const zone = split.zone ?? context.zone;
-  const nowMs = Math.floor(context.nowMs / 1000) * 1000;
-  const nowWall = epochToWallMs(nowMs, zone);
-  const rest = split.rest === '' ? 'now' : split.rest;
-  const wall = parseWithoutZone(rest, nowWall);
+  const parsed = parseParts(trimmed);
+  if (!parsed) return undefined;
+  const wall = wallOf(parsed, epochToWallMs(context.nowMs, context.zone));
   // Zones have no offsets outside these years.
-  if (wall === undefined || !(wall >= earliestMs - DAY_MS && wall <= latestMs + DAY_MS)) return undefined;
-  // Hours, minutes and seconds from now are elapsed time, across changes of the zone's offset.
-  const epochMs = isElapsed(rest) ? nowMs + wall - nowWall : wallMsToEpoch(wall, zone);
-  return dateAt(epochMs, zone, split.zone !== undefined);
+  if (!(wall >= earliestMs - DAY_MS && wall <= latestMs + DAY_MS)) return undefined;
+  const zone = parsed.zone ?? context.zone;
+  return dateAt(wallMsToEpoch(wall, zone), zone, parsed.zone !== undefined);
 }
 
 /**
@@ -65,250 +58,356 @@ function parsePlain(text: string): number | undefined {
   return day === undefined || day < '0001' ? undefined : parseWallTime(`${day} ${minutes}${seconds}`);
 }
 
-/** The date in one of the most common forms, without the full parser. */
-export function plainDate(text: string): string | undefined {
-  const trimmed = text.trim();
-  return parsePlain(trimmed) === undefined ? undefined : trimmed.slice(0, 10);
-}
-
 function dateAt(epochMs: number, zone: Zone, hasZone: boolean): PhpDate | undefined {
   const wall = epochToWallMs(epochMs, zone);
   if (wall < earliestMs || wall > latestMs) return undefined;
   return { epochMs, wall: formatWallTime(wall), hasZone, zone };
 }
 
-function parseTimestamp(text: string, nowMs: number): PhpDate | undefined {
-  const parts = /^@(-?\d{1,15})(?:\.\d+)?(?=\s|$)(.*)$/s.exec(text);
-  if (!parts) return undefined;
-  const [, seconds = '0', rest = ''] = parts;
-  const epochMs = rest.trim() === '' ? Number(seconds) * 1000 : strtotimeUtc(`@${seconds}${rest}`, nowMs);
-  return epochMs === undefined ? undefined : dateAt(epochMs, utcZone, true);
-}
+/** What a text says. Later words change what earlier ones set: `10:00 tomorrow` is midnight. */
+class Parsed {
+  // As now, if absent. January is 0.
+  year?: number;
+  month?: number;
+  day?: number;
+  hour?: number;
+  minute?: number;
+  second?: number;
+  zone?: Zone | undefined;
+  // How many the text has.
+  dates = 0;
+  times = 0;
+  zones = 0;
+  /** `+1 week 2 hours`. */
+  added = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  /** 0 for Sunday; below 0 after `ago`. */
+  weekday?: number;
+  /** `this friday` may be today, `next friday` may not, `friday next week` is the Friday of that week. */
+  weekdayRule?: 'from today' | 'after today' | 'of the week';
+  /** `first friday of`, `last friday of`, or an amount of working days. */
+  special?: 'first' | 'last' | number;
+  /** `first day of`. */
+  dayOfMonth?: 'first' | 'last';
 
-// An offset follows a time, a blank or nothing, and no unit follows the offset: `10:00+02:00`, `5pm -0300`,
-// but not `+1 week`.
-const OFFSET = /(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?(?=$|[)\s])/gi;
-const BEFORE_OFFSET = /(?::\d{1,2}(?:\.\d{1,9})?|t\d{2,6}(?:\.\d{1,9})?|\d ?[ap]\.?m\.?|\s|\()$/i;
-const AFTER_OFFSET = /^(?:$|\)|\s+\d)/;
-/** More characters than `BEFORE_OFFSET` can match. */
-const MAX_BEFORE_OFFSET = 20;
-const WORD = /(?<![A-Za-z/])[A-Za-z]{1,6}(?![A-Za-z/])/g;
-
-interface Part {
-  text: string;
-  index: number;
-}
-
-function findOffset(text: string): Part | undefined {
-  for (const { 0: offset, index } of text.matchAll(OFFSET)) {
-    const isAfterTime = index === 0 || BEFORE_OFFSET.test(text.slice(Math.max(0, index - MAX_BEFORE_OFFSET), index));
-    if (isAfterTime && AFTER_OFFSET.test(text.slice(index + offset.length))) return { text: offset, index };
+  /** `friday` means midnight, unless a time follows. */
+  resetTime(): void {
+    Object.assign(this, { hour: 0, minute: 0, second: 0, times: 0 });
   }
-  return undefined;
 }
+
+type Unit = keyof Parsed['added'];
+type Groups = Record<string, string | undefined>;
+
+/** The words with their numbers: the first has `from`, as have its other forms. */
+const numbered = (text: string, from = 0): Map<string, number> =>
+  new Map(text.split(/,\s+/).flatMap((forms, index) => forms.split(' ').map((word) => [word, index + from] as const)));
+
+const DAYS = numbered(`sunday sundays sun, monday mondays mon, tuesday tuesdays tue, wednesday wednesdays wed,
+  thursday thursdays thu, friday fridays fri, saturday saturdays sat`);
+// Roman numbers have capitals: `1 X 2027` is in October.
+const MONTHS = numbered(`january jan I, february feb II, march mar III, april apr IV, may V, june jun VI, july jul VII,
+  august aug VIII, september sept sep IX, october oct X, november nov XI, december dec XII`);
+const AMOUNTS = numbered(
+  `last previous, this, first next, second, third, fourth, fifth, sixth, seventh, eighth eight,
+  ninth, tenth, eleventh, twelfth`,
+  -1,
+);
+const UNITS = numbered(`second seconds sec secs, minute minutes min mins, hour hours, day days, month months,
+  year years, week weeks, fortnight fortnights forthnight forthnights`);
+const UNIT_FIELDS: Unit[] = ['second', 'minute', 'hour', 'day', 'month', 'year', 'day', 'day'];
+const UNIT_SIZES = [1, 1, 1, 1, 1, 1, 7, 14];
+
+/** What the groups of these names hold. */
+const VOCABULARIES: Record<string, Map<string, number>> = {
+  monthName: MONTHS,
+  dayName: DAYS,
+  nth: AMOUNTS,
+  unit: new Map([...UNITS, ...DAYS, ['weekday', 0], ['weekdays', 0]]),
+};
+
+const numberOf = (words: Map<string, number> | undefined, word = ''): number | undefined =>
+  words?.get(word) ?? words?.get(word.toLowerCase());
+
+const SPACES = '[ \\t\\u00a0\\u202f]';
+const GAP = '[ \\t.-]*';
+
+/** The parts of formats. */
+const PARTS: Record<string, string> = {
+  Y: '(?<year>\\d{1,4})',
+  YY: '(?<year>\\d{2})',
+  YYYY: '(?<year>\\d{4})',
+  M: '(?<month>1[0-2]|0?\\d)',
+  MM: '(?<month>1[0-2]|0\\d)',
+  Month: '(?<monthName>[A-Za-z]+)',
+  D: '(?<day>3[01]|[0-2]?\\d)(?:st|nd|rd|th)?',
+  DD: '(?<day>3[01]|[0-2]\\d)',
+  DDD: '(?<dayOfYear>00[1-9]|0[1-9]\\d|[12]\\d\\d|3[0-5]\\d|36[0-6])',
+  h: '(?<hour>1[0-2]|0?[1-9])',
+  H: '(?<hour>2[0-4]|[01]?\\d)',
+  HH: '(?<hour>2[0-4]|[01]\\d)',
+  m: '(?<minute>[0-5]?\\d)',
+  mm: '(?<minute>[0-5]\\d)',
+  s: '(?<second>60|[0-5]?\\d)',
+  ss: '(?<second>60|[0-5]\\d)',
+  am: `${SPACES}*(?<meridian>[AaPp])\\.?[Mm]\\.?(?:[ \\t]|$)`,
+  offset: '(?<zone>(?:GMT)?[+-](?:2[0-4]|[01]?\\d)(?::?[0-5]?\\d)?)',
+  nth: `(?<nth>[A-Za-z]+)${SPACES}+`,
+  dayName: '(?<dayName>[A-Za-z]+)',
+  unit: '(?<unit>[A-Za-z]+)',
+};
+
+type Read = (parsed: Parsed, groups: Groups) => void;
+
+/** In the order of PHP. */
+const formats: { pattern: RegExp; read: Read }[] = [];
+
+const anyCase = (words: string): string => words.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+
+/** Adds formats. Braces hold a part, or else words in any letter case. */
+function add(read: Read, ...sources: string[]): void {
+  for (const source of sources) {
+    const pattern = source.replace(/\{([A-Za-z ]+)\}/g, (_, name: string) => PARTS[name] ?? anyCase(name));
+    formats.push({ pattern: new RegExp(pattern, 'y'), read });
+  }
+}
+
+add(() => {}, '{now}', '[ \\t\\n.,\\u00a0\\u202f]+');
+add(readDay, '{today}', '{midnight}', '(?<tomorrow>{tomorrow})', '(?<yesterday>{yesterday})', '(?<noon>{noon})');
+add(readTimestamp, '@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)');
+add(readDayOfMonth, '(?<first>{first}|{last}) {day of}');
+add(readBackOf, '(?<back>{back}|{front}) {of} {H}(?:{am})?');
+add(readWeekdayOf, `{nth}{dayName}${SPACES}+{of}`);
+add(readFields, '{h}{am}', '{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{h}:{mm}:{ss}[:.]\\d+{am}');
+add(readFields, '{t}{H}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}(?:\\.\\d+)?');
+add(readFourDigits, '{t}?{HH}{mm}');
+add(readFields, '{t}?{HH}{mm}{ss}');
+add(readFields, '{M}/{D}', '{M}/{D}/{Y}', '\\+?{YYYY}-{MM}-{DD}', '{YYYY}/{MM}/{DD}/?', '{YYYY}/{M}/{D}');
+add(readFields, '{YYYY}-{M}', '{Y}-{M}-{D}', '{D}[.\\t-]{M}[.-]{YYYY}', '{D}[.\\t]{M}\\.{YY}');
+add(readFields, `{D}${GAP}{Month}${GAP}{Y}`, `{Month}${GAP}{YYYY}`, `{YYYY}${GAP}{Month}`);
+for (const rest of ['[,.stndrh\\t ]+{Y}', '(?:[,.stndrh\\t ]+|$)']) add(readFields, `{Month}${GAP}{D}${rest}`);
+add(readFields, `{D}${GAP}{Month}`);
+add(readFields, '{YYYY}{MM}{DD}', '{YYYY}{MM}{DD}T{H}:{mm}:{ss}', '{YYYY}{MM}{DD}{t}{H}{mm}{ss}');
+add(readFields, '{YYYY}-{MM}-{DD}T{HH}:{mm}:{ss}\\.\\d+{offset}?', '{YYYY}-{M}-{D}T{H}:{m}:{s}');
+add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}', '{YYYY}[.-]?{DDD}');
+add(readIsoWeek, '{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?');
+add(readFields, '{Month}-{DD}-{Y}', '{Y}-{Month}-{DD}', `{D}/{Month}/{YYYY}:{HH}:{mm}:{ss}${SPACES}+{offset}`);
+add(readFourDigits, '{YYYY}');
+add(readAgo, '{ago}');
+add(readDayName, '{dayName}', '{weekday}[Ss]?');
+add(readWeek, `(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`);
+// PHP knows `next week` and `third weeks`, but not `third week`.
+add(readRelative, '{nth}(?!{week}\\b){unit}');
+add(readFields, '(?![IVX]+\\b){Month}');
+add(readFields, '{offset}', '\\(?(?<zone>[A-Za-z]{1,6})\\)?', '(?<zone>[A-Z][a-z]+(?:[_/-][A-Za-z]+)+)');
+for (const rest of ['{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}'])
+  add(readFields, `{Month}${GAP}{D}[,.stndrh\\t ]+${rest}`);
+add(readRelative, `(?<sign>[+-]*)[ \\t]*(?<amount>\\d{1,13})${SPACES}*{unit}`);
 
 /**
- * Finds a name such as `Europe/Paris` after a blank, a bracket or a digit (`10:00Europe/Paris`), and before a
- * blank, a bracket or the end.
+ * Reads a text from left to right, always the format that fits the most characters, and of several the first.
+ * Returns `undefined` if PHP refuses the text.
  */
-function findZoneName(text: string): Part | undefined {
-  for (const { 0: token, index } of text.matchAll(/[^\s()]+/g)) {
-    if (text[index + token.length] === '(') continue;
-    const segments = token.split('/');
-    let start = index;
-    for (const [i, segment] of segments.entries()) {
-      const first = trailingRun(segment, /[A-Za-z_]/);
-      const before = segment[segment.length - first.length - 1];
-      const begins = /^[A-Za-z]/.test(first) && (before === undefined ? i === 0 : /\d/.test(before));
-      const rest = segments.slice(i + 1);
-      if (begins && rest.length > 0 && rest.every((part) => /^[A-Za-z][\w+-]*$/.test(part))) {
-        const from = start + segment.length - first.length;
-        return { text: text.slice(from, index + token.length), index: from };
-      }
-      start += segment.length + 1;
+function parseParts(text: string): Parsed | undefined {
+  const parsed = new Parsed();
+  for (let index = 0; index < text.length; ) {
+    let longest: { length: number; groups: Groups; read: Read } | undefined;
+    for (const { pattern, read } of formats) {
+      pattern.lastIndex = index;
+      const match = pattern.exec(text);
+      const groups: Groups = match?.groups ?? {};
+      // `2 march` is no amount, because `march` is no unit.
+      const isKnown = Object.entries(groups).every(
+        ([group, word]) =>
+          word === undefined || !(group in VOCABULARIES) || numberOf(VOCABULARIES[group], word) !== undefined,
+      );
+      if (match && isKnown && match[0].length > (longest?.length ?? 0))
+        longest = { length: match[0].length, groups, read };
     }
+    if (!longest) return undefined;
+    longest.read(parsed, longest.groups);
+    index += longest.length;
+    // PHP ignores a second zone, even an unknown one.
+    const isRefused = parsed.dates > 1 || parsed.times > 1 || parsed.zones > 2 || (parsed.zones > 0 && !parsed.zone);
+    if (isRefused) return undefined;
   }
-  return undefined;
+  return parsed;
 }
 
-/** The longest suffix in which each character matches. */
-function trailingRun(text: string, character: RegExp): string {
-  let from = text.length;
-  while (from > 0 && character.test(text[from - 1]!)) from -= 1;
-  return text.slice(from);
-}
-
-/** Separates the zone from a text. Returns `undefined` if there are two zones, which PHP refuses. */
-function splitZone(text: string): { rest: string; zone: Zone | undefined } | undefined {
-  let rest = text;
-  const zones: Zone[] = [];
-  for (const find of [findOffset, findZoneName]) {
-    for (let part = find(rest); part; part = find(rest)) {
-      const zone = parseZone(part.text.replace(/^(?:gmt|utc)/i, ''));
-      if (!zone) break;
-      if (zones.push(zone) > 1) return undefined;
-      rest = cut(rest, part.index, part.text.length);
-    }
+/** Reads a date, a time, a zone, or several of them. */
+function readFields(parsed: Parsed, groups: Groups): void {
+  const { year, month, monthName, day, dayOfYear, hour, minute = 0, second = 0, meridian, zone } = groups;
+  if (year ?? month ?? monthName) parsed.dates += 1;
+  if (year !== undefined) Object.assign(parsed, { year: fullYear(year), day: 1 });
+  if (month ?? monthName) parsed.month = numberOf(MONTHS, monthName) ?? Number(month) - 1;
+  if (day !== undefined) parsed.day = Number(day);
+  // The 60th day of a year is 60 January.
+  if (dayOfYear !== undefined) Object.assign(parsed, { month: 0, day: Number(dayOfYear) });
+  if (hour !== undefined) {
+    parsed.times += 1;
+    Object.assign(parsed, { hour: hourOf(Number(hour), meridian), minute: Number(minute), second: Number(second) });
   }
-  for (const match of [...rest.matchAll(WORD)].reverse()) {
-    const zone = isZoneWord(rest, match[0], match.index) ? parseZone(match[0]) : undefined;
-    if (!zone) continue;
-    if (zones.push(zone) > 1) return undefined;
-    rest = cut(rest, match.index, match[0].length);
+  if (zone !== undefined) readZone(parsed, parseZone(zone));
+}
+
+function readZone(parsed: Parsed, zone: Zone | undefined): void {
+  parsed.zone = parsed.zones === 0 ? zone : parsed.zone;
+  parsed.zones += 1;
+}
+
+/** `27` is 2027, `70` is 1970. */
+function fullYear(text: string): number {
+  const year = Number(text);
+  if (text.length >= 4 || year >= 100) return year;
+  return year + (year < 70 ? 2000 : 1900);
+}
+
+function hourOf(hour: number, meridian: string | undefined): number {
+  const isPm = meridian?.toLowerCase() === 'p';
+  if (meridian === undefined || isPm === (hour === 12)) return hour;
+  return isPm ? hour + 12 : hour % 12;
+}
+
+function readDay(parsed: Parsed, { tomorrow, yesterday, noon }: Groups): void {
+  parsed.resetTime();
+  // Also in `+1 week tomorrow`.
+  if (tomorrow ?? yesterday) parsed.added.day = tomorrow ? 1 : -1;
+  if (noon) readFields(parsed, { hour: '12' });
+}
+
+function readTimestamp(parsed: Parsed, { seconds }: Groups): void {
+  parsed.resetTime();
+  Object.assign(parsed, { dates: 0, year: 1970, month: 0, day: 1 });
+  parsed.added.second += Number(seconds);
+  readZone(parsed, utcZone);
+}
+
+function readDayOfMonth(parsed: Parsed, { first = '' }: Groups): void {
+  parsed.dayOfMonth = /^f/i.test(first) ? 'first' : 'last';
+}
+
+/** `back of 7pm` is 19:15, `front of 7pm` is 18:45. PHP takes `Back` for `front`. */
+function readBackOf(parsed: Parsed, { back = '', hour, meridian }: Groups): void {
+  parsed.resetTime();
+  if (back.startsWith('b')) readFields(parsed, { hour, minute: '15', meridian });
+  else readFields(parsed, { hour: String(Number(hour) - 1), minute: '45', meridian });
+}
+
+/** `2027` alone is 20:27, and after a time the year, as is `2090`. */
+function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups): void {
+  if (year === undefined && parsed.times === 0) readFields(parsed, { hour, minute });
+  else parsed.year = Number(year ?? hour + minute);
+}
+
+/** `2027-W10`, `2027W101`. */
+function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
+  readFields(parsed, { year, dayOfYear: '1' });
+  const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
+  parsed.added.day = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
+}
+
+function readAgo(parsed: Parsed): void {
+  const { added, weekday, special } = parsed;
+  for (const unit of Object.keys(added) as Unit[]) added[unit] *= -1;
+  if (weekday !== undefined) parsed.weekday = -weekday || -7;
+  if (typeof special === 'number') parsed.special = -special;
+}
+
+/** `friday`. In PHP `weekday` alone is a Monday. */
+function readDayName(parsed: Parsed, { dayName }: Groups): void {
+  parsed.resetTime();
+  parsed.weekday = numberOf(DAYS, dayName) ?? 1;
+  if (parsed.weekdayRule !== 'of the week') parsed.weekdayRule = 'from today';
+}
+
+/** `friday next week`, and `next week` alone, which is its Monday. */
+function readWeek(parsed: Parsed, { nth }: Groups): void {
+  parsed.added.day += numberOf(AMOUNTS, nth)! * 7;
+  parsed.weekdayRule = 'of the week';
+  parsed.weekday ??= 1;
+}
+
+/** `next month`, `third friday`, `+2 weeks`, `-3 fridays`, `2 weekdays`. */
+function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: Groups): void {
+  const isNegative = sign.replaceAll('+', '').length % 2 === 1;
+  const amount = numberOf(AMOUNTS, nth) ?? Number(digits) * (isNegative ? -1 : 1);
+  const index = numberOf(UNITS, unit);
+  if (index !== undefined) {
+    parsed.added[UNIT_FIELDS[index]!] += amount * UNIT_SIZES[index]!;
+    return;
   }
-  return { rest: rest.trim(), zone: zones[0] };
-}
-
-/** Removes a part of a text, together with the brackets around it. */
-function cut(text: string, index: number, length: number): string {
-  const before = text.slice(0, index);
-  const after = text.slice(index + length);
-  const bracketed = before.endsWith('(') && after.startsWith(')');
-  return `${bracketed ? before.slice(0, -1) : before} ${bracketed ? after.slice(1) : after}`;
-}
-
-/** A single letter is a zone (A to Z except J), the T of a time, a Roman month or a part of `a.m.`. */
-function isZoneWord(text: string, word: string, index: number): boolean {
-  if (word.length > 1) return true;
-  const before = text.slice(0, index);
-  const after = text.slice(index + 1);
-  if (!/^(?:$|[\s)])/.test(after)) return false;
-  if (/^z$/i.test(word)) return /(?:^|[\d\s(])$/.test(before);
-  return /(?:^|\s|\()$/.test(before) && !/^\s*\d/.test(after);
-}
-
-const AMOUNT = /^[+-]?\d+(?:sec|second|min|minute|hour)s?$/;
-
-/** True for `now`, and for amounts of hours, minutes and seconds from now or ago. */
-function isElapsed(text: string): boolean {
-  const spaced = text
-    .toLowerCase()
-    .replace(/[\s,]+/g, ' ')
-    .trim();
-  if (spaced === 'now') return true;
-  const amounts = spaced
-    .replace(/^now ?/, '')
-    .replace(/ ago$/, '')
-    // Joins a sign and a unit with their number.
-    .replace(/([+-]) /g, '$1')
-    .replace(/(\d) (?=[a-z])/g, '$1');
-  return amounts.split(' ').every((amount) => AMOUNT.test(amount));
-}
-
-const DAY_OF_YEAR = /(?<![\d.:+-])(\d{4})[-.]?(\d{3})(?![\d:.-])/;
-const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(' ');
-const DAY_OF_MONTH =
-  /\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)\s{1,9}((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\s{1,9}of\b/i;
-const LOG_DATE = /^(\d{1,2})\/([a-z]{3})\/(\d{4}):/i;
-const HOUR_ALONE = /-\d{1,2}T\d{1,2}$/i;
-const CLOCK_TIME = /\d\s*[ap]\.?m\b|\d[:.]\d\d|\bnoon\b/i;
-
-/**
- * Parses a text without a zone to the milliseconds of its wall time in UTC. Adds forms that locutus lacks.
- */
-function parseWithoutZone(text: string, now: number): number | undefined {
-  const dayOfYear = DAY_OF_YEAR.exec(text);
-  if (dayOfYear) {
-    const [whole, year = '', day = ''] = dayOfYear;
-    if (Number(day) >= 1 && Number(day) <= 366) {
-      const date = formatWallTime(dayStartMs(Number(year), 0, Number(day))).slice(0, 10);
-      return strtotimeUtc(text.replace(whole, date), now);
-    }
+  // A number keeps the time of day.
+  if (nth !== undefined) parsed.resetTime();
+  const weekday = numberOf(DAYS, unit);
+  if (weekday === undefined) {
+    parsed.special = amount;
+    return;
   }
-  const dayOfMonth = DAY_OF_MONTH.exec(text);
-  if (dayOfMonth) return parseDayOfMonth(text, dayOfMonth, now);
-  const weekdays = findWeekdays(text);
-  if (weekdays) {
-    const { amount, isWord, before, after } = weekdays;
-    const from = strtotimeUtc(`${before}${after}`.trim() || 'now', now);
-    if (from === undefined) return undefined;
-    // PHP resets the time of day after a word, unless a time follows, and keeps it after a number.
-    return addWeekdays(isWord && !CLOCK_TIME.test(after) ? startOf(from) : from, amount);
+  parsed.weekday = weekday;
+  parsed.weekdayRule = nth === undefined || amount === 0 ? 'from today' : 'after today';
+  parsed.added.day += (amount > 0 ? amount - 1 : amount) * 7;
+}
+
+/** `first friday of`, `last friday of`. */
+function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
+  readRelative(parsed, { nth, unit: dayName });
+  parsed.weekdayRule = 'from today';
+  parsed.special = numberOf(AMOUNTS, nth)! > 0 ? 'first' : 'last';
+}
+
+/** The wall time, as its milliseconds in UTC. `nowMs` is that of now. NaN for amounts that no date can have. */
+function wallOf(parsed: Parsed, nowMs: number): number {
+  const now = new Date(nowMs);
+  const { added, special, dayOfMonth } = parsed;
+  if (parsed.dates > 0 && parsed.times === 0) parsed.resetTime();
+  let { year = now.getUTCFullYear(), month = now.getUTCMonth(), day = now.getUTCDate() } = parsed;
+  const { hour = now.getUTCHours(), minute = now.getUTCMinutes(), second = now.getUTCSeconds() } = parsed;
+  if (special === 'first' || special === 'last') {
+    month += added.month + (special === 'last' ? 1 : 0);
+    day = 1;
+    added.month = 0;
   }
-  // Server logs have a colon between date and time, which locutus accepts only with an offset. It needs
-  // minutes after `2027-03-12T10`.
-  return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 ').replace(HOUR_ALONE, '$&:00'), now);
+  let wallMs = dayIn(year, month, day, dayOfMonth) + ((hour * 60 + minute) * 60 + second) * 1000;
+  wallMs += daysToWeekday(parsed, new Date(wallMs).getUTCDay()) * DAY_MS;
+
+  const date = new Date(wallMs);
+  const timeMs = wallMs - Math.floor(wallMs / DAY_MS) * DAY_MS;
+  year = date.getUTCFullYear() + added.year;
+  month = date.getUTCMonth() + added.month;
+  wallMs = dayIn(year, month, date.getUTCDate() + added.day, dayOfMonth) + timeMs;
+  wallMs += Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
+  if (typeof special === 'number') wallMs += workingDays(special, new Date(wallMs).getUTCDay()) * DAY_MS;
+  return wallMs;
 }
 
-/** `first monday of january 2026`, `last friday of next month 10:00`. Midnight unless the text has a time. */
-function parseDayOfMonth(text: string, match: RegExpExecArray, now: number): number | undefined {
-  const [whole, ordinal = '', dayName = ''] = match;
-  const month = text.replace(whole, '').trim();
-  const base = strtotimeUtc(`first day of ${month || 'this month'}`, now);
-  if (base === undefined) return undefined;
-  const timeOfDay = CLOCK_TIME.test(month) ? base - startOf(base) : 0;
-  const weekday = DAY_NAMES.indexOf(dayName.slice(0, 3).toLowerCase());
-  const first = startOf(base);
-  const nth = ORDINALS.indexOf(ordinal.toLowerCase());
-  if (nth >= 0) return first + ((weekday - dayOf(first) + 7) % 7) * DAY_MS + nth * 7 * DAY_MS + timeOfDay;
-  const last = new Date(first);
-  const lastDay = dayStartMs(last.getUTCFullYear(), last.getUTCMonth() + 1, 0);
-  return lastDay - ((dayOf(lastDay) - weekday + 7) % 7) * DAY_MS + timeOfDay;
+/** The start of a day, or of the first or last day of its month. */
+function dayIn(year: number, month: number, day: number, dayOfMonth: Parsed['dayOfMonth']): number {
+  if (dayOfMonth === 'last') return dayStartMs(year, month + 1, 0);
+  return dayStartMs(year, month, dayOfMonth === 'first' ? 1 : day);
 }
 
-function startOf(ms: number): number {
-  return Math.floor(ms / DAY_MS) * DAY_MS;
+/** Days from a day, 0 for a Sunday, to the weekday that the text names. */
+function daysToWeekday({ weekday, weekdayRule, added }: Parsed, today: number): number {
+  if (weekday === undefined) return 0;
+  // A week begins on Monday and ends on Sunday.
+  if (weekdayRule === 'of the week') return (weekday || 7) - (today || 7);
+  if (weekday < 0) return -weekday - today - 7;
+  const days = weekday - today;
+  const excludesToday = weekdayRule === 'after today' && added.day >= 0;
+  return days < 0 || (days === 0 && excludesToday) ? days + 7 : days;
 }
 
-function dayOf(ms: number): number {
-  return new Date(ms).getUTCDay();
-}
-
-interface Weekdays {
-  amount: number;
-  /** The amount is a word (`next weekday`) instead of a number. */
-  isWord: boolean;
-  /** The rest of the text. */
-  before: string;
-  after: string;
-}
-
-const MAX_DIGITS = 9;
-
-/** Finds `+3 weekdays`, `2 weekdays ago`, `next weekday` or `last weekday`. */
-function findWeekdays(text: string): Weekdays | undefined {
-  for (const match of text.matchAll(/weekdays?\b/gi)) {
-    const weekdays = parseWeekdays(text, match);
-    if (weekdays) return weekdays;
+/** The days in which an amount of Mondays to Fridays passes. `today` is 0 for a Sunday. */
+function workingDays(amount: number, today: number): number {
+  // `0 weekdays` on a weekend is the next Monday.
+  if (amount === 0) return today === 6 ? 2 : Number(today === 0);
+  const step = Math.sign(amount);
+  // A text may ask for a billion: only the last five are counted singly.
+  const weeks = Math.floor((Math.abs(amount) - 1) / 5);
+  let days = weeks * 7 * step;
+  for (let left = Math.abs(amount) - weeks * 5; left > 0; ) {
+    days += step;
+    const weekday = (((today + days) % 7) + 7) % 7;
+    if (weekday % 6 !== 0) left -= 1;
   }
-  return undefined;
-}
-
-function parseWeekdays(text: string, match: RegExpExecArray): Weekdays | undefined {
-  let before = text.slice(0, match.index).trimEnd();
-  let after = text.slice(match.index + match[0].length);
-  const ago = /^\s+ago\b/i.exec(after);
-  if (ago) after = after.slice(ago[0].length);
-  const word = /(?:next|last|previous)$/i.exec(before);
-  const digits = trailingRun(before, /\d/);
-  if (!word && (digits === '' || digits.length > MAX_DIGITS)) return undefined;
-  if (word) {
-    const amount = word[0].toLowerCase() === 'next' ? 1 : -1;
-    return { amount: ago ? -amount : amount, isWord: true, before: before.slice(0, word.index), after };
-  }
-  before = before.slice(0, -digits.length);
-  const sign = /[+-]$/.exec(before.trimEnd())?.[0];
-  if (sign) before = before.trimEnd().slice(0, -1);
-  const amount = Number(digits) * (sign === '-' ? -1 : 1);
-  return { amount: ago ? -amount : amount, isWord: false, before, after };
-}
-
-/** Counts Mondays to Fridays only. Keeps the time of day. */
-function addWeekdays(from: number, amount: number): number {
-  // `0 weekdays` on a weekend is the next Monday, as in PHP.
-  if (amount === 0) return dayOf(from) % 6 === 0 ? addWeekdays(from, 1) : from;
-  const direction = Math.sign(amount);
-  const day = dayOf(from);
-  // Days since the last weekday before `from` in this direction: 0 on a weekday.
-  const isWeekend = day % 6 === 0;
-  const isFirstWeekendDay = (day === 6) === direction > 0;
-  const idleDays = isWeekend ? (isFirstWeekendDay ? 1 : 2) : 0;
-  // The position in the week: 1 for a Monday if the direction is forwards, for a Friday if it is backwards.
-  const weekday = dayOf(from - idleDays * direction * DAY_MS);
-  const position = direction > 0 ? weekday : 6 - weekday;
-  const count = Math.abs(amount);
-  const rest = count % 5;
-  const weekend = position + rest > 5 ? 2 : 0;
-  return from + direction * (Math.floor(count / 5) * 7 + rest + weekend - idleDays) * DAY_MS;
+  return days;
 }

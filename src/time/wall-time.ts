@@ -1,7 +1,4 @@
-// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, arithmetic on them, and
-// texts that PHP reads as one.
-
-import { strtotime } from 'locutus/php/datetime/strtotime';
+// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, and arithmetic on them.
 
 const SECOND_MS = 1000;
 
@@ -153,23 +150,4 @@ export function secondsBefore(number: number, seconds: number): number {
   const day = (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
   const time = date.getUTCMinutes() * 100 + date.getUTCSeconds();
   return ((year * FOUR_DIGITS + day) * 100 + date.getUTCHours()) * FOUR_DIGITS + time;
-}
-
-/**
- * Reads a date text without a zone as UTC. Returns milliseconds since 1970, in whole seconds, or `undefined`
- * if the text is not a date. `nowMs` is the time that relative texts refer to.
- *
- * locutus uses the local getters of `Date`, so the process is set to UTC during the call. A process that runs
- * in UTC already is not changed. Inside a worker thread the setting has no effect.
- */
-export function strtotimeUtc(text: string, nowMs: number): number | undefined {
-  const zone = process.env.TZ;
-  if (zone !== 'UTC') process.env.TZ = 'UTC';
-  try {
-    const seconds = strtotime(text, Math.floor(nowMs / 1000));
-    return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1000 : undefined;
-  } finally {
-    if (zone === undefined) delete process.env.TZ;
-    else if (zone !== 'UTC') process.env.TZ = zone;
-  }
 }

@@ -2,7 +2,8 @@
 // wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
-import { dayStartMs, formatWallTime, parseWallTime, strtotimeUtc, wallTimeMs } from './wall-time.ts';
+import php from './php-abbreviations.json' with { type: 'json' };
+import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /**
@@ -22,17 +23,21 @@ const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
 type Abbreviations = ReadonlyMap<number, string>;
+/** `EST -300 EDT -240`. */
+const offsetsOf = (text: string): [abbreviation: string, minutes: number][] =>
+  [...text.matchAll(/\b([A-Za-z]+) (-?\d+)/g)].map(([, letters = '', minutes]) => [letters, Number(minutes)]);
 const namesByLowerCase = new Map<string, string>();
 const abbreviationsByName = new Map<string, Abbreviations>();
 for (const [key, names] of Object.entries(abbreviationGroups)) {
-  const words = key === '' ? [] : key.split(' ');
-  const abbreviations = new Map<number, string>();
-  for (let i = 0; i < words.length; i += 2) abbreviations.set(Number(words[i + 1]), words[i] ?? '');
+  const abbreviations = new Map(offsetsOf(key).map(([letters, minutes]) => [minutes, letters]));
   for (const name of names.split(' ')) {
     namesByLowerCase.set(name.toLowerCase(), name);
     abbreviationsByName.set(name, abbreviations);
   }
 }
+
+/** The abbreviations that PHP knows (`est`, `cest`, the military letters), with their minutes east of UTC. */
+const minutesByAbbreviation = new Map(offsetsOf(php.abbreviations));
 
 // The keys come from clients, so every cache has a bound.
 const zonesByText = new LRUCache<string, Zone | false>({ max: 2000 });
@@ -72,28 +77,10 @@ function parseUncached(text: string): Zone | undefined {
     const [, sign, hours = '0', minutes = '0'] = offset;
     return { kind: 'fixed', minutes: withSign(sign, Number(hours) * 60 + Number(minutes)) };
   }
-  const minutes = abbreviationMinutes(text);
+  const minutes = minutesByAbbreviation.get(text.toLowerCase());
   if (minutes !== undefined) return { kind: 'abbreviation', letters: text.toUpperCase(), minutes };
   const name = namesByLowerCase.get(text.toLowerCase());
   return name !== undefined && formatOf(name) ? { kind: 'iana', name } : undefined;
-}
-
-// After `1970-01-01 00:00:00` these words are valid too, but they are not zones.
-const NOT_ZONES = new Set(['now', 'today', 'noon', 'ago', 'thu']);
-const MAX_OFFSET_MINUTES = 14 * 60;
-
-/**
- * The offset of a zone abbreviation in PHP's table (`EST`, `cest`, the military letters), in any letter case:
- * minutes east of UTC, or `undefined` if the word is not an abbreviation. Reading a date with the zone
- * reveals the offset in locutus's copy of that table.
- */
-function abbreviationMinutes(word: string): number | undefined {
-  if (!/^[a-z]{1,6}$/i.test(word) || NOT_ZONES.has(word.toLowerCase())) return undefined;
-  const ms = strtotimeUtc(`1970-01-01 00:00:00 ${word}`, 0);
-  if (ms === undefined) return undefined;
-  const minutes = Math.round(-ms / 60_000);
-  // Adding 0 turns -0 into 0.
-  return Math.abs(minutes) <= MAX_OFFSET_MINUTES ? minutes + 0 : undefined;
 }
 
 function withSign(sign: string | undefined, minutes: number): number {

@@ -14,6 +14,10 @@ const { phrases }: { phrases: [string, number | null][] } = JSON.parse(
 const weekdays: { phrases: [string, number][] } = JSON.parse(
   readFileSync(new URL('./php-weekdays.json', import.meta.url), 'utf8'),
 );
+// Seven days, four zones: php-relative.php.
+const relative: { zones: string[]; instants: number[]; answers: Record<string, (number | false)[]> } = JSON.parse(
+  readFileSync(new URL('./php-relative.json', import.meta.url), 'utf8'),
+);
 const nowMs = 1_771_000_000_000;
 const newYork = parseZone('America/New_York') as Zone;
 
@@ -33,6 +37,17 @@ describe('parsePhpDate', () => {
       expect(date ? date.epochMs / 1000 : null).to.equal(seconds);
     });
   }
+
+  for (const [text, seconds] of Object.entries(relative.answers))
+    it(`${JSON.stringify(text)} on each day of a week`, () => {
+      const found = relative.zones.flatMap((zone) =>
+        relative.instants.map((instant) => {
+          const date = parsePhpDate(text, { nowMs: instant * 1000, zone: parseZone(zone) as Zone });
+          return date ? date.epochMs / 1000 : false;
+        }),
+      );
+      expect(found).to.deep.equal(seconds);
+    });
 
   it('does not depend on the time zone of the process', () => {
     const before = process.env.TZ;
@@ -59,7 +74,9 @@ describe('parsePhpDate', () => {
     'not a date at all',
     'foo',
     '2027-03-12 10:00 Mars/Phobos',
-    '2027-03-12 10:00 EST CET',
+    '2027-03-12 10:00 EST CET MET',
+    '2027-03-12 10:00 europe/paris',
+    '1 x 2027',
     '0000-00-00 00:00:00',
     '@',
     'x'.repeat(300),
@@ -84,10 +101,12 @@ describe('parsePhpDate', () => {
     expect(parsePhpDate('today', { ...late, zone: utcZone })?.wall).to.equal('2026-02-14 00:00:00');
   });
 
-  it('adds hours as elapsed time and days as calendar days', () => {
-    // 01:00 in New York, one hour before the clock goes forward.
+  it('adds hours and days to the wall time', () => {
+    // 01:00 in New York, one hour before the clock goes forward. PHP's strtotime adds to the wall time; only its
+    // DateTime::modify adds elapsed hours.
     const before = { nowMs: Date.UTC(2027, 2, 14, 6), zone: newYork };
-    expect(parsePhpDate('+2 hours', before)?.wall).to.equal('2027-03-14 04:00:00');
+    expect(parsePhpDate('+2 hours', before)?.wall).to.equal('2027-03-14 03:00:00');
+    expect(parsePhpDate('+3 hours', before)?.wall).to.equal('2027-03-14 04:00:00');
     expect(parsePhpDate('+1 day', before)?.wall).to.equal('2027-03-15 01:00:00');
   });
 
@@ -109,7 +128,9 @@ describe('parsePhpDate', () => {
     ['2027-07-10 +02:00', '2027-07-10 00:00:00', '2027-07-09 22:00:00'],
     ['@1771000000', '2026-02-13 16:26:40', '2026-02-13 16:26:40'],
     ['@-5', '1969-12-31 23:59:55', '1969-12-31 23:59:55'],
-    ['x', '2026-02-13 05:26:40', '2026-02-13 16:26:40'],
+    // The wall time of now is that of the default zone, 11:26:40, also in a text with another zone.
+    ['x', '2026-02-13 11:26:40', '2026-02-13 22:26:40'],
+    ['2027-07-10 10:00 EST CET', '2027-07-10 10:00:00', '2027-07-10 15:00:00'],
   ];
   for (const [text, wall, utc] of zoned) {
     it(`finds the zone: ${text}`, () => {
@@ -127,7 +148,7 @@ describe('parsePhpDate', () => {
     '+1 week',
     '10:00 -3 days',
     '10 a.m.',
-    '1 x 2027',
+    '1 X 2027',
     '20270710T100000',
     '2027-W10',
     'now',
