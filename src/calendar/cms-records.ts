@@ -168,11 +168,14 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   async function updateBody<K extends Kind>(
     kind: K,
     id: number,
-    fields: Partial<FieldsOf[K]>,
+    sent: Partial<FieldsOf[K]>,
     request: Caller,
     current?: CmsRecord,
   ): Promise<{ body: CmsRecord; current: CmsRecord | undefined }> {
     const kindMapping = writable(kind);
+    const fields = { ...sent };
+    // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides nothing.
+    if (kind === 'event' && replica.occurrenceIds(id).length > 0) delete (fields as { hidden?: boolean }).hidden;
     const before = kindMapping.needsCurrent(fields)
       ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
       : undefined;

@@ -4,13 +4,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
-import { noSuchKind, readOnly } from '../interface/errors.ts';
+import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
   INTERNAL_STATUSES,
+  isOccurrenceId,
   type Kind,
   type PostKind,
   type PostRecord,
+  seriesIdOf,
   UNPUBLISHED_STATUSES,
   WITHHELD,
 } from '../model/records.ts';
@@ -103,14 +105,15 @@ export function mayEdit(
 }
 
 /**
- * The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only: then
- * nobody may write it.
+ * The kind's mapping for a write. Throws 403 if nobody may write the record: the mapping does not have the kind or maps
+ * it read-only, or `id` is an occurrence, whose dates the CMS computes from its series.
  */
-export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): KindMapping<K> {
+export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K, id = 0): KindMapping<K> {
   const mapping = kindMappingOf(services.mapping, kind);
   const isEmbedded = kind in services.mapping.kinds.event.embedded;
   if (!mapping) throw isEmbedded ? readOnly(kind) : noSuchKind(kind);
   if (mapping.readOnly) throw readOnly(kind);
+  if (isOccurrenceId(id)) throw readOnlyOccurrence(seriesIdOf(id));
   return mapping;
 }
 

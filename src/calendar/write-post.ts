@@ -68,7 +68,7 @@ function errorContext<K extends PostKind>(
   { kind, parameterOf }: PostTarget<K>,
   id?: number,
 ): ErrorContext {
-  const { locations } = writableMapping(services, kind);
+  const { locations } = writableMapping(services, kind, id);
   const parameterAt = (location: string): string | undefined => {
     const field = [...locations].find(([, at]) => at === location)?.[0];
     // A custom field is a part of one parameter: `customFields.door_time`.
@@ -101,7 +101,7 @@ export async function readCurrent<K extends PostKind>(
   id: number,
   request: RequestContext,
 ): Promise<CmsResult<K>> {
-  writableMapping(services, kind);
+  writableMapping(services, kind, id);
   return withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.readForEditing(kind, id, request));
 }
 
@@ -162,7 +162,7 @@ export async function trashPost<K extends PostKind>(
   record: RecordOf[K],
   request: RequestContext,
 ): Promise<RecordOf[K]> {
-  const { storedAs } = writableMapping(services, kind);
+  const { storedAs } = writableMapping(services, kind, record.id);
   if (record.status === 'trash') throw alreadyTrashed(kind);
   return withApiErrors({ kind, id: record.id, anonymous: false }, async () => {
     if (storedAs === 'posts') return services.cmsRecords.trash(kind, record.id, request);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, CmsRecord, Credentials } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import { isSeries } from '../mapping/occurrences.ts';
 import {
   type CalendarRecord,
   FIRST_EMBEDDED_ID,
@@ -57,8 +58,9 @@ export function createResponseStore({
   ): Promise<void> {
     const { changeMark, isWritten = false, call } = origin;
     const kindMapping = kindMappingOf(mapping, kind)!;
-    // The sync stores a series with all its occurrences, unless the replica has it as it is.
-    if (kindMapping.occurrences) {
+    // The sync stores a series with all its occurrences, unless the replica has it as it is. The response to a write has none.
+    if (kindMapping.occurrences && (isSeries(cmsRecord) || replica.occurrenceIds(record.id).length > 0)) {
+      if (isWritten) return writeThrough.reread(kind, record.id);
       const isListed = serviceCredentials !== undefined || cmsRecord.status === 'publish';
       const isNew = !hasSameVersion(replica.get(kind, record.id), record);
       if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);

@@ -137,6 +137,14 @@ export const unknownNamespace = (): ApiError =>
 export const readOnly = (kind: Kind): ApiError =>
   new ApiError(403, 'rest_forbidden', `This site offers its ${PLURALS[kind]} for reading only.`);
 
+/** The CMS keeps the occurrence in the record of its series. */
+export const readOnlyOccurrence = (seriesId: number): ApiError =>
+  new ApiError(
+    403,
+    'rest_forbidden',
+    `An occurrence of a series is for reading only. The series is event ${seriesId}.`,
+  );
+
 /** The mapping does not have this kind. */
 export const noSuchKind = (kind: Kind): ApiError =>
   new ApiError(403, 'rest_forbidden', `This site has no ${PLURALS[kind]}.`);

@@ -84,8 +84,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
-  if (occurrences && (kind !== 'event' || !spec.readOnly))
-    throw mappingError(file, `/${kind}/occurrences`, 'only events that are readOnly can have occurrences');
+  if (occurrences && kind !== 'event')
+    throw mappingError(file, `/${kind}/occurrences`, 'only events can have occurrences');
   if (occurrences && Object.keys(embedded).length > 0)
     throw mappingError(
       file,

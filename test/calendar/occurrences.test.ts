@@ -26,7 +26,10 @@ describe('an occurrence of a series', () => {
   });
   afterEach(() => gateway.stop());
 
-  async function start(fields: object = {}, options: { waitsForSync?: boolean } = {}): Promise<void> {
+  async function start(
+    fields: object = {},
+    options: { waitsForSync?: boolean; mapping?: typeof mapping } = {},
+  ): Promise<void> {
     const record = await cms.create(
       mapping.kinds.event,
       {
@@ -129,6 +132,27 @@ describe('an occurrence of a series', () => {
         ]);
       }
     expect([cms.writes.length, cms.deletes.length]).to.deep.equal([1, 0]);
+  });
+
+  it('of a series that can be written is read-only, and follows its series at once', async () => {
+    await start(
+      {},
+      { mapping: compileMapping({ ...source, event: { ...source.event, occurrences: {} } }, 'writable') },
+    );
+    for (const request of [{ method: 'PATCH', json: { title: 'X' } }, { method: 'DELETE' }]) {
+      const { status, body } = await gateway.request(`/events/${idOn('2027-01-10')}`, { ...request, as: 'admin' });
+      expect([status, body.message]).to.deep.equal([
+        403,
+        `An occurrence of a series is for reading only. The series is event ${series}.`,
+      ]);
+    }
+    // A client that sends back what it read: a series reads as hidden, because its occurrences are listed instead.
+    const { body: read } = await gateway.request(`/events/${series}`);
+    const json = { title: 'Yoga for all', hide_from_listings: read.hide_from_listings };
+    expect((await gateway.request(`/events/${series}`, { method: 'PATCH', json, as: 'admin' })).status).to.equal(200);
+    const { body } = await gateway.request('/events?start_date=2027-01-01&end_date=2027-02-01');
+    expect(body.events.map(({ title }: { title: string }) => title)).to.deep.equal(DAYS.map(() => 'Yoga for all'));
+    expect((await gateway.request(`/events/${idOn('2027-01-10')}`)).body.hide_from_listings).to.equal(false);
   });
 
   it('that its public series does not have is 404 without a CMS call', async () => {

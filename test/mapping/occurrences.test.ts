@@ -209,8 +209,7 @@ describe('the window of the occurrences', () => {
       expect(refusal({ occurrences }).message, JSON.stringify(occurrences)).to.contain('/event/occurrences');
   });
 
-  it('is refused for events that can be written or have embedded venues', () => {
-    expect(refusal({ readOnly: false }).message).to.contain('only events that are readOnly');
+  it('is refused for events with embedded venues', () => {
     const fields = { start_date: 'meta.s', end_date: 'meta.e', venue: { embedded: { venue: 'meta.v' } } };
     expect(refusal({ fields }).message).to.contain('embedded venues');
   });

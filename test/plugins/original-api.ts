@@ -2,7 +2,7 @@
 // except for known differences.
 
 import { cpuMs, median, processTree } from '../../bench/processes.ts';
-import type { Json } from '../live/json-client.ts';
+import { differenceText, judgeAnswers } from './known-differences.ts';
 import type { PluginRequest, PluginSite } from './plugin-test.ts';
 
 export interface Comparison {
@@ -14,100 +14,6 @@ export interface Comparison {
   unexplained: string[];
 }
 
-/** A value that differs. `path` has `[]` for every index of a list. */
-interface Difference {
-  path: string;
-  original: unknown;
-  here: unknown;
-}
-
-/** The reason why a value of a response may differ. The first that fits counts. */
-interface KnownDifference {
-  reason: string;
-  fits(difference: Difference, query: string): boolean;
-}
-
-/** Each line is in docs/differences.md. */
-const KNOWN: readonly KnownDifference[] = [
-  {
-    reason: 'the taxonomy has its neutral name',
-    fits: ({ path, original, here }) =>
-      /(^|\.)taxonomy$/.test(path) && original === 'tribe_events_cat' && here === 'calendar_events_cat',
-  },
-  {
-    reason: 'links are encoded, and keep every parameter',
-    fits: ({ path, original, here }, query) => /(^|_|\.)rest_url$/.test(path) && keepsParameters(original, here, query),
-  },
-  {
-    reason: 'e-mail addresses are in the same entities each time',
-    fits: ({ path, original, here }) => /json_ld(\.\w+)*\.email$/.test(path) && decoded(original) === decoded(here),
-  },
-  {
-    reason: 'strict_dates reads a bound without an offset in the zone of the site',
-    fits: ({ path }, query) => path === 'body.rest_url' && query.includes('strict_dates'),
-  },
-  {
-    reason: 'include switches every date filter off',
-    fits: (_difference, query) => query.startsWith('events?include='),
-  },
-  {
-    reason: 'a sign without a position is before the amount',
-    fits: ({ path, original, here }) =>
-      path.endsWith('cost_details.currency_position') && original === '' && here === 'prefix',
-  },
-  {
-    reason: 'the json_ld of an unpublished event has its plain address',
-    fits: ({ path, original, here }) => path.endsWith('json_ld.url') && original === `${here}%2F/`,
-  },
-  {
-    reason: 'a draft has a time of modification in UTC',
-    fits: ({ path, original }) => path.endsWith('modified_utc') && original === '0000-00-00 00:00:00',
-  },
-  {
-    reason:
-      'a term has only those links of WordPress that lead to itself and its parent, with the methods of the public',
-    fits: ({ path }) => /^body\._links\.(about|wp:post_type|self\[\]\.targetHints\.allow)$/.test(path),
-  },
-];
-
-/** Whether `here` is the link of the original with those parameters of the query that it lacks. */
-function keepsParameters(original: unknown, here: unknown, query: string): boolean {
-  const urlOf = (text: unknown) => new URL(String(text), 'http://site/');
-  const [theirs, ours, sent] = [urlOf(original), urlOf(here), urlOf(query)];
-  const names = (url: URL) => [...url.searchParams.keys()].map((name) => name.replace(/\[\d*\]$/, ''));
-  return (
-    theirs.pathname === ours.pathname &&
-    [...theirs.searchParams].every(([name, value]) => ours.searchParams.get(name) === value) &&
-    names(ours).every((name) => names(theirs).includes(name) || names(sent).includes(name))
-  );
-}
-
-const decoded = (value: unknown): string =>
-  String(value).replace(/&#(\d+);/g, (_entity, code: string) => String.fromCodePoint(Number(code)));
-
-/** Both APIs in one form: addresses of their own routes, and texts that depend on the moment. */
-function normalized(body: unknown): unknown {
-  const text = JSON.stringify(body).replace(/https?:\/\/[^"/]+(?:\/wp-json)?\/(?:tribe|calendar)\/events\/v1/g, 'API');
-  return JSON.parse(text);
-}
-
-function differencesOf(original: unknown, here: unknown, path = ''): Difference[] {
-  if (Array.isArray(original) && Array.isArray(here)) {
-    if (original.length !== here.length) return [{ path, original, here }];
-    return original.flatMap((value, index) => differencesOf(value, here[index], `${path}[]`));
-  }
-  if (isObject(original) && isObject(here)) {
-    const names = new Set([...Object.keys(original), ...Object.keys(here)]);
-    return [...names].flatMap((name) =>
-      differencesOf(original[name], here[name], path === '' ? name : `${path}.${name}`),
-    );
-  }
-  return original === here ? [] : [{ path, original, here }];
-}
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Sends every query to both, and compares status and body. */
 export async function compareWithOriginal(
   site: PluginSite,
@@ -118,24 +24,13 @@ export async function compareWithOriginal(
   for (const query of queries) {
     const original = await site.wordpress(`tribe/events/v1/${query}`, { as });
     const here = await site.request(query, { as, mount: '/wp-json/tribe/events/v1' });
-    const differences = differencesOf(
-      { status: original.status, body: normalized(original.body) },
-      { status: here.status, body: normalized(here.body) },
-    );
-    const reasons = new Set<string>();
-    for (const difference of differences) {
-      const known = KNOWN.find((one) => one.fits(difference, query));
-      if (known) reasons.add(known.reason);
-      else comparison.unexplained.push(`${query}: ${text(difference)}`);
-    }
-    if (differences.length === 0) comparison.equal += 1;
+    const { reasons, unexplained } = judgeAnswers({ as, query }, original, here);
+    comparison.unexplained.push(...unexplained.map((difference) => `${query}: ${differenceText(difference)}`));
+    if (reasons.size === 0 && unexplained.length === 0) comparison.equal += 1;
     for (const reason of reasons) comparison.explained.set(reason, (comparison.explained.get(reason) ?? 0) + 1);
   }
   return comparison;
 }
-
-const text = ({ path, original, here }: Difference): string =>
-  `${path}: original ${JSON.stringify(original)?.slice(0, 200)}, here ${JSON.stringify(here)?.slice(0, 200)}`;
 
 /** Lists and single reads of every kind, by every parameter of the lists. */
 export function queriesOf(ids: Readonly<Record<string, number>>): string[] {

@@ -1,6 +1,16 @@
 // A WordPress with a real plugin, set up as an operator does it: filled, `init`, companion plugin, `check`, `serve`.
 
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
@@ -12,8 +22,8 @@ import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 import type { PluginRequest, PluginSite, PluginTest, SiteOptions } from './plugin-test.ts';
 
 export interface StartedSite extends PluginSite {
-  /** Restarts the gateway with another poll interval, in seconds. */
-  restartGateway(intervalS: number): Promise<void>;
+  /** Restarts the gateway with another poll interval, in seconds, and further settings. */
+  restartGateway(intervalS: number, env?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,8 +76,14 @@ export async function startPluginSite(
       mapping: false,
       database: 'mariadb',
     });
-    const { wp, url, credentials } = sandbox;
+    const { wp, credentials } = sandbox;
     const root = join(sandbox.dataDir, 'wordpress');
+    const url = sandbox.url + (options.folder ?? '');
+    if (options.folder !== undefined) {
+      symlinkSync('.', join(root, options.folder));
+      const config = join(root, 'wp-config.php');
+      writeFileSync(config, readFileSync(config, 'utf8').replaceAll(`'${sandbox.url}'`, `'${url}'`));
+    }
     const runPhpFile = async <T>(file: string): Promise<T> => {
       const output = await wp(['eval-file', file, '--user=admin']);
       const [last = ''] = output.trimEnd().split('\n').slice(-1);
@@ -129,12 +145,10 @@ export async function startPluginSite(
       }
       const settings = { ...settingsIn(join(out, 'secrets.env')), ...PATIENCE, CALENDAR_ADMIN_PORT: String(adminPort) };
       const isReadOnly = loadMapping(configIn(out).mapping).kinds.event.readOnly;
-      check = await runCli(
-        ['check', '--config', join(out, 'config.json'), '--json', ...(isReadOnly ? [] : ['--write'])],
-        { cwd: dir, env: settings },
-      );
+      const args = ['check', '--config', join(out, 'config.json'), '--json', ...(isReadOnly ? [] : ['--write'])];
+      if (options.isChecked !== false) check = await runCli(args, { cwd: dir, env: settings });
     }
-    const start = async (intervalS: number): Promise<void> => {
+    const start = async (intervalS: number, env: Readonly<Record<string, string>> = {}): Promise<void> => {
       gateway = await startGateway({
         transport: 'process',
         cmsUrl: url,
@@ -145,6 +159,7 @@ export async function startPluginSite(
           CALENDAR_ADMIN_PORT: String(adminPort),
           CALENDAR_SYNC_INTERVAL: String(intervalS),
           CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
+          ...env,
         },
       });
       await gateway.untilReady(READY_MS);
@@ -185,9 +200,9 @@ export async function startPluginSite(
           `return $wpdb->get_results( 'SELECT meta_key, meta_value FROM ' . $wpdb->postmeta . ' WHERE post_id = ${postId} ORDER BY meta_key, meta_id', ARRAY_N );`,
         ),
       nextPoll: () => untilPolled(runningGateway().adminUrl),
-      async restartGateway(intervalS) {
+      async restartGateway(intervalS, env) {
         await gateway?.stop();
-        await start(intervalS);
+        await start(intervalS, env);
       },
     };
   } catch (error) {

@@ -10,6 +10,7 @@
 // every plugin: `init` recognizes the mapping, `check` finds no failure. The checks of `webhook` run last,
 // with a gateway that does not poll.
 
+import type { Role } from '../../sandbox/site.ts';
 import type { CliResult } from '../live/cli-process.ts';
 import type { Json, JsonRequest, JsonResponse } from '../live/json-client.ts';
 import type { GatewayProcess } from '../start-gateway.ts';
@@ -43,6 +44,10 @@ export interface SiteOptions {
   /** In the table, behind the plugin's name. */
   name: string;
   theme: 'block' | 'classic';
+  /** The folder of the server that WordPress is in, such as `/blog`. Default: its root. */
+  folder?: string;
+  /** Whether `check` runs. Default: true. */
+  isChecked?: false;
 }
 
 export type Checks = Readonly<Record<string, (site: PluginSite) => Promise<void>>>;
@@ -79,7 +84,7 @@ export interface PluginSite {
 }
 
 export type PluginRequest = Omit<JsonRequest, 'authorization'> & {
-  as?: 'admin' | 'editor' | 'anonymous' | undefined;
+  as?: Role | 'anonymous' | undefined;
   /** Of the gateway; default `/calendar/events/v1`. */
   mount?: string;
 };

@@ -29,10 +29,12 @@ export async function listedOccurrences(site: PluginSite, seriesId: number, as?:
 /**
  * @param own the occurrences of the series `site.ids.weekly` as the plugin stores them
  * @param unpublished the series that only staff may see and that the plugin keeps occurrences of, in `site.ids`
+ * @param refusal what the gateway answers to a write of an occurrence
  */
 export const seriesChecks = (
   own: (site: PluginSite) => Promise<Occurrence[]>,
   unpublished: readonly string[] = ['draft', 'private'],
+  refusal = /^This site offers its events for reading only\.$/,
 ): Checks => ({
   async 'every occurrence of the plugin within the window is an event'(site) {
     const expected = (await own(site)).filter(({ start }) => start < dayFromNow(360));
@@ -70,7 +72,8 @@ export const seriesChecks = (
     const [first] = await listedOccurrences(site, site.ids.weekly!);
     for (const request of [{ method: 'PATCH', json: { title: 'X' } }, { method: 'DELETE' }] as const) {
       const { status, body } = await site.request(`events/${first!.id}`, request);
-      expect([status, body.message]).to.deep.equal([403, 'This site offers its events for reading only.']);
+      expect(status).to.equal(403);
+      expect(body.message).to.match(refusal);
     }
   },
 });

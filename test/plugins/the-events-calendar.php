@@ -61,6 +61,7 @@ $ids = array(
 	'sticky'   => $event( array( 'title' => 'Season opening', 'sticky' => true ) + $at( '2031-05-04' ) ),
 	'weekend'  => $event( array( 'title' => 'Weekend away', 'timezone' => 'Asia/Kolkata', 'cost' => '20', 'currency_symbol' => '$', 'organizer' => array( $council ), 'tag' => array( $open ) ) + $at( '2031-07-04', '18:00:00', '2031-07-06 12:00:00' ) ),
 	'free'     => $event( array( 'title' => 'Open day', 'cost' => '0', 'venue' => $mill, 'category' => array( $market, $crafts ) ) + $at( '2031-07-10' ) ),
+	'weekly'   => $event( array( 'title' => 'Yoga' ) + $at( gmdate( 'Y-m-d', time() + 7 * 86400 ) ) ),
 	'draft'    => $event( array( 'title' => 'Sketch', 'status' => 'draft' ) + $at( '2031-05-05' ) ),
 	'private'  => $event( array( 'title' => 'Members only', 'status' => 'private' ) + $at( '2031-05-06' ) ),
 	'locked'   => $event( array( 'title' => 'With password', 'content' => 'Secret words.', 'excerpt' => 'Hidden words.' ) + $at( '2031-05-07' ) ),

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
+import { listedOccurrences, seriesChecks } from './series-checks.ts';
 import { arrives, write } from './site-requests.ts';
 
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
@@ -207,6 +208,64 @@ const shown: Checks = {
   },
 };
 
+/** The rows of the plugin's table for an event. */
+const occurrencesOf = (site: PluginSite, id: number): Promise<{ start: string; end: string }[]> =>
+  site.php(
+    `return $wpdb->get_results( "SELECT start_date AS start, end_date AS end FROM {$wpdb->prefix}tec_occurrences WHERE post_id = ${id} ORDER BY 1" );`,
+  );
+
+const series: Checks = {
+  async 'rows that its paid extension would store for a series neither stop the gateway nor hide an event'(site) {
+    const { weekly, concert } = site.ids;
+    // The extension was not tried: the rows are copies of the event's own, a week later each. `concert` gets four more, in 2031.
+    await site.php(
+      `foreach ( array( ${weekly} => 29, ${concert} => 4 ) as $id => $more ) {
+        for ( $week = 1; $week <= $more; ++$week ) {
+          $at = static fn( $column ) => "DATE_ADD( $column, INTERVAL $week WEEK )";
+          $wpdb->query( "INSERT INTO {$wpdb->prefix}tec_occurrences ( event_id, post_id, start_date, start_date_utc, end_date, end_date_utc, duration, hash )
+            SELECT event_id, post_id, {$at( 'start_date' )}, {$at( 'start_date_utc' )}, {$at( 'end_date' )}, {$at( 'end_date_utc' )}, duration, SHA1( CONCAT( hash, $week ) )
+            FROM {$wpdb->prefix}tec_occurrences WHERE post_id = $id ORDER BY occurrence_id LIMIT 1" );
+        }
+        wp_update_post( array( 'ID' => $id, 'post_name' => "series-$id" ) );
+      }
+      return true;`,
+    );
+    await arrives(site, `events/by-slug/series-${weekly}`, (_, status) => status === 200);
+    await site.nextPoll();
+    const { state } = (await (await fetch(`${site.gateway.adminUrl}/status`)).json()) as Json;
+    expect(state).to.equal('live');
+    const posts = await site.php<number>("return (int) wp_count_posts( 'tribe_events' )->publish;");
+    const seen = await site.php<number[]>(
+      "return get_posts( array( 'post_type' => 'tribe_events', 'numberposts' => -1, 'fields' => 'ids', 'suppress_filters' => true, 'tribe_suppress_query_filters' => true ) );",
+    );
+    expect(seen.length).to.equal(posts);
+    for (const id of seen) expect((await site.request(`events/${id}`)).status, String(id)).to.equal(200);
+  },
+  async 'each window has the events that the plugin’s own API lists in it'(site) {
+    for (let week = 0; week < 8; week += 1) {
+      const day = (days: number) => new Date(Date.UTC(2031, 4, 1 + 7 * week + days)).toISOString().slice(0, 10);
+      const query = `events?start_date=${day(0)}&end_date=${day(6)}&per_page=50`;
+      const posts = ({ events }: Json) =>
+        (events as Json[]).map(({ id, slug }) => (String(slug).startsWith('series-') ? site.ids.concert : id)).sort();
+      const own = await site.wordpress(`tribe/events/v1/${query}`, { as: 'anonymous' });
+      expect(posts((await site.request(query)).body), query).to.deep.equal(posts(own.body));
+    }
+  },
+  ...seriesChecks(
+    (site) => occurrencesOf(site, site.ids.weekly!),
+    [],
+    /^An occurrence of a series is for reading only/,
+  ),
+  async 'a write of the series changes all its occurrences'(site) {
+    const { concert } = site.ids;
+    await write(site, `events/${concert}`, { title: 'Harbour concerts' });
+    const listed = await listedOccurrences(site, concert!);
+    expect(listed.map(({ title }) => title)).to.deep.equal(
+      (await occurrencesOf(site, concert!)).map(() => 'Harbour concerts'),
+    );
+  },
+};
+
 const webhook: Checks = {
   async 'an event that the plugin changes'(site) {
     const { fair } = site.ids;
@@ -256,6 +315,6 @@ export const plugin: PluginTest = {
     written,
     shown,
     webhook,
-    series: 'the plugin has recurring events only in its paid version',
+    series,
   },
 };

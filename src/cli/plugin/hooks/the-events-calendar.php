@@ -1,5 +1,5 @@
 <?php
-// For The Events Calendar: saves in wp/v2 make complete events on every theme, and the gateway reads past events, sticky ones and maps.
+// For The Events Calendar: saves in wp/v2 make complete events on every theme, and the gateway reads past events, series, sticky ones and maps.
 
 namespace CalendarGateway\Site;
 
@@ -55,13 +55,31 @@ function keep_cost($meta) {
     \update_post_meta($post->ID, '_EventTimezoneAbbr', \Tribe__Timezones::abbr($start, $zone));
 }, 20, 2);
 
-// The plugin limits lists of wp/v2 to upcoming events.
+// The plugin limits lists of wp/v2 to upcoming events, and lists one row for each occurrence: with a series of five, X-WP-Total would be four
+// more than the posts that there are.
 \add_filter('rest_tribe_events_query', function ($query) {
     if (is_gateway_request()) {
         $query['tribe_suppress_query_filters'] = true;
+        \add_filter('tec_events_custom_tables_v1_query_modifier_applies_to_query', '__return_false');
     }
     return $query;
 });
+
+/** The occurrences that start on these days; null if the event is not a series. The plugin has one row for any other event. */
+function occurrences_of($id, $from, $to, $today) {
+    global $wpdb;
+    static $has_table = null;
+    $table = "{$wpdb->prefix}tec_occurrences";
+    $has_table = $has_table ?? (bool) rows_of($wpdb->prepare('SHOW TABLES LIKE %s', $wpdb->esc_like($table)));
+    if (!$has_table || rows_of($wpdb->prepare("SELECT count(*) AS rows_ FROM $table WHERE post_id = %d", $id))[0]->rows_ < 2) {
+        return null;
+    }
+    return rows_of($wpdb->prepare(
+        "SELECT start_date AS start, end_date AS end FROM $table WHERE post_id = %d AND DATE(start_date) BETWEEN %s AND %s
+        ORDER BY ABS(DATEDIFF(start_date, %s)), start_date LIMIT %d",
+        $id, $from, $to, $today, MAX_OCCURRENCES
+    ));
+}
 
 // The plugin shows a map if the key is not set. wp/v2 says false then.
 foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {

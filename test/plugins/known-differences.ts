@@ -1,0 +1,171 @@
+// Compares two answers of the original API and the gateway on one site. Each known difference names the row of
+// docs/differences.md that tells clients of it.
+
+import type { Json } from '../live/json-client.ts';
+import type { PluginRequest } from './plugin-test.ts';
+
+/** A value that differs. `path` has `[]` for every index of a list. */
+export interface Difference {
+  path: string;
+  original: unknown;
+  here: unknown;
+}
+
+/** The first that fits counts. */
+interface KnownDifference {
+  reason: string;
+  /** Words of its row in docs/differences.md. */
+  docs: string;
+  fits(difference: Difference, query: string, as: PluginRequest['as']): boolean;
+}
+
+export const KNOWN: readonly KnownDifference[] = [
+  {
+    reason: 'the taxonomy has its neutral name',
+    docs: '`taxonomy` of a category',
+    fits: ({ path, original, here }) =>
+      /(^|\.)taxonomy$/.test(path) && original === 'tribe_events_cat' && here === 'calendar_events_cat',
+  },
+  {
+    reason: 'links are encoded, and keep every parameter',
+    docs: '`next_rest_url`',
+    fits: ({ path, original, here }, query) => /(^|_|\.)rest_url$/.test(path) && keepsParameters(original, here, query),
+  },
+  {
+    reason: 'e-mail addresses are in the same entities each time',
+    docs: '`json_ld` of an organizer',
+    fits: ({ path, original, here }) => /json_ld(\.\w+)*\.email$/.test(path) && decoded(original) === decoded(here),
+  },
+  {
+    reason: 'strict_dates reads a bound without an offset in the zone of the site',
+    docs: '`strict_dates` with a bound without offset',
+    fits: ({ path }, query) => path === 'body.rest_url' && query.includes('strict_dates'),
+  },
+  {
+    reason: 'include switches every date filter off',
+    docs: '`include` with dates',
+    fits: (_difference, query) => query.startsWith('events?include='),
+  },
+  {
+    reason: 'a sign without a position is before the amount',
+    docs: '`cost_details.currency_position`',
+    fits: ({ path, original, here }) =>
+      path.endsWith('cost_details.currency_position') && original === '' && here === 'prefix',
+  },
+  {
+    reason: 'a term counts its public events without a password, and no posts',
+    docs: '`count` of a term',
+    fits: ({ path, original, here }) => /(^|\.)count$/.test(path) && Number(here) < Number(original),
+  },
+  {
+    reason: 'websites are as they were sent',
+    docs: '`website` with `&`',
+    fits: ({ path, original, here }) =>
+      path.endsWith('website') && String(original).replaceAll('&amp;', '&') === String(here),
+  },
+  {
+    reason: 'a list shows no more than a single read',
+    docs: 'lists for editors',
+    fits: ({ path }, query, as) =>
+      as === 'contributor' && /^(events|venues|organizers)\?/.test(query) && LIST_PATHS.test(path),
+  },
+  {
+    reason: 'a linked draft is left out for those who may not read it',
+    docs: 'a draft venue of a public event',
+    fits: ({ path, original, here }) =>
+      /(^|\.)(venue|organizer)( \(which\))?$/.test(path) &&
+      linkedIds(here).every((id) => linkedIds(original).includes(id)),
+  },
+  {
+    reason: 'the json_ld of an unpublished event has its plain address',
+    docs: '`json_ld` of an unpublished event',
+    fits: ({ path, original, here }) => path.endsWith('json_ld.url') && original === `${here}%2F/`,
+  },
+  {
+    reason: 'a draft has a time of modification in UTC',
+    docs: '`modified_utc` of a draft',
+    fits: ({ path, original }) => path.endsWith('modified_utc') && original === '0000-00-00 00:00:00',
+  },
+  {
+    reason: 'a term has links to itself and its parent only, with the methods of the public',
+    docs: '`_links` of a term',
+    fits: ({ path }) => /^body\._links\.(about|wp:post_type|self\[\]\.targetHints\.allow)$/.test(path),
+  },
+];
+
+/** What follows from other records in a list. */
+const LIST_PATHS =
+  /^body\.(\w+ \(which\)|total|total_pages|next_rest_url|previous_rest_url|code|message|data)$|^status$/;
+
+/** Of one linked record, of several, or of ids. */
+const linkedIds = (value: unknown): unknown[] =>
+  (Array.isArray(value) ? value : [value]).map((each) => (isObject(each) ? each.id : each));
+
+/** Whether `here` is the link of the original with those parameters of the query that it lacks. */
+function keepsParameters(original: unknown, here: unknown, query: string): boolean {
+  const urlOf = (text: unknown) => new URL(String(text), 'http://site/');
+  const [theirs, ours, sent] = [urlOf(original), urlOf(here), urlOf(query)];
+  const names = (url: URL) => [...url.searchParams.keys()].map((name) => name.replace(/\[\d*\]$/, ''));
+  return (
+    theirs.pathname === ours.pathname &&
+    [...theirs.searchParams].every(([name, value]) => ours.searchParams.get(name) === value) &&
+    names(ours).every((name) => names(theirs).includes(name) || names(sent).includes(name))
+  );
+}
+
+const decoded = (value: unknown): string =>
+  String(value).replace(/&#(\d+);/g, (_entity, code: string) => String.fromCodePoint(Number(code)));
+
+/** Both APIs in one form: the addresses of their own routes, also below a site's sub-folder. */
+function normalized(body: unknown): unknown {
+  const text = JSON.stringify(body).replace(/https?:\/\/[^"\s?]+\/(?:tribe|calendar)\/events\/v1/g, 'API');
+  return JSON.parse(text);
+}
+
+export function differencesOf(original: unknown, here: unknown, path = ''): Difference[] {
+  if (Array.isArray(original) && Array.isArray(here)) {
+    const [theirs, ours] = [idsOf(original), idsOf(here)];
+    if (original.length !== here.length || JSON.stringify(theirs) !== JSON.stringify(ours))
+      return [{ path: `${path} (which)`, original: theirs, here: ours }];
+    return original.flatMap((value, index) => differencesOf(value, here[index], `${path}[]`));
+  }
+  if (isObject(original) && isObject(here)) {
+    const names = new Set([...Object.keys(original), ...Object.keys(here)]);
+    return [...names].flatMap((name) =>
+      differencesOf(original[name], here[name], path === '' ? name : `${path}.${name}`),
+    );
+  }
+  return original === here ? [] : [{ path, original, here }];
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of other records is one difference, however many fields they have. Values without an id are compared one by one. */
+const idsOf = (list: readonly unknown[]): unknown[] => list.map((item) => (isObject(item) ? item.id : typeof item));
+
+interface Answer {
+  status: number;
+  body: unknown;
+}
+
+/** What differs between two answers to one request: by a known reason, and otherwise. */
+export function judgeAnswers(
+  { query, as }: { query: string; as: PluginRequest['as'] },
+  original: Answer,
+  here: Answer,
+): { reasons: Set<string>; unexplained: Difference[] } {
+  const reasons = new Set<string>();
+  const unexplained = differencesOf(
+    { status: original.status, body: normalized(original.body) },
+    { status: here.status, body: normalized(here.body) },
+  ).filter((difference) => {
+    const known = KNOWN.find((one) => one.fits(difference, query, as));
+    if (known) reasons.add(known.reason);
+    return known === undefined;
+  });
+  return { reasons, unexplained };
+}
+
+export const differenceText = ({ path, original, here }: Difference): string =>
+  `${path}: original ${JSON.stringify(original)?.slice(0, 200)}, here ${JSON.stringify(here)?.slice(0, 200)}`;
