@@ -54,6 +54,7 @@ the same random records through both. Compares answers, pages, and the rows in t
     queries: { type: 'string', value: 'N', default: '1000', help: 'requests that read' },
     writes: { type: 'string', value: 'N', default: '60', help: 'records that are created and updated' },
     rounds: { type: 'string', value: 'N', default: '4', help: 'settings of each site' },
+    only: { type: 'string', value: 'SITE', choices: ['classic', 'block'], help: 'one of the two sites: classic, block' },
     examples: { type: 'string', value: 'N', default: '2', help: 'to print for each difference' },
   },
 );
@@ -142,10 +143,11 @@ const stop = async () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stop().finally(() => process.exit(1)));
 
-const sites = [
+const allSites = [
   { name: 'classic theme', theme: 'classic', isChecked: false },
   { name: 'block theme in /blog', theme: 'block', folder: '/blog', isChecked: false },
 ] as const;
+const sites = allSites.filter(({ theme }) => options.only === undefined || theme === options.only);
 const rounds = Number(options.rounds);
 try {
   for (const [index, siteOptions] of sites.entries()) {
@@ -161,7 +163,9 @@ try {
     for (const [salt, round] of all.entries()) {
       const where = `${siteOptions.name}, round ${salt}`;
       console.log(`${where}: ${JSON.stringify({ ...round.wordpress, ...round.plugin })}`);
+      const before = { ...tally };
       await runRound(site, round, where, 1 / (sites.length * rounds), 10 * index + salt);
+      console.log(`  ${tally.queries - before.queries} queries, ${tally.writes - before.writes} records written`);
     }
     await site.close();
     site = undefined;

@@ -5,6 +5,7 @@ import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
 import type { SiteConnection } from '../open-site.ts';
 import type { SampledRecord, SampledRecords } from '../sample-records.ts';
@@ -98,6 +99,12 @@ export interface CmsChecks {
   draftOf(kind: Kind): Values;
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
+  /** The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none. */
+  readByPlugin?(
+    kindMapping: KindMapping<Kind>,
+    id: number,
+    mapping: Mapping,
+  ): Promise<{ api: string; record: JsonObject } | undefined>;
   /** Why the site did not store the value; undefined if the CMS has no reason of its own. */
   judgeChange(change: ChangedValue, context: CheckContext): Promise<Finding | undefined>;
 }

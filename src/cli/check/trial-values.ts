@@ -1,5 +1,6 @@
 // The values that `check --write` writes into each field, and how it compares them with what it reads back.
 
+import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
@@ -29,6 +30,8 @@ const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
 /** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */
 const NUMBERS = ['12.5', '12', '1'];
 const TEXT = 'Check 12';
+/** The currency of the first must survive. A field that holds numbers only stores another text than the second. */
+const COSTS = ['12.50 €', '12 - 15'];
 
 export const isNumber = (written: unknown): boolean => NUMBERS.includes(written as string);
 
@@ -46,7 +49,7 @@ export function trialSteps(records: SampledRecords, timezone: string, kindMappin
       continue;
     const value = trialValue(records, timezone, name, field);
     if (kindMapping.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
-    else if (value !== undefined) addStep(field.key, [value]);
+    else if (value !== undefined) addStep(field.key, name === 'cost' ? COSTS : [value]);
   }
   for (const [name, { type, accessor }] of kindMapping.customFields) {
     if (!accessor.write || accessor.location === STATUS) continue;
@@ -89,8 +92,7 @@ function trialValue(records: SampledRecords, timezone: string, name: string, fie
       if (name === 'email') return 'check@example.org';
       if (name === 'phone') return '555-010-0112';
       if (name === 'zip') return '12345';
-      // A field that holds numbers only stores another text than this range.
-      return name === 'cost' ? '12 - 15' : TEXT;
+      return TEXT;
     case 'html':
       return 'Written by check.';
     default:
@@ -142,8 +144,21 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
   if (isNumber(written)) return read !== '' && Number(read) === Number(written);
   // Fields for phone numbers store them in the format of the country.
   if (name === 'phone') return digitsOf(read) === digitsOf(written);
+  if (name === 'cost' && typeof read === 'string' && typeof written === 'string') return hasMoney(read, written);
   // WordPress adds HTML tags around a text.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
+}
+
+/** A value in an API of the plugin as the mapping reads it: of linked records, one or several, the ids. */
+export const shownByPlugin = (value: unknown, written: unknown): unknown =>
+  Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
+
+/** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
+const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
+
+function hasMoney(read: string, written: string): boolean {
+  const found = moneyIn(read);
+  return moneyIn(written).every((part) => found.splice(0, found.indexOf(part) + 1).length > 0);
 }
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

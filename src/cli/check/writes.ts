@@ -16,6 +16,7 @@ import {
   isNumber,
   isSameValue,
   recordValue,
+  shownByPlugin,
   trialSteps,
   unlinkableFields,
   type Values,
@@ -169,7 +170,7 @@ async function tryAlternatives(
   return tried;
 }
 
-/** Writes the values, reads them back and compares. */
+/** Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows better. */
 async function tryStep(
   trial: WriteTrial,
   kindMapping: KindMapping<Kind>,
@@ -188,9 +189,16 @@ async function tryStep(
     const before = kindMapping.read(context.current, site, linkTables);
     await cms.update(kindMapping, id, kindMapping.write(changesOf(values) as never, context), options);
     const after = kindMapping.read(await read(), site, linkTables);
+    const own = isClearing ? undefined : await trial.cms.readByPlugin?.(kindMapping, id, trial.mapping);
     const judge = async ([key, name]: readonly [string, string]): Promise<Finding> => {
       const value = recordValue(after, key);
-      if (isSameValue(name, value, values[key])) return { name, ...ok('') };
+      if (isSameValue(name, value, values[key])) {
+        const meant = own?.record[name];
+        if (meant === undefined || isSameValue(name, shownByPlugin(meant, values[key]), values[key]))
+          return { name, ...ok('') };
+        const message = `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ${shown(values[key])} was written`;
+        return { name, ...fail(message, advise('value-changed')) };
+      }
       const path = (kindMapping.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };

@@ -320,6 +320,30 @@ describe('check', () => {
     expect(site.requests.filter((each) => each.startsWith('POST'))).to.deep.equal([]);
   });
 
+  it('fails with --write for a value that reads back and that the plugin shows as another', async () => {
+    site = await startFakeSite({ types: [gigs()], logins: ['service:right'] });
+    // The Events Calendar takes "12.50 €" without a symbol in its row for 12.50 of its own currency.
+    site.before = ({ url = '' }, response) => {
+      if (!url.includes('/tribe/events/v1/events/')) return false;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ cost: '$12.50', all_day: true, start_date: '2031-05-01 19:30:00' }));
+      return true;
+    };
+    const mapping = { ...MAPPING, wordpress: { hooks: 'the-events-calendar' } };
+    let text = '';
+    await check({ config: configFile({}, mapping), json: true, write: true }, (part) => {
+      text += part;
+    });
+    const { rows } = JSON.parse(text) as Result;
+    const failed = rows.filter(({ area, state }) => area === 'writes' && state === 'fail');
+    expect(failed.map(({ name, message }) => [name, message])).to.deep.equal([
+      [
+        'event.cost',
+        'the plugin takes it for something else: tribe/events/v1 shows $12.50 after 12.50 € was written',
+      ],
+    ]);
+  });
+
   it('fails with --write for a value that was accepted and not stored', async () => {
     const { whole_day: _, ...registered } = META;
     const result = await runCheck({ types: [gigs({ meta: registered })] }, { write: true });

@@ -7,7 +7,7 @@ import { basicCredentialsOf } from '../../../config.ts';
 import type { Config } from '../../../config-schema.ts';
 import type { KindMapping } from '../../../mapping/mapping.ts';
 import { metaKeys } from '../../../mapping/meta-keys.ts';
-import type { EventRecord, Kind } from '../../../model/records.ts';
+import { type EventRecord, type Kind, PLURALS } from '../../../model/records.ts';
 import { formatWallTime } from '../../../time/wall-time.ts';
 import { pathsOf, valueAtPath } from '../../field-samples.ts';
 import { basicAuth, openSite, orIfRefused, type WordPressConnection } from '../../open-site.ts';
@@ -47,9 +47,22 @@ export function openWordPressChecks(config: Config): CmsChecks {
     judgeFields: requiredFields,
     // WordPress stores a draft with a title alone.
     draftOf: () => ({}),
+    readByPlugin: readByPlugin(connection),
     judgeChange,
   };
 }
+
+/** By the part of the companion plugin for the event plugin. */
+const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
+
+const readByPlugin =
+  ({ call }: WordPressConnection): NonNullable<CmsChecks['readByPlugin']> =>
+  async ({ kind }, id, { source }) => {
+    const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
+    if (api === undefined) return undefined;
+    const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
+    return answer && { api, record: objectOrEmpty(answer.json) };
+  };
 
 /** The companion plugin has a route in it, so the site's index names it. */
 const COMPANION_NAMESPACE = 'calendar-gateway/v1';
