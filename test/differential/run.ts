@@ -54,7 +54,12 @@ the same random records through both. Compares answers, pages, and the rows in t
     queries: { type: 'string', value: 'N', default: '1000', help: 'requests that read' },
     writes: { type: 'string', value: 'N', default: '60', help: 'records that are created and updated' },
     rounds: { type: 'string', value: 'N', default: '4', help: 'settings of each site' },
-    only: { type: 'string', value: 'SITE', choices: ['classic', 'block'], help: 'one of the two sites: classic, block' },
+    only: {
+      type: 'string',
+      value: 'SITE',
+      choices: ['classic', 'block'],
+      help: 'one of the two sites: classic, block',
+    },
     examples: { type: 'string', value: 'N', default: '2', help: 'to print for each difference' },
   },
 );

@@ -3,12 +3,40 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { ACF_TYPES } from '../mapping/field-types.ts';
+import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { arrives, write } from './site-requests.ts';
 
 /** A field as the plugin's own function returns it, without its display format. */
 const field = (site: PluginSite, id: number | undefined, name: string): Promise<unknown> =>
   site.php(`return get_field( '${name}', ${id}, false );`);
+
+const acf = (
+  name: string,
+  values: (ids: PluginSite['ids']) => unknown[],
+  read = `get_field( '${name}', $id, false )`,
+) => ({
+  values,
+  read,
+  write: `update_field( 'field_happening_${name}', $value, $id )`,
+});
+
+const valueByValue = bothWays(
+  {
+    start_date: acf('event_start', () => ['2031-08-01 00:00:00', '2031-07-31 23:59:59']),
+    cost: acf('price', () => ['15', '12.5', '1000'], "'$' . get_field( 'price', $id, false )"),
+    website: acf('ticket_link', () => ['https://a.example/', 'https://b.example/?a=1&b=2']),
+    all_day: acf('whole_day', () => [true, false], "(bool) get_field( 'whole_day', $id, false )"),
+    featured: acf('featured', () => [true, false], "(bool) get_field( 'featured', $id, false )"),
+    venue: acf('location', ({ hall }) => [hall], "array( 'id' => (int) get_field( 'location', $id, false ) )"),
+    organizer: acf(
+      'organisers',
+      ({ players }) => [[players]],
+      "array_map( 'intval', (array) get_field( 'organisers', $id, false ) )",
+    ),
+  },
+  { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00' },
+);
 
 export const plugin: PluginTest = {
   mapping: 'a file of its own',
@@ -28,6 +56,7 @@ export const plugin: PluginTest = {
       },
     },
     written: {
+      ...valueByValue,
       async 'one field, and the required ones stay'(site) {
         const { concert } = site.ids;
         expect((await write(site, `events/${concert}`, { cost: '20' })).cost).to.equal('$20');

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
+import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { arrives, write } from './site-requests.ts';
 
@@ -21,6 +22,37 @@ const venueOf = (site: PluginSite, id: unknown): Promise<Json> =>
 
 /** The calendar file of an event that the plugin offers to visitors. */
 const calendarFile = (site: PluginSite, url: unknown) => site.page(`${new URL(String(url)).pathname}ical`);
+
+const EVENT = 'new GatherPress\\Core\\Event\\Event( $id )';
+const datetime = (key: string) => `( ${EVENT} )->get_datetime()['${key}']`;
+const saved = (key: string) =>
+  `( ${EVENT} )->save_datetimes( array( '${key}' => $value ) + array_intersect_key( ( ${EVENT} )->get_datetime(), array( 'datetime_start' => 1, 'datetime_end' => 1, 'timezone' => 1 ) ) )`;
+
+const valueByValue = bothWays(
+  {
+    start_date: {
+      values: () => ['2031-08-01 00:00:00', '2031-07-31 23:59:59', '2031-03-01 02:30:00'],
+      read: datetime('datetime_start'),
+      write: saved('datetime_start'),
+    },
+    timezone: {
+      values: () => ['Europe/Paris', 'America/New_York', 'Asia/Kathmandu'],
+      read: datetime('timezone'),
+      write: saved('timezone'),
+    },
+    website: {
+      values: () => ['https://meet.example/7', 'https://meet.example/?a=1&b=2'],
+      read: "get_post_meta( $id, 'gatherpress_online_event_link', true )",
+      write: "update_post_meta( $id, 'gatherpress_online_event_link', $value )",
+    },
+    venue: {
+      values: ({ hall, mill }) => [hall, mill],
+      read: `array( 'id' => get_page_by_path( substr( wp_get_object_terms( $id, '_gatherpress_venue' )[0]->slug, 1 ), OBJECT, 'gatherpress_venue' )->ID )`,
+      write: "wp_set_object_terms( $id, '_' . get_post( $value )->post_name, '_gatherpress_venue' )",
+    },
+  },
+  DATES,
+);
 
 export const plugin: PluginTest = {
   mapping: 'gatherpress',
@@ -56,6 +88,7 @@ export const plugin: PluginTest = {
       },
     },
     written: {
+      ...valueByValue,
       async 'an event is in the plugin’s table, with its keys and its venue'(site) {
         const { id } = await write(site, 'events', { title: 'Made', ...DATES, venue: site.ids.hall }, 201);
         const dates = {

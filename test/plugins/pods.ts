@@ -3,12 +3,39 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { PODS_TYPES } from '../mapping/field-types.ts';
+import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { arrives, write } from './site-requests.ts';
 
 /** A field as the plugin's own function returns it; of related posts the ids. */
 const field = (site: PluginSite, pod: string, id: unknown, name: string): Promise<unknown> =>
   site.php(`$value = pods( '${pod}', ${id} )->field( '${name}', array( 'output' => 'ids' ) ); return $value;`);
+
+const pod = (name: string, values: (ids: PluginSite['ids']) => unknown[], cast = '') => ({
+  values,
+  read: `${cast} pods( 'event', $id )->field( '${name}', array( 'output' => 'ids' ) )`,
+  write: `pods( 'event', $id )->save( '${name}', $value )`,
+});
+
+const valueByValue = bothWays(
+  {
+    start_date: pod('start_date', () => ['2031-08-01 00:00:00', '2031-07-31 23:59:59']),
+    timezone: pod('timezone', () => ['Europe/Paris', 'UTC+5.5']),
+    cost: pod('cost', () => ['$15', '15€', '€12.50', '$5 - $25', 'Free', 'Donation']),
+    website: pod('website', () => ['https://a.example/', 'https://b.example/?a=1&b=2']),
+    all_day: pod('all_day', () => [true, false], '(bool)'),
+    featured: pod('featured', () => [true, false], '(bool)'),
+    venue: {
+      ...pod('venue', ({ hall, mill }) => [hall, mill]),
+      read: "array( 'id' => (int) current( (array) pods( 'event', $id )->field( 'venue', array( 'output' => 'ids' ) ) ) )",
+    },
+    organizer: {
+      ...pod('organizer', ({ players, council }) => [[players], [players, council]]),
+      read: "array_map( 'intval', (array) pods( 'event', $id )->field( 'organizer', array( 'output' => 'ids' ) ) )",
+    },
+  },
+  { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00' },
+);
 
 export const plugin: PluginTest = {
   mapping: 'pods',
@@ -40,6 +67,7 @@ export const plugin: PluginTest = {
       },
     },
     written: {
+      ...valueByValue,
       async 'an event that the plugin reads'(site) {
         const { hall, players, council } = site.ids;
         const dates = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00' };

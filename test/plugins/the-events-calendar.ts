@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
+import { bothWays } from './both-ways.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
@@ -208,6 +209,54 @@ const shown: Checks = {
   },
 };
 
+const save = (field: string, value = '$value') =>
+  `tribe_events()->where( 'id', $id )->set( '${field}', ${value} )->save()`;
+
+const valueByValue = bothWays(
+  {
+    start_date: {
+      values: () => ['2031-08-01 00:00:00', '2031-07-31 23:59:59', '2031-03-01 02:30:00'],
+      read: "tribe_get_start_date( $id, true, 'Y-m-d H:i:s' )",
+      write:
+        "tribe_events()->where( 'id', $id )->set_args( array( 'start_date' => $value, 'end_date' => '2031-08-01 12:00:00' ) )->save()",
+    },
+    timezone: {
+      values: () => ['Europe/Paris', 'America/New_York', 'UTC', 'UTC+5.5', 'Asia/Kathmandu'],
+      read: 'Tribe__Events__Timezones::get_event_timezone_string( $id )',
+      write: save('timezone'),
+    },
+    cost: {
+      values: () => ['15', '$15', '15€', '€12.50', '5-25', 'Free', 'Donation'],
+      read: 'tribe_get_cost( $id, true )',
+      // Its editor saves the sign apart from the amount.
+      write:
+        "update_post_meta( $id, '_EventCost', $value ); update_post_meta( $id, '_EventCurrencySymbol', '' ); wp_update_post( array( 'ID' => $id ) )",
+    },
+    website: {
+      values: () => ['https://a.example/', 'https://b.example/?a=1&b=2'],
+      read: 'tribe_get_event_website_url( $id )',
+      write: save('url'),
+    },
+    all_day: { values: () => [true, false], read: '(bool) tribe_event_is_all_day( $id )', write: save('all_day') },
+    featured: {
+      values: () => [true, false],
+      read: "tribe( 'tec.featured_events' )->is_featured( $id )",
+      write: save('featured'),
+    },
+    venue: {
+      values: ({ hall, mill }) => [hall, mill],
+      read: "array( 'id' => tribe_get_venue_id( $id ) )",
+      write: save('venue'),
+    },
+    organizer: {
+      values: ({ players, council }) => [[players], [players, council]],
+      read: 'tribe_get_organizer_ids( $id )',
+      write: save('organizer'),
+    },
+  },
+  DATES,
+);
+
 /** The rows of the plugin's table for an event. */
 const occurrencesOf = (site: PluginSite, id: number): Promise<{ start: string; end: string }[]> =>
   site.php(
@@ -312,7 +361,7 @@ export const plugin: PluginTest = {
   columns: {
     recognised: {},
     read,
-    written,
+    written: { ...written, ...valueByValue },
     shown,
     webhook,
     series,

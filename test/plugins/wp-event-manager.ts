@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
+import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { arrives, write } from './site-requests.ts';
 
@@ -23,6 +24,42 @@ async function create(site: PluginSite, event: Json): Promise<number> {
   expect(status, JSON.stringify(body)).to.equal(201);
   return Number(body.id);
 }
+
+const day = inDays(5);
+const row = (key: string) => `update_post_meta( $id, '${key}', $value )`;
+
+/** Its own screens store the rows as these do. */
+const valueByValue = bothWays(
+  {
+    start_date: {
+      values: () => [`${day} 00:00:00`, `${day} 09:59:00`],
+      read: 'get_event_start_date( $id )',
+      write: row('_event_start_date'),
+    },
+    timezone: {
+      values: () => ['Europe/Paris', 'Asia/Kathmandu'],
+      read: 'get_post( $id )->_event_timezone',
+      write: row('_event_timezone'),
+    },
+    cost: {
+      values: () => ['$15', '15€', '€12.50', '$10 - $20'],
+      read: '( $GLOBALS["post"] = get_post( $id ) ) ? get_event_ticket_price( $id ) : null',
+      write: row('_event_ticket_price'),
+    },
+    featured: { values: () => [true, false], read: 'is_event_featured( $id )', write: row('_featured') },
+    venue: {
+      values: ({ hall }) => [hall],
+      read: "array( 'id' => (int) get_post( $id )->_event_venue_ids )",
+      write: row('_event_venue_ids'),
+    },
+    organizer: {
+      values: ({ players, council }) => [[players], [players, council]],
+      read: "array_map( 'intval', get_post( $id )->_event_organizer_ids )",
+      write: row('_event_organizer_ids'),
+    },
+  },
+  { start_date: `${day} 10:00:00`, end_date: `${day} 11:00:00` },
+);
 
 export const plugin: PluginTest = {
   mapping: 'wp-event-manager',
@@ -51,6 +88,7 @@ export const plugin: PluginTest = {
       },
     },
     written: {
+      ...valueByValue,
       async 'the dates in both keys, and links as the plugin stores them'(site) {
         const id = await create(site, { venue: site.ids.hall, organizer: [site.ids.players, site.ids.council] });
         expect(await rowOf(site, id, '_event_start_date')).to.equal(`${inDays(5)} 10:00:00`);
