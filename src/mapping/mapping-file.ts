@@ -62,6 +62,8 @@ export interface CustomFieldSpec extends LocationSpec {
 export interface OccurrenceWindow {
   pastDays?: number;
   futureDays?: number;
+  /** What `check` adds when there are series. */
+  note?: string;
 }
 
 export interface KindSpec {

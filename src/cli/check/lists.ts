@@ -78,6 +78,7 @@ export const SERIES_CHECK: Check = {
       advise,
       events.map(({ cmsRecord }) => cmsRecord),
       pluginOptions,
+      mapping.source.event.occurrences?.note,
     );
   },
 };
@@ -86,6 +87,7 @@ export function judgeSeries(
   advise: Advise<SharedRows>,
   events: readonly CmsRecord[],
   pluginOptions: string,
+  note?: string,
 ): Finding[] {
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
@@ -105,7 +107,8 @@ export function judgeSeries(
       ),
     ];
   const total = counts.reduce((sum, count) => sum + count, 0);
-  return [ok(`${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`)];
+  const found = `${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`;
+  return [ok(note !== undefined && total > 0 ? `${found} (${note})` : found)];
 }
 
 /** A CMS may refuse a list before it looks for the collection. */

@@ -337,10 +337,7 @@ describe('check', () => {
     const { rows } = JSON.parse(text) as Result;
     const failed = rows.filter(({ area, state }) => area === 'writes' && state === 'fail');
     expect(failed.map(({ name, message }) => [name, message])).to.deep.equal([
-      [
-        'event.cost',
-        'the plugin takes it for something else: tribe/events/v1 shows $12.50 after 12.50 € was written',
-      ],
+      ['event.cost', 'the plugin takes it for something else: tribe/events/v1 shows $12.50 after 12.50 € was written'],
     ]);
   });
 

@@ -35,6 +35,10 @@ describe('check of lists', () => {
     expect(judgeSeries(advise, [event(null), event([{}, {}])], 'gigs')).to.deep.equal([
       { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
     ]);
+    expect(judgeSeries(advise, [event([{}])], 'gigs', 'not tried')[0]?.message).to.match(
+      / 1 occurrences \(not tried\)$/,
+    );
+    expect(judgeSeries(advise, [event(null)], 'gigs', 'not tried')[0]?.message).to.match(/ 0 occurrences$/);
     expect(judgeSeries(advise, [], '')).to.deep.equal([]);
     const [older] = judgeSeries(advise, [event()], 'gigs');
     expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('series-missing', 'gigs')]);
