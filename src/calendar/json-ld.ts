@@ -60,7 +60,8 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
     url: '',
     address: {
       '@type': 'PostalAddress',
-      ...Object.fromEntries(Object.entries(address).filter(([, part]) => part !== '')),
+      // PHP takes "0" for empty.
+      ...Object.fromEntries(Object.entries(address).filter(([, part]) => part !== '' && part !== '0')),
     },
     telephone: escapeHtmlOnce(venue.phone),
     sameAs: venue.website,

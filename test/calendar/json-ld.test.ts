@@ -103,6 +103,11 @@ describe('json_ld', () => {
     });
   });
 
+  it('of a venue whose parts are "0" has none of them, as of empty ones', async () => {
+    const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H', zip: '0', city: '0' })]);
+    expect((location as { address: object }).address).to.deep.equal({ '@type': 'PostalAddress' });
+  });
+
   it('of a venue with only a name', async () => {
     const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H' })]);
     expect(location).to.deep.equal({

@@ -52,7 +52,9 @@ function keep_cost($meta) {
         return;
     }
     \update_post_meta($post->ID, '_EventDuration', \strtotime("$end_utc UTC") - \strtotime("$start_utc UTC"));
-    \update_post_meta($post->ID, '_EventTimezoneAbbr', \Tribe__Timezones::abbr($start, $zone));
+    // An offset such as UTC+5.5 is its own abbreviation.
+    $abbreviation = \strpos($zone, 'UTC') === 0 ? $zone : \Tribe__Timezones::abbr($start, $zone);
+    \update_post_meta($post->ID, '_EventTimezoneAbbr', $abbreviation);
 }, 20, 2);
 
 // The plugin limits lists of wp/v2 to upcoming events, and lists one row for each occurrence: with a series of five, X-WP-Total would be four
