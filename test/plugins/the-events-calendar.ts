@@ -162,6 +162,13 @@ const written: Checks = {
       await saved({ meta: { _EventVenueID: [], _EventOrganizerID: [] } });
     }
   },
+  async 'organizers are stored in the order that was sent, also those that were there before'(site) {
+    const { players, council } = site.ids;
+    const { id } = await write(site, 'events', { title: 'Ordered', ...DATES, organizer: [players] }, 201);
+    const { organizer } = await write(site, `events/${id}`, { organizer: [council, players] });
+    expect((organizer as Json[]).map((each) => each.id)).to.deep.equal([council, players]);
+    expect(await valuesOf(site, id, '_EventOrganizerID')).to.deep.equal([council, players].map(String));
+  },
   async 'a title alone leaves the rows as they are'(site) {
     const { free } = site.ids;
     const rows = async () => (await site.rows(free!)).filter(([key]) => /^_(Event|Venue|Organizer)/.test(key));

@@ -41,6 +41,21 @@ function keep_cost($meta) {
     }
 }, 5, 3);
 
+// WordPress keeps those rows of a list that are sent again, and adds the others behind them: after 21, the list 27, 21 would become 21, 27. The
+// first organizer is the one that the plugin names.
+\add_action('rest_after_insert_tribe_events', function ($post, $request) {
+    foreach (['_EventVenueID', '_EventOrganizerID'] as $key) {
+        $sent = \array_map('strval', (array) ($request['meta'][$key] ?? []));
+        if (!is_gateway_request() || !$sent || $sent === \get_post_meta($post->ID, $key)) {
+            continue;
+        }
+        \delete_post_meta($post->ID, $key);
+        foreach ($sent as $id) {
+            \add_post_meta($post->ID, $key, $id);
+        }
+    }
+}, 20, 2);
+
 // Updates what the plugin's code for wp/v2 does not: the duration and the abbreviation of the zone. Priority 20: the plugin writes the rows of
 // its tables at 100.
 \add_action('rest_after_insert_tribe_events', function ($post, $request) {
