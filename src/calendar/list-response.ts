@@ -6,16 +6,17 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { ANY_STATUS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
+import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 import { exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import {
-  joinRendered,
-  joinStaff,
+  identityOfList,
   publicItems,
+  RenderedList,
   runInOneTurn,
   runInTurns,
   type Serialize,
+  type Steps,
   staffItems,
 } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
@@ -70,7 +71,7 @@ export async function listAccess(
   };
 }
 
-export interface ListPage<K extends PostKind> {
+export interface ListPage<K extends Kind> {
   kind: K;
   ids: number[];
   total: number;
@@ -89,63 +90,75 @@ export const extraRequests = (records: number, recordsPerRequest: number): numbe
 /** Records of a JSON list that cost about as much as one request. */
 const RECORDS_PER_REQUEST = 50;
 
-/** Throws 404 for a page after the last one. Page 1 of an empty list exists. */
-export function assertPageExists<K extends PostKind>({ kind, total, page }: ListPage<K>): void {
-  if (page.page > Math.max(totalPages(total, page.perPage), 1)) throw pageNotFound(kind);
+/** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
+export function assertPageExists<K extends Kind>({ kind, total, page }: ListPage<K>): void {
+  if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.perPage), 1)) throw pageNotFound(kind);
 }
 
-interface FoundPage<K extends PostKind> {
+export interface FoundPage<K extends Kind> {
   listPage: ListPage<K>;
-  access: ListAccess;
+  access: Pick<ListAccess, 'isPublic' | 'visibilities'>;
 }
 
 /**
- * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page that
- * takes long is rendered in several turns of the event loop. If the replica changes meanwhile, the page is
- * found again and rendered in one turn: a page belongs to one state.
+ * Finds the page of a list and builds its response. Throws 404 for a page after the last one, and 400
+ * `calendar_list_too_large`.
  */
-export async function listResponse<K extends PostKind>(
+export const listResponse = <K extends Kind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
   baseUrl: string,
+): Promise<ApiResponse> => buildFound(services, find, (found) => responseSteps(services, found, baseUrl));
+
+/**
+ * Builds a response from the page of a list, in several turns of the event loop if that takes long. If the
+ * replica changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
+ */
+export async function buildFound<Found>(
+  services: Services,
+  find: () => Promise<Found>,
+  build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
-  const response = await runInTurns(services, responseSteps(services, await find(), baseUrl));
-  return response ?? runInOneTurn(responseSteps(services, await find(), baseUrl));
+  const response = await runInTurns(services, build(await find()));
+  return response ?? runInOneTurn(build(await find()));
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */
-function* responseSteps<K extends PostKind>(
+function* responseSteps<K extends Kind>(
   services: Services,
   { listPage, access: { isPublic, visibilities } }: FoundPage<K>,
   baseUrl: string,
-): Generator<number, ApiResponse> {
+): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { kind, ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
   const audience: Audience = { baseUrl, visibilities };
-  const head = {
+  const rest = restOf(listPage);
+  const response = (items: readonly { bytes: Uint8Array }[]): ApiResponse => ({
     status: 200,
+    body: new RenderedList(
+      name,
+      items.map(({ bytes }) => bytes),
+      rest,
+    ),
     headers: totalHeaders(listPage.total, listPage.page),
+    builtBytes: items.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
     extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
-  };
-  if (!isPublic) {
-    const items = yield* staffItems<K>(services, kind, ids, audience, serialize);
-    return { ...head, body: joinStaff(name, items, restOf(listPage)) };
-  }
+  });
+  if (!isPublic) return response(yield* staffItems<K>(services, kind, ids, audience, serialize));
   const items = yield* publicItems<K>(services, kind, ids, audience, serialize);
-  const { parts, etag, cacheTags } = joinRendered(name, items, restOf(listPage));
   const replicaVersion = services.replica.version;
-  return { ...head, body: parts, etag, cacheTags, validUntilMs, replicaVersion };
+  return { ...response(items), ...identityOfList(name, items, rest), validUntilMs, replicaVersion };
 }
 
 /** The properties of the body beside the items. */
-export const restOf = ({ links, total, page }: Pick<ListPage<PostKind>, 'links' | 'total' | 'page'>): JsonObject => ({
+const restOf = ({ links, total, page }: Pick<ListPage<Kind>, 'links' | 'total' | 'page'>): JsonObject => ({
   ...links,
   total,
   total_pages: totalPages(total, page.perPage),
 });
 
-export const totalHeaders = (total: number, { perPage }: RequestedPage): Record<string, string> => ({
+const totalHeaders = (total: number, { perPage }: RequestedPage): Record<string, string> => ({
   'X-TEC-Total': String(total),
   'X-TEC-TotalPages': String(totalPages(total, perPage)),
 });

@@ -1,9 +1,11 @@
 // Renders records to JSON bytes, those for the public once, and joins rendered records to lists.
 
 import { hash } from 'node:crypto';
+import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type CalendarRecord, isTermKind, type Kind, type RecordOf } from '../model/records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
+import { utf8 } from '../text/bytes.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import type { ApiResponse } from './request-context.ts';
 import type { Audience } from './serializer.ts';
@@ -41,11 +43,7 @@ export function renderRecord<K extends Kind>(
   serialize: Serialize<K>,
 ): RenderedRecord {
   const json = serialize(record, audience);
-  const text = `${JSON.stringify(json)},`;
-  // A slice of Buffer's shared pool would keep the whole pool in memory as long as the cache keeps the slice.
-  const bytesAndComma = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytesAndComma.write(text);
-  const bytes = bytesAndComma.subarray(0, -1);
+  const bytes = utf8(JSON.stringify(json));
   const etag = `"${contentHash(bytes)}"`;
   const rendering = renderingOf(audience, variant);
   const { kind, id } = record;
@@ -59,7 +57,7 @@ export function renderRecord<K extends Kind>(
   // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
   // as it is.
   const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
-  const rendered: RenderedRecord = { bytes, bytesAndComma, etag, cacheTags: [`${kind}-${id}`, ...shown], modifiedUtc };
+  const rendered: RenderedRecord = { bytes, etag, cacheTags: [`${kind}-${id}`, ...shown], modifiedUtc };
   replica.setRendered(rendering, record, rendered);
   return rendered;
 }
@@ -78,78 +76,92 @@ export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: Rendered
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
-/** Records that the first step reads, and the most that a later one reads. */
-const RECORDS_PER_STEP = { first: 5, most: 20 };
+/** Records that are read at once: the largest take a few milliseconds. */
+const RECORDS_PER_READ = 5;
 /** Bytes that are rendered before other requests run. */
-const TURN_BYTES = 512 * 1024;
-
-/**
- * How many records the next step reads: about half of what a turn may render, if they are as large as those
- * of this step.
- */
-const sizeOfNextStep = (records: number, bytes: number): number =>
-  Math.max(1, Math.min(RECORDS_PER_STEP.most, Math.floor((records * TURN_BYTES) / 2 / Math.max(1, bytes))));
+export const TURN_BYTES = 512 * 1024;
+/** Of the items of one list. Fifty events have a quarter of a megabyte, with descriptions of 100 KB five. */
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
-type Steps<T> = Generator<number, T>;
+export type Steps<T> = Generator<number, T>;
 
-/** Renders the public items that are not cached. Returns those of the list, in the order of `ids`. */
-export function* publicItems<K extends Kind>(
+/**
+ * The items of a list, in the order of `ids`. Renders those that are not `cached`.
+ * @throws ApiError 400 `calendar_list_too_large`
+ */
+function* listItems<K extends Kind, T extends { bytes: Uint8Array }>(
+  { replica }: Services,
+  kind: K,
+  ids: number[],
+  cached: (id: number) => T | undefined,
+  render: (record: RecordOf[K] & CalendarRecord) => T,
+): Steps<T[]> {
+  const items = new Map<number, T>();
+  let listBytes = 0;
+  const add = (id: number, item: T): void => {
+    items.set(id, item);
+    listBytes += item.bytes.byteLength;
+    if (listBytes > MAX_LIST_BYTES) throw listTooLarge();
+  };
+  for (const id of ids) {
+    const item = cached(id);
+    if (item) add(id, item);
+  }
+  const missing = ids.filter((id) => !items.has(id));
+  for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
+    const records = replica.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
+    for (const [id, record] of records) {
+      const item = render(record as RecordOf[K] & CalendarRecord);
+      add(id, item);
+      yield item.bytes.byteLength;
+    }
+  }
+  return ids.flatMap((id) => items.get(id) ?? []);
+}
+
+/** As the API names the limit: records with long texts, or with many venues and organizers that have them. */
+const listTooLarge = (): ApiError =>
+  new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
+    data: { params: { per_page: 'Too many records of this size.' } },
+  });
+
+/** The items of a list for the public, which are cached. */
+export const publicItems = <K extends Kind>(
   services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
-): Steps<RenderedRecord[]> {
-  const { replica } = services;
+): Steps<RenderedRecord[]> => {
   const rendering = renderingOf(audience, 'item');
-  const items = ids.map((id) => replica.getRendered(rendering, kind, id));
-  const missing = ids.flatMap((id, i) => (items[i] === undefined ? [{ id, i }] : []));
-  for (let from = 0, step = RECORDS_PER_STEP.first; from < missing.length; ) {
-    let bytes = 0;
-    const some = missing.slice(from, from + step);
-    from += step;
-    const records = replica.getMany(
-      kind,
-      some.map(({ id }) => id),
-    );
-    for (const { id, i } of some) {
-      const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
-      if (!record) continue;
-      const item = renderRecord<K>(services, record, audience, 'item', serialize);
-      items[i] = item;
-      bytes += item.bytes.byteLength;
-    }
-    step = sizeOfNextStep(some.length, bytes);
-    yield bytes;
-  }
-  return items.filter((item) => item !== undefined);
-}
+  return listItems(
+    services,
+    kind,
+    ids,
+    (id) => services.replica.getRendered(rendering, kind, id),
+    (record) => renderRecord<K>(services, record, audience, 'item', serialize),
+  );
+};
 
-/** Renders the items of one actor's list, in the order of `ids`. No cache keeps them. */
-export function* staffItems<K extends Kind>(
-  { replica }: Services,
+/** A rendered record; ETag and cache tags only if it is public. */
+export type ListItem = Pick<RenderedRecord, 'bytes'> & Partial<RenderedRecord>;
+
+/** The items of one actor's list. No cache keeps them. */
+export const staffItems = <K extends Kind>(
+  services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
-): Steps<Uint8Array[]> {
-  const items: Uint8Array[] = [];
-  for (let from = 0, step = RECORDS_PER_STEP.first; from < ids.length; ) {
-    const some = ids.slice(from, from + step);
-    from += step;
-    const records = replica.getMany(kind, some);
-    const rendered = some.flatMap((id) => {
-      const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
-      return record ? [Buffer.from(JSON.stringify(serialize(record, audience)))] : [];
-    });
-    items.push(...rendered);
-    const bytes = rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    step = sizeOfNextStep(some.length, bytes);
-    yield bytes;
-  }
-  return items;
-}
+): Steps<ListItem[]> =>
+  listItems(
+    services,
+    kind,
+    ids,
+    () => undefined,
+    (record) => ({ bytes: utf8(JSON.stringify(serialize(record, audience))) }),
+  );
 
 /** Runs all steps in one turn of the event loop. */
 export function runInOneTurn<T>(steps: Steps<T>): T {
@@ -160,66 +172,53 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 }
 
 /**
- * Runs the steps, and lets other requests run after every `TURN_BYTES`: without a pause, 500 large events
- * would stop all other requests for half a second. Resolves with undefined if the replica changed meanwhile:
- * then the items may belong to different states of it.
+ * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
+ * 500 large events would stop all other requests for half a second. Resolves with undefined if the replica
+ * changed meanwhile: then the items may belong to different states of it.
  */
 export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
   const { version } = replica;
-  for (let bytes = 0; ; ) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    bytes += step.value;
-    if (bytes < TURN_BYTES) continue;
+  for (;;) {
     await ownTurn();
     if (replica.version !== version) return undefined;
-    bytes = 0;
+    for (let bytes = 0; bytes < TURN_BYTES; ) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      bytes += step.value;
+    }
   }
 }
 
-/** A list whose body is sent in chunks. */
-export interface JoinedList {
-  parts: Uint8Array[];
-  etag: string;
-  /** Of the list and all its records, each once. */
-  cacheTags: string[];
+/** `{"events":[...],...rest}`: a list whose items are rendered, each as JSON. */
+export class RenderedList {
+  readonly name: string;
+  readonly items: readonly Uint8Array[];
+  readonly rest: JsonObject;
+
+  constructor(name: string, items: readonly Uint8Array[], rest: JsonObject) {
+    this.name = name;
+    this.items = items;
+    this.rest = rest;
+  }
+
+  /** The JSON of the list. */
+  chunks(): Uint8Array[] {
+    const items = this.items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item]));
+    const rest = JSON.stringify(this.rest).slice(1);
+    return [utf8(`{${JSON.stringify(this.name)}:[`), ...items, utf8(rest === '}' ? ']}' : `],${rest}`)];
+  }
 }
 
-/** `{"events":[...],...rest}` in chunks. `items`: their JSON, each but the last followed by a comma; `rest`: JSON. */
-const joinItems = (name: string, items: readonly Uint8Array[], rest: string): Uint8Array[] => [
-  Buffer.from(`{${JSON.stringify(name)}:[`),
-  ...items,
-  Buffer.from(`],${rest.slice(1)}`),
-];
+const COMMA = utf8(',');
 
-const COMMA = Buffer.from(',');
-
-/** Joins the items of one actor's list. */
-export const joinStaff = (name: string, items: readonly Uint8Array[], rest: JsonObject): Uint8Array[] =>
-  joinItems(
-    name,
-    items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])),
-    JSON.stringify(rest),
-  );
-
-/**
- * Joins the items of a public list. The ETag depends on the items' ETags and `rest`.
- */
-export function joinRendered(name: string, items: RenderedRecord[], rest: JsonObject): JoinedList {
-  const tail = JSON.stringify(rest);
-  const last = items.length - 1;
-  const parts = joinItems(
-    name,
-    items.map(({ bytes, bytesAndComma }, i) => (i === last ? bytes : bytesAndComma)),
-    tail,
-  );
-  const etag = `"${contentHash(items.map((item) => item.etag).join('') + tail)}"`;
-  const cacheTags = [name];
-  const shown = new Set<string>();
-  for (const item of items) {
-    cacheTags.push(item.cacheTags[0]);
-    // The first tag is the record's own, which no other item has.
-    for (let index = 1; index < item.cacheTags.length; index += 1) shown.add(item.cacheTags[index]!);
-  }
-  return { parts, etag, cacheTags: [...cacheTags, ...shown] };
+/** What identifies a public list: the ETags of its items and the rest. Its cache tags name each record once. */
+export function identityOfList(
+  name: string,
+  items: readonly RenderedRecord[],
+  rest: JsonObject,
+): { etag: string; cacheTags: string[] } {
+  const etag = `"${contentHash(items.map((item) => item.etag).join('') + JSON.stringify(rest))}"`;
+  const own = items.map(({ cacheTags: [tag] }) => tag);
+  const shown = items.flatMap(({ cacheTags }) => cacheTags.slice(1));
+  return { etag, cacheTags: [...new Set([name, ...own, ...shown])] };
 }

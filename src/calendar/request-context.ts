@@ -70,7 +70,7 @@ export interface RequestContext {
 /** A use case's response, before serialization. */
 export interface ApiResponse {
   status: number;
-  /** A JSON value, or rendered bytes. A list of bytes is one body in chunks. */
+  /** A JSON value, rendered bytes, or a `RenderedList`. */
   body: unknown;
   headers?: Record<string, string>;
   /** The records in the response, such as `event-12`, for purging a CDN. */
@@ -81,6 +81,8 @@ export interface ApiResponse {
   etag?: string;
   /** For single records: when the response was first like this, as far as this process knows. */
   modifiedUtc?: WallTime | undefined;
+  /** What was rendered for it, if it shows only a part of that. */
+  builtBytes?: number;
   /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
   extraRequests?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */

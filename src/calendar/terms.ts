@@ -10,16 +10,16 @@ import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
+  type FoundPage,
+  listResponse,
   pageLinkOrder,
   pageLinkParams,
   pageLinks,
   type RequestedPage,
   requestedPage,
-  restOf,
-  totalHeaders,
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
-import { findRendered, joinRendered, publicItems, renderRecord, runInOneTurn } from './rendered-records.ts';
+import { findRendered, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
@@ -91,7 +91,7 @@ export function createTerms(services: Services, kind: TermKind) {
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent) }] } };
   }
 
-  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+  async function find(input: Input, request: RequestContext): Promise<FoundPage<TermKind>> {
     const { values } = input;
     const { context } = input.sent;
     if (!services.sync.state().complete) throw notReady(services.sync.status().percent);
@@ -114,23 +114,24 @@ export function createTerms(services: Services, kind: TermKind) {
       slug: values.slug === undefined ? undefined : String(values.slug),
       noticedFrom: modifiedAfter.utc,
     });
-    const audience = audienceOf(request);
-    const rest = restOf({ links: listLinks(input, total, page, request), total, page });
-    const headers = totalHeaders(total, page);
-    if (!isWholeTerm(context)) {
-      const mayShow = context !== 'edit' || (await mayManage(request));
-      const records = replica.getMany(kind, mayShow ? ids : []);
-      const items = ids.flatMap((id) => {
-        const record = records.get(id);
-        return record ? [inContext(serializeItem(record, audience), context)] : [];
-      });
-      return { status: 200, body: { [plural]: items, ...rest }, headers };
-    }
-    const items = runInOneTurn(publicItems<TermKind>(services, kind, ids, audience, serializeItem));
-    const { parts, etag } = joinRendered(plural, items, rest);
-    const cacheTags = [...ids.map((id) => `${kind}-${id}`), plural];
-    return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
+    const isPublic = isWholeTerm(context);
+    const serializeInContext: typeof serializeItem = (record, audience) =>
+      inContext(serializeItem(record, audience), context) as JsonObject;
+    const isShown = context !== 'edit' || (await mayManage(request));
+    const listPage = {
+      kind,
+      ids: isShown ? ids : [],
+      total,
+      page,
+      links: listLinks(input, total, page, request),
+      serialize: isPublic ? serializeItem : serializeInContext,
+      validUntilMs: modifiedAfter.validUntilMs,
+    };
+    return { listPage, access: { isPublic, visibilities: PUBLIC_VISIBILITIES } };
   }
+
+  const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
+    listResponse<TermKind>(services, () => find(input, request), request.baseUrl);
 
   /** Unlike in other lists, `rest_url` has no page. */
   function listLinks(

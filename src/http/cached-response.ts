@@ -5,11 +5,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import Negotiator from 'negotiator';
-import { contentHash } from '../calendar/rendered-records.ts';
+import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { WallTime } from '../model/records.ts';
+import { joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
 export type ContentEncoding = 'gzip' | 'br' | 'zstd';
@@ -31,18 +32,15 @@ export interface CachedResponse {
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
-  /**
-   * The body: the rendered records of a list, shared with other responses. `identityOf` joins them into one
-   * chunk, unless a single request without `Accept-Encoding` asks for the list (`pooledIdentity`).
-   */
-  chunks: readonly Uint8Array[];
-  byteLength: number;
+  bytes: Uint8Array;
   uncompressed?: Representation;
   /** The headers of a 304, built for the first one. */
   notModifiedHeaders?: readonly string[];
   /** Compressed representations, each made when a client first accepts it. */
   compressed?: Partial<Record<ContentEncoding, Representation>>;
   compressing?: Partial<Record<ContentEncoding, Promise<Representation>>>;
+  /** The cache that keeps the response measures it again. */
+  onGrowth?: () => void;
   /** The route's name in log and metrics. */
   route: string;
   /** The response is valid for this version of the replica, and until this time. */
@@ -53,7 +51,7 @@ export interface CachedResponse {
 /** In the order of preference among encodings that a client accepts equally. */
 const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Buffer>> = {
+const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Array>> = {
   gzip: promisify(gzip),
   br: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
   zstd: promisify(zstdCompress),
@@ -67,13 +65,15 @@ export function compress(response: CachedResponse, encoding: ContentEncoding): P
 }
 
 async function compressNow(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
-  const uncompressed = identityOf(response);
   try {
-    const representation = representationOf(response, await COMPRESS[encoding](uncompressed.bytes), encoding);
+    // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
+    const bytes = new Uint8Array(await COMPRESS[encoding](response.bytes));
+    const representation = representationOf(response, bytes, encoding);
     response.compressed = { ...response.compressed, [encoding]: representation };
+    response.onGrowth?.();
     return representation;
   } catch {
-    return uncompressed;
+    return identityOf(response);
   }
 }
 
@@ -124,9 +124,9 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 
   return function cacheable(response: ApiResponse, route: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
-    const chunks = chunksOf(response.body);
+    const bytes = toBuffer(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
-    const etag = `W/${response.etag ?? `"${contentHash(Buffer.concat(chunks))}"`}`;
+    const etag = `W/${response.etag ?? `"${contentHash(bytes)}"`}`;
     const lastModified = httpDate(response.modifiedUtc, services.nowMs());
     const validators = lastModified === undefined ? { etag } : { etag, 'last-modified': lastModified };
     return {
@@ -139,8 +139,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       cacheTags: response.cacheTags ?? [],
       validators,
       contentType,
-      chunks,
-      byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+      bytes,
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,
       validUntilMs: response.validUntilMs,
@@ -150,36 +149,8 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 
 /** The uncompressed representation. */
 export function identityOf(response: CachedResponse): Representation {
-  if (response.chunks.length > 1) response.chunks = [Buffer.concat(response.chunks, response.byteLength)];
-  response.uncompressed ??= representationOf(response, response.chunks[0]!);
+  response.uncompressed ??= representationOf(response, response.bytes);
   return response.uncompressed;
-}
-
-/** Buffers for bodies that are sent once; larger bodies get memory of their own. */
-const POOLED_BYTES = 1024 * 1024;
-const MAX_POOLED = 8;
-const pool: Buffer[] = [];
-
-/**
- * The uncompressed representation in a pooled buffer, for a miss without `Accept-Encoding`. A list of 50 has
- * a few hundred kilobytes: a new buffer for each miss would cost more in page faults and garbage collection
- * than the rest of the request. Call `release` when the response has left.
- */
-export function pooledIdentity(response: CachedResponse): Representation & { release(): void } {
-  const { chunks, byteLength } = response;
-  const isPooled = byteLength <= POOLED_BYTES;
-  const buffer = (isPooled ? pool.pop() : undefined) ?? Buffer.allocUnsafeSlow(isPooled ? POOLED_BYTES : byteLength);
-  let offset = 0;
-  for (const chunk of chunks) {
-    buffer.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return {
-    ...representationOf(response, buffer.subarray(0, byteLength)),
-    release() {
-      if (isPooled && pool.length < MAX_POOLED) pool.push(buffer);
-    },
-  };
 }
 
 function representationOf(
@@ -208,18 +179,13 @@ function httpDate(utc: WallTime | undefined, nowMs: number): string | undefined 
   return Number.isNaN(ms) ? undefined : new Date(Math.min(ms, nowMs - (nowMs % SECOND_MS))).toUTCString();
 }
 
-/** True if the body of an API response is bytes already, in one chunk or several. */
-export const isBytes = (body: unknown): body is Uint8Array | readonly Uint8Array[] =>
-  body instanceof Uint8Array || (Array.isArray(body) && body[0] instanceof Uint8Array);
-
-function chunksOf(body: unknown): readonly Uint8Array[] {
-  if (!isBytes(body)) return [Buffer.from(JSON.stringify(body))];
-  return body instanceof Uint8Array ? [body] : body;
+/** The body of an API response in chunks of bytes. */
+export function chunksOf(body: unknown): readonly Uint8Array[] {
+  if (body instanceof RenderedList) return body.chunks();
+  return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
 }
 
-/** The body of an API response as one buffer. */
+/** The body of an API response. */
 export function toBuffer(body: unknown): Buffer {
-  const chunks = chunksOf(body);
-  const [first] = chunks;
-  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks);
+  return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
 }

@@ -29,8 +29,8 @@ export interface RateLimit {
 
 const MINUTE_S = 60;
 /**
- * Bytes of a public response that count as one request if the response is built for this request: twice a
- * list of 50 ordinary events.
+ * Bytes that count as one request if they are built for this request: twice a list of 50 ordinary events. With
+ * `_fields` most of them may not be sent.
  */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
@@ -124,7 +124,8 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     await next();
     const { apiResponse, cached, cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
-    const ofBytes = Math.ceil((cached?.byteLength ?? 0) / BYTES_PER_REQUEST) - 1;
+    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.bytes.byteLength ?? 0);
+    const ofBytes = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
     const extra = Math.max(apiResponse.extraRequests ?? 0, ofBytes);
     if (extra > 0) rateLimit.charge(address, extra);
   };

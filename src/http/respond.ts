@@ -2,18 +2,10 @@
 // (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { can, isStaff, mayEdit, permissionsFor } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
-import {
-  type CachedResponse,
-  isFresh,
-  notModifiedHeaders,
-  pooledIdentity,
-  type Representation,
-  toBuffer,
-} from './cached-response.ts';
+import { type CachedResponse, isFresh, notModifiedHeaders, type Representation, toBuffer } from './cached-response.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
@@ -37,15 +29,9 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
-    const isUncompressedMiss = state.cache === 'miss' && acceptEncoding === undefined;
     if (isStale) state.cache = 'stale';
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
-    // All requests that have arrived are computed before the first response is sent. Computing and sending in
-    // turn would evict each other from the processor's caches, which costs a quarter more.
-    if (isUncompressedMiss) await nextTurn();
-    const pooled = isUncompressedMiss && !isNotModified ? pooledIdentity(cached) : undefined;
-    const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
-    if (pooled) res.once('finish', pooled.release);
+    const representation = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
     writePublic(req, res, cached, representation, headers, unsent);
   }

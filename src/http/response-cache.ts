@@ -29,8 +29,8 @@ export interface ResponseCache {
   negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation>;
 }
 
-/** Bytes that an entry takes beside its body and headers. */
-const ENTRY_BYTES = 600;
+/** What a response takes beside its bytes and texts, and what each of its representations takes, as measured. */
+const OBJECT_BYTES = { response: 1200, representation: 900 };
 /** Compression costs more than it saves below this size. */
 const MIN_COMPRESS_BYTES = 1024;
 
@@ -40,16 +40,19 @@ const lengthOf = (texts: readonly string[]) => {
   return length;
 };
 
-/**
- * Keeps up to `maxBytes`; the least recently used response leaves first. A body counts twice: once more for
- * its compressed representations.
- */
+/** The memory that a response takes with its key. Each representation has the cache tags in two headers. */
+function memoryOf({ bytes, compressed, headers, cacheTags }: CachedResponse, url: string): number {
+  const tags = lengthOf(cacheTags) + cacheTags.length;
+  const ofBodies = [bytes, ...Object.values(compressed ?? {}).map((one) => one.bytes)].reduce(
+    (sum, { byteLength }) => sum + byteLength + 2 * tags + OBJECT_BYTES.representation,
+    0,
+  );
+  return ofBodies + lengthOf(headers) + tags + 32 * cacheTags.length + url.length + OBJECT_BYTES.response;
+}
+
+/** Keeps up to `maxBytes` of memory; the least recently used response leaves first. */
 export function createResponseCache(maxBytes: number): ResponseCache {
-  const responses = new LRUCache<string, CachedResponse>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ byteLength, headers, cacheTags }, url) =>
-      byteLength * 2 + lengthOf(headers) + 2 * (lengthOf(cacheTags) + cacheTags.length) + url.length + ENTRY_BYTES,
-  });
+  const responses = new LRUCache<string, CachedResponse>({ maxSize: maxBytes, sizeCalculation: memoryOf });
   /** Clients send one of a few values. */
   const preferences = new LRUCache<string, Preference>({ max: 200 });
 
@@ -69,12 +72,20 @@ export function createResponseCache(maxBytes: number): ResponseCache {
         ? response
         : undefined;
     },
-    set: (url, response) => void responses.set(url, response),
+    set(url, response) {
+      responses.set(url, response);
+      response.onGrowth = () => {
+        if (responses.peek(url) !== response) return;
+        // The cache measures a value only when it is new.
+        responses.delete(url);
+        responses.set(url, response);
+      };
+    },
     negotiate(response, acceptEncoding) {
       if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
         return identityOf(response);
       const { encoding, acceptsIdentity } = preferenceOf(acceptEncoding);
-      if (!encoding || (acceptsIdentity && response.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
+      if (!encoding || (acceptsIdentity && response.bytes.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
       const ready = response.compressed?.[encoding];
       if (ready) return ready;
       const compressing = compress(response, encoding);

@@ -1,11 +1,14 @@
 // The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response.
 
+import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
+import { ownTurn } from '../calendar/turns.ts';
 import { ApiError } from '../errors.ts';
 import { parseList } from '../interface/param-types.ts';
-import type { JsonObject } from '../model/json.ts';
-import { isBytes, toBuffer } from './cached-response.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import { joinBytes, utf8 } from '../text/bytes.ts';
+import { chunksOf, toBuffer } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
 import type { Middleware } from './state.ts';
@@ -50,28 +53,39 @@ export function responseParams(services: Services): Middleware {
     // Feeds are not JSON.
     if (!state.apiResponse || state.apiResponse.headers?.['Content-Type'] !== undefined) return;
     const allow = envelope ? await allowHeader(state, services) : '';
-    state.apiResponse = applyResponseParams(state.apiResponse, params, allow);
+    state.apiResponse = await applyResponseParams(state.apiResponse, params, allow);
   };
 }
 
-function applyResponseParams(
-  response: ApiResponse,
+/** The bytes of a body stay as they are, and what wraps them is put around them: a list has megabytes. */
+async function applyResponseParams(
+  { etag: _, ...response }: ApiResponse,
   { fields, envelope, jsonp }: ResponseParams,
   allow: string,
-): ApiResponse {
-  const { etag: _, ...rest } = response;
-  const json = isBytes(response.body) ? JSON.parse(toBuffer(response.body).toString('utf8')) : response.body;
-  const selected = response.status < 400 ? selectFields(json, fields) : json;
-  const body = envelope
-    ? { body: selected, status: response.status, headers: parseNumbers({ Allow: allow, ...response.headers }) }
-    : selected;
-  const status = envelope ? 200 : response.status;
-  // The envelope has the headers of the response that it holds.
-  const kept = envelope ? {} : { ...response.headers };
-  if (jsonp === undefined) return { ...rest, status, headers: kept, body };
+): Promise<ApiResponse> {
+  const { builtBytes = response.body instanceof Uint8Array ? response.body.byteLength : 0 } = response;
+  const isSelected = fields.length > 0 && response.status < 400;
+  const body = isSelected ? await selectFromBody(response.body, fields) : response.body;
+  if (!envelope && jsonp === undefined) return { ...response, builtBytes, body };
+  let chunks = chunksOf(body);
+  if (envelope) {
+    const headers = parseNumbers({ Allow: allow, ...response.headers });
+    const rest = JSON.stringify({ status: response.status, headers }).slice(1);
+    chunks = [utf8('{"body":'), ...chunks, utf8(`,${rest}`)];
+  }
   // The comment keeps browsers from interpreting the text as anything but a script.
-  const headers = { ...kept, 'Content-Type': 'application/javascript; charset=UTF-8' };
-  return { ...rest, status, headers, body: Buffer.from(`/**/${jsonp}(${JSON.stringify(body)})`) };
+  if (jsonp !== undefined) chunks = [utf8(`/**/${jsonp}(`), ...chunks, utf8(')')];
+  return {
+    ...response,
+    builtBytes,
+    status: envelope ? 200 : response.status,
+    // The envelope has the headers of the response that it holds.
+    headers: {
+      ...(envelope ? {} : response.headers),
+      ...(jsonp === undefined ? {} : { 'Content-Type': 'application/javascript; charset=UTF-8' }),
+    },
+    body: joinBytes(chunks),
+  };
 }
 
 const parseNumbers = (headers: Record<string, string>): JsonObject =>
@@ -79,9 +93,30 @@ const parseNumbers = (headers: Record<string, string>): JsonObject =>
     Object.entries(headers).map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
   );
 
-/** The parts of `body` at the dotted paths; a list needs an index, and no match gives `[]`. */
-function selectFields(body: unknown, paths: string[]): unknown {
-  if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
+async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> {
+  if (body instanceof RenderedList) return selectFromList(body, paths);
+  return selectFields(body instanceof Uint8Array ? parseJson(body) : body, paths);
+}
+
+const parseJson = (bytes: Uint8Array): unknown => JSON.parse(toBuffer(bytes).toString());
+
+/** Parses only the items of which a path names a part (`events.0.title`), each in a turn of its own. */
+async function selectFromList({ name, items, rest }: RenderedList, paths: string[]): Promise<unknown> {
+  const ofItems = pathTree(paths).get(name);
+  const others = selectFields(rest, paths);
+  if (!ofItems) return others;
+  const selected: Uint8Array[] = [];
+  for (const [index, subpaths] of pathTree(ofItems)) {
+    const item = Object.hasOwn(items, index) ? items[Number(index)] : undefined;
+    if (!item) continue;
+    if (subpaths.length > 0) await ownTurn();
+    selected.push(subpaths.length > 0 ? utf8(JSON.stringify(selectFields(parseJson(item), subpaths))) : item);
+  }
+  return new RenderedList(name, ofItems.length === 0 ? items : selected, isObject(others) ? others : {});
+}
+
+/** The paths below each key; none if a path ends there. */
+function pathTree(paths: string[]): Map<string, string[]> {
   const tree = new Map<string, string[]>();
   for (const path of paths) {
     const [key, ...rest] = path.split('.');
@@ -90,10 +125,16 @@ function selectFields(body: unknown, paths: string[]): unknown {
     else if (!subpaths) tree.set(key!, [rest.join('.')]);
     else if (subpaths.length > 0) subpaths.push(rest.join('.'));
   }
-  const selected = [...tree].flatMap(([key, subpaths]) => {
+  return tree;
+}
+
+/** The parts of `body` at the dotted paths; a list needs an index, and no match gives `[]`. */
+function selectFields(body: unknown, paths: string[]): unknown {
+  if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
+  const selected = [...pathTree(paths)].flatMap(([key, subpaths]) => {
     if (!Object.hasOwn(body, key)) return [];
     const value = (body as JsonObject)[key];
-    return [[key, subpaths.length > 0 ? selectFields(value, subpaths) : value] as const];
+    return [[key, selectFields(value, subpaths)] as const];
   });
   if (Array.isArray(body)) return selected.map(([, value]) => value);
   return selected.length > 0 ? Object.fromEntries(selected) : [];

@@ -7,8 +7,6 @@ import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage, type Wa
 export interface RenderedRecord {
   /** UTF-8 JSON. */
   bytes: Uint8Array;
-  /** `bytes` and a comma, for lists. */
-  bytesAndComma: Uint8Array;
   etag: string;
   /** Of the record itself, such as `event-12`, and of the records in it. */
   cacheTags: readonly [string, ...string[]];

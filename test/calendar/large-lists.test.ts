@@ -7,7 +7,7 @@ import { organizer } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
-const COUNT = 120;
+const COUNT = 60;
 const description = 'x'.repeat(100_000);
 
 describe('a list of large records', () => {

@@ -7,7 +7,7 @@ import { type MemoryOptions, startGateway, type TestGateway } from '../start-gat
 /** When The Events Calendar's responses were recorded: the evening of the day before on the site's clock. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 2, 42);
 
-interface SeedOptions extends Pick<MemoryOptions, 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
+interface SeedOptions extends Pick<MemoryOptions, 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
   nowMs?: number;
   perPage?: number;
   images?: ImageRecord[];

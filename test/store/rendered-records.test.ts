@@ -7,7 +7,6 @@ import { event, image, organizer, term, venue } from './sample-records.ts';
 
 const rendered = (text: string): RenderedRecord => ({
   bytes: Buffer.from(text),
-  bytesAndComma: Buffer.from(`${text},`),
   etag: `"${text}"`,
   cacheTags: ['event-1'],
   modifiedUtc: undefined,

@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
+import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
-import { assertPageExists, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
-import { contentHash, publicItems, runInOneTurn } from '../rendered-records.ts';
+import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
+import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
-import { ownTurn } from '../turns.ts';
 import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
 
@@ -21,16 +21,11 @@ const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
 /** Events of a feed that cost about as much as one request, if they were not written before. */
 const EVENTS_PER_REQUEST = 20;
-/** Events that one turn of the event loop reads and writes: a few milliseconds. */
-const EVENTS_PER_TURN = 10;
+/** Writing an event takes about as long as rendering this many bytes. */
+const BYTES_PER_EVENT = TURN_BYTES / 10;
+const EVENTS_PER_STEP = 5;
 /** Written events: a few thousand. */
 const WRITTEN_BYTES = 8 * 1024 * 1024;
-
-/** An event of the list; `etag` identifies its JSON if that is public. */
-interface Entry {
-  etag?: string;
-  read: () => FeedEvent;
-}
 
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
@@ -48,89 +43,66 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
 
   type Found = Awaited<ReturnType<Events['find']>>;
 
-  /** Reads the events of a list page. The JSON is that of the list: a feed shows nothing else. */
-  function readerOf({ listPage, access }: Found, baseUrl: string) {
-    const replicaVersion = replica.version;
+  /** A feed is written from the JSON of the list: it shows nothing else. */
+  function* feedSteps<T>(
+    { listPage, access }: Found,
+    baseUrl: string,
+    write: (entry: ListItem) => T,
+    respond: (items: T[]) => ApiResponse,
+  ): Steps<ApiResponse> {
+    assertPageExists(listPage);
+    const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
     const audience: Audience = { baseUrl, visibilities: access.visibilities };
+    const itemsOf = access.isPublic ? publicItems : staffItems;
+    const replicaVersion = replica.version;
     const cacheTags = new Set(['events']);
+    const items: T[] = [];
+    let builtBytes = 0;
+    for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
+      const some = ids.slice(from, from + EVENTS_PER_STEP);
+      const entries: ListItem[] = yield* itemsOf<'event'>(services, 'event', some, audience, serialize);
+      for (const entry of entries) {
+        items.push(write(entry));
+        builtBytes += entry.bytes.byteLength;
+        for (const tag of entry.cacheTags ?? []) cacheTags.add(tag);
+        yield entry.bytes.byteLength + BYTES_PER_EVENT;
+      }
+    }
+    const caching = access.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
     return {
-      hasChanged: () => replica.version !== replicaVersion,
-      entriesOf(ids: number[]): Entry[] {
-        if (access.isPublic) {
-          const rendered = runInOneTurn(publicItems(services, 'event', ids, audience, listPage.serialize));
-          for (const record of rendered) for (const tag of record.cacheTags) cacheTags.add(tag);
-          return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
-        }
-        const records = replica.getMany('event', ids);
-        return ids
-          .flatMap((id) => records.get(id) ?? [])
-          .map((record) => ({ read: () => listPage.serialize(record, audience) as FeedEvent }));
-      },
-      /** How a response with all events of the page may be cached. */
-      caching(): Partial<ApiResponse> {
-        const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
-        const charge = { extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST) };
-        return access.isPublic ? { ...charge, validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : charge;
-      },
+      ...respond(items),
+      ...caching,
+      builtBytes,
+      extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST),
     };
   }
 
-  /**
-   * Writes each event of a list, a few in each turn of the event loop. If the replica changes meanwhile,
-   * finds the list again and writes all its events in one turn: an event may no longer be one that the actor
-   * may see.
-   */
-  async function writeList<T>(
-    input: Input,
-    request: RequestContext,
-    pageSizes: PageSizes,
-    write: (entry: Entry) => T,
-  ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
-    let found = await events.find(input, request, pageSizes);
-    let reader = readerOf(found, request.baseUrl);
-    assertPageExists(found.listPage);
-    const items = await writeInTurns(found.listPage.ids, reader, write);
-    if (items) return { items, caching: reader.caching() };
-    found = await events.find(input, request, pageSizes);
-    reader = readerOf(found, request.baseUrl);
-    assertPageExists(found.listPage);
-    return { items: reader.entriesOf(found.listPage.ids).map(write), caching: reader.caching() };
-  }
-
-  /** Undefined if the replica changed between two turns. */
-  async function writeInTurns<T>(
-    ids: number[],
-    { entriesOf, hasChanged }: ReturnType<typeof readerOf>,
-    write: (entry: Entry) => T,
-  ): Promise<T[] | undefined> {
-    const items: T[] = [];
-    for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {
-      await ownTurn();
-      if (hasChanged()) return undefined;
-      items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
-    }
-    return items;
-  }
-
-  function writeOnce({ etag, read }: Entry): CalendarEvent | undefined {
+  function writeOnce({ etag, bytes }: ListItem): CalendarEvent | undefined {
     const known = etag === undefined ? undefined : written.get(etag);
     if (known) return known;
-    const event = calendarEvent(read(), hostOf());
+    const event = calendarEvent(parseEvent(bytes), hostOf());
     if (event && etag !== undefined) written.set(etag, event);
     return event;
   }
 
   return {
-    async calendar(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { items, caching } = await writeList(input, request, CALENDAR_LISTS, (entry) => ({
-        etag: entry.etag ?? '',
-        event: writeOnce(entry),
-      }));
+    calendar(input: Input, request: RequestContext): Promise<ApiResponse> {
+      const write = (entry: ListItem) => ({ etag: entry.etag ?? '', event: writeOnce(entry) });
       const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-      const etag = `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`;
-      const dated = items.flatMap(({ event }) => event ?? []);
-      const body = calendarFile(dated, { name: nameOf(), url });
-      return { status: 200, body, headers: calendarHeaders('events'), etag, ...caching };
+      const respond = (items: ReturnType<typeof write>[]): ApiResponse => ({
+        status: 200,
+        body: calendarFile(
+          items.flatMap(({ event }) => event ?? []),
+          { name: nameOf(), url },
+        ),
+        headers: calendarHeaders('events'),
+        etag: `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`,
+      });
+      return buildFound(
+        services,
+        () => events.find(input, request, CALENDAR_LISTS),
+        (found) => feedSteps(found, request.baseUrl, write, respond),
+      );
     },
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -157,11 +129,19 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       return { ...response, body, headers: calendarHeaders(`event-${id}`) };
     },
 
-    async atom(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { items, caching } = await writeList(input, request, ATOM_LISTS, ({ read }) => atomEntry(read()));
+    atom(input: Input, request: RequestContext): Promise<ApiResponse> {
+      const write = ({ bytes }: ListItem) => atomEntry(parseEvent(bytes));
       const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-      const body = Buffer.from(atomText(items, { name: nameOf(), host: hostOf(), url, link: site().url }));
-      return { status: 200, body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' }, ...caching };
+      const respond = (items: ReturnType<typeof write>[]): ApiResponse => ({
+        status: 200,
+        body: utf8(atomText(items, { name: nameOf(), host: hostOf(), url, link: site().url })),
+        headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
+      });
+      return buildFound(
+        services,
+        () => events.find(input, request, ATOM_LISTS),
+        (found) => feedSteps(found, request.baseUrl, write, respond),
+      );
     },
   };
 }

@@ -12,6 +12,7 @@ import ical, {
 import { LRUCache } from 'lru-cache';
 import { tzlib_get_ical_block } from 'timezones-ical-library';
 import type { WallTime } from '../../model/records.ts';
+import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
 import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
@@ -73,13 +74,13 @@ export function calendarEvent(event: FeedEvent, host: string): CalendarEvent | u
   const text = ical()
     .createEvent({ ...eventData(event, host), ...times })
     .toString();
-  return { bytes: Buffer.from(foldLines(text)), timeZone };
+  return { bytes: utf8(foldLines(text)), timeZone };
 }
 
 const END = 'END:VCALENDAR';
 
-/** One VCALENDAR with the events and the time zones that they name, in chunks. */
-export function calendarFile(events: readonly CalendarEvent[], { name, url }: CalendarInfo): Buffer[] {
+/** One VCALENDAR with the events and the time zones that they name. */
+export function calendarFile(events: readonly CalendarEvent[], { name, url }: CalendarInfo): Buffer {
   const calendar = ical({
     prodId: { company: 'calendar-gateway', product: 'events' },
     // The library does not escape the name.
@@ -91,7 +92,8 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   const head = calendar.toString().slice(0, -END.length);
   const timeZones = new Set(events.flatMap(({ timeZone }) => timeZone?.component ?? []));
   const components = [...timeZones].map((component) => `${component}\r\n`);
-  return [Buffer.from(head + components.join('')), ...events.map(({ bytes }) => bytes), Buffer.from(`${END}\r\n`)];
+  const bytes = events.map((event) => event.bytes);
+  return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
 
 const STATUSES: Readonly<Record<string, ICalEventStatus>> = {

@@ -1,0 +1,19 @@
+// Bytes that have memory of their own: a cache that keeps them keeps nothing else. `Buffer.from(text)` and
+// `Buffer.concat` return slices of a pool, and a cached slice of a hundred bytes would keep the 8 KiB around it.
+
+/** A text in UTF-8. */
+export function utf8(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
+export function joinBytes(chunks: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}
