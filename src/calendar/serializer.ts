@@ -7,18 +7,21 @@ import type { JsonObject } from '../model/json.ts';
 import {
   type EventRecord,
   type ImageRecord,
+  type Kind,
   type LinkedKind,
   type LinkedRecord,
   NO_TIME,
   NO_WEBSITE,
   PLURALS,
   type PostRecord,
+  type RecordOf,
   type Site,
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
 import type { Visibilities } from '../store/filters.ts';
 import type { Replica } from '../store/replica.ts';
+import { charactersOf } from '../text/text.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, decodeCost, serializeCost } from './cost.ts';
@@ -40,6 +43,21 @@ export interface SerializeOptions {
   /** The actor knows the password or may edit the record, so nothing is blanked. */
   unlocked?: boolean;
 }
+
+/**
+ * How many characters an event may still show of its venues, organizers, categories and tags. Ordinary events take a
+ * few thousand of a million. Those beyond are left out: a thousand venues with long descriptions would stop
+ * every other request for seconds.
+ */
+interface Budget {
+  characters: number;
+}
+
+const newBudget = (): Budget => ({ characters: 1_000_000 });
+const RECORDS_PER_READ = 5;
+
+/** Of the properties that every record has, in JSON. */
+const CHARACTERS_PER_RECORD = 500;
 
 export type Serializer = ReturnType<typeof createSerializer>;
 
@@ -72,7 +90,8 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
   function event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const isLocked = record.protected && !options.unlocked;
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
-    const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options);
+    const budget = newBudget();
+    const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options, budget);
     const image = replica.getImage(record.image);
     const flag = (value: boolean) => (isLocked ? null : value);
     const costFields = serializeCost(isLocked ? '' : decodeCost(record.cost), cost);
@@ -99,10 +118,10 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       ...costFields,
       website: isLocked ? '' : website,
       ...copiedValues(record, isLocked),
-      categories: isLocked ? [] : termsOf('category', record.categories, audience),
-      tags: isLocked ? [] : termsOf('tag', record.tags, audience),
+      categories: isLocked ? [] : termsOf('category', record.categories, audience, budget),
+      tags: isLocked ? [] : termsOf('tag', record.tags, audience, budget),
       venue: venues.length === 1 ? venues[0] : venues,
-      organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options),
+      organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options, budget),
       custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
     };
     if (options.single && !record.protected) {
@@ -113,21 +132,42 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     return json;
   }
 
-  function linkedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience) {
-    const records = replica.getMany(kind, ids);
-    return ids.flatMap((id) => {
-      const record = records.get(id);
-      return record && isVisibleLink(audience.visibilities[kind], record) ? [record] : [];
-    });
+  /** The records of these ids that the actor may see, as far as the budget goes. */
+  function recordsOf<K extends Exclude<Kind, 'event'>>(
+    kind: K,
+    ids: number[],
+    budget: Budget,
+    isVisible: (record: RecordOf[K]) => boolean,
+  ): RecordOf[K][] {
+    const shown: RecordOf[K][] = [];
+    for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
+      const some = ids.slice(from, from + RECORDS_PER_READ);
+      const records = replica.getMany(kind, some);
+      for (const record of some.flatMap((id) => records.get(id) ?? [])) {
+        if (!isVisible(record)) continue;
+        budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;
+        if (budget.characters > 0) shown.push(record);
+      }
+    }
+    return shown;
   }
+
+  const linkedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience, budget = newBudget()) =>
+    recordsOf(kind, ids, budget, (record) => isVisibleLink(audience.visibilities[kind], record));
 
   /** Without protected records: JSON-LD has no form for blanked ones. */
   const unprotectedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience) =>
     linkedRecords(kind, ids, audience).filter((record) => !record.protected);
 
-  function linkedOf(kind: LinkedKind, ids: number[], audience: Audience, { single }: SerializeOptions): JsonObject[] {
-    if (ids.length === 0) return [];
-    return linkedRecords(kind, ids, audience).map((record) => linked(record, single ? { single } : {}));
+  function linkedOf(
+    kind: LinkedKind,
+    ids: number[],
+    audience: Audience,
+    { single }: SerializeOptions,
+    budget: Budget,
+  ): JsonObject[] {
+    const options = single ? { single } : {};
+    return linkedRecords(kind, ids, audience, budget).map((record) => linked(record, options));
   }
 
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
@@ -163,10 +203,10 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     return json;
   }
 
-  function termsOf(kind: TermKind, ids: number[], audience: Audience): JsonObject[] {
+  function termsOf(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
     if (ids.length === 0) return [];
     const counts = replica.termCounts(kind, ids);
-    return [...replica.getMany(kind, ids).values()]
+    return recordsOf(kind, ids, budget, () => true)
       .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
       .map((term) => ({
         name: term.name,

@@ -9,6 +9,7 @@ import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { WallTime } from '../model/records.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
@@ -36,9 +37,8 @@ export interface CachedResponse {
   uncompressed?: Representation;
   /** The headers of a 304, built for the first one. */
   notModifiedHeaders?: readonly string[];
-  /** Compressed representations, each made when a client first accepts it. */
-  compressed?: Partial<Record<ContentEncoding, Representation>>;
-  compressing?: Partial<Record<ContentEncoding, Promise<Representation>>>;
+  /** Compressed representations, each made when a client first accepts it; promises until they are ready. */
+  compressed: Partial<Record<ContentEncoding, Representation | Promise<Representation>>>;
   /** The cache that keeps the response measures it again. */
   onGrowth?: () => void;
   /** The route's name in log and metrics. */
@@ -50,26 +50,21 @@ export interface CachedResponse {
 
 /** In the order of preference among encodings that a client accepts equally. */
 const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+/** A window of 256 KiB: that of 4 MB would be memory that the process seldom gives back. */
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
 const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Array>> = {
   gzip: promisify(gzip),
-  br: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
-  zstd: promisify(zstdCompress),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: BROTLI }),
+  zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
 
-/** Compresses outside the event loop, once per encoding. Resolves with the identity representation if that fails. */
-export function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
-  response.compressing ??= {};
-  response.compressing[encoding] ??= compressNow(response, encoding);
-  return response.compressing[encoding];
-}
-
-async function compressNow(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
+/** Compresses outside the event loop. Resolves with the identity representation if that fails. */
+export async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
     const bytes = new Uint8Array(await COMPRESS[encoding](response.bytes));
     const representation = representationOf(response, bytes, encoding);
-    response.compressed = { ...response.compressed, [encoding]: representation };
+    response.compressed[encoding] = representation;
     response.onGrowth?.();
     return representation;
   } catch {
@@ -140,6 +135,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       validators,
       contentType,
       bytes,
+      compressed: {},
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,
       validUntilMs: response.validUntilMs,
@@ -189,3 +185,6 @@ export function chunksOf(body: unknown): readonly Uint8Array[] {
 export function toBuffer(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
 }
+
+/** A rendered record. */
+export const parseJson = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(bytes).toString());

@@ -12,13 +12,22 @@ export function errorHandler(observe: Observe): Middleware {
       await next();
     } catch (error) {
       const { isUnexpected, ...response } = errorResponse(error);
-      if (isUnexpected && !isClientAbort(error)) observe({ type: 'request-failed', id: ctx.state.requestId, error });
+      const { requestId: id } = ctx.state;
+      if (isUnexpected && !isClientAbort(error)) observe({ type: 'request-failed', id, error });
+      if (response.status === 502)
+        observe({ type: 'message', level: 'warn', message: `request ${id}: ${reasonOf(error)}` });
       // A page may have failed after it set some headers.
       for (const name of ctx.res.getHeaderNames()) ctx.remove(name);
       ctx.state.error = response;
       ctx.state.cached = undefined;
     }
   };
+}
+
+/** What the CMS did: the message of an API error says what the client may do. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
 }
 
 const CLIENT_ABORTS =
@@ -57,7 +66,8 @@ export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: b
       status,
       body: { code, message, ...(omitData ? {} : { data: { status, ...data } }), ...extra },
       headers,
-      isUnexpected: status >= 500 && status !== 503,
+      // 502 and 503 are failures of the CMS.
+      isUnexpected: status === 500,
     };
   }
   const status = clientErrorStatus(error);

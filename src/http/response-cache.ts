@@ -43,10 +43,9 @@ const lengthOf = (texts: readonly string[]) => {
 /** The memory that a response takes with its key. Each representation has the cache tags in two headers. */
 function memoryOf({ bytes, compressed, headers, cacheTags }: CachedResponse, url: string): number {
   const tags = lengthOf(cacheTags) + cacheTags.length;
-  const ofBodies = [bytes, ...Object.values(compressed ?? {}).map((one) => one.bytes)].reduce(
-    (sum, { byteLength }) => sum + byteLength + 2 * tags + OBJECT_BYTES.representation,
-    0,
-  );
+  let ofBodies = 0;
+  for (const one of [{ bytes }, ...Object.values(compressed)])
+    if ('bytes' in one) ofBodies += one.bytes.byteLength + 2 * tags + OBJECT_BYTES.representation;
   return ofBodies + lengthOf(headers) + tags + 32 * cacheTags.length + url.length + OBJECT_BYTES.response;
 }
 
@@ -54,16 +53,7 @@ function memoryOf({ bytes, compressed, headers, cacheTags }: CachedResponse, url
 export function createResponseCache(maxBytes: number): ResponseCache {
   const responses = new LRUCache<string, CachedResponse>({ maxSize: maxBytes, sizeCalculation: memoryOf });
   /** Clients send one of a few values. */
-  const preferences = new LRUCache<string, Preference>({ max: 200 });
-
-  function preferenceOf(acceptEncoding: string): Preference {
-    let preference = preferences.get(acceptEncoding);
-    if (!preference) {
-      preference = parseAcceptEncoding(acceptEncoding);
-      preferences.set(acceptEncoding, preference);
-    }
-    return preference;
-  }
+  const preferences = new LRUCache<string, Preference>({ max: 200, memoMethod: parseAcceptEncoding });
 
   return {
     get(url, replicaVersion, nowMs) {
@@ -84,12 +74,11 @@ export function createResponseCache(maxBytes: number): ResponseCache {
     negotiate(response, acceptEncoding) {
       if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
         return identityOf(response);
-      const { encoding, acceptsIdentity } = preferenceOf(acceptEncoding);
+      const { encoding, acceptsIdentity } = preferences.memo(acceptEncoding);
       if (!encoding || (acceptsIdentity && response.bytes.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
-      const ready = response.compressed?.[encoding];
-      if (ready) return ready;
-      const compressing = compress(response, encoding);
-      return acceptsIdentity ? identityOf(response) : compressing;
+      response.compressed[encoding] ??= compress(response, encoding);
+      const compressed = response.compressed[encoding];
+      return compressed instanceof Promise && acceptsIdentity ? identityOf(response) : compressed;
     },
   };
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
-import { chunksOf, toBuffer } from './cached-response.ts';
+import { chunksOf, parseJson } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
 import type { Middleware } from './state.ts';
@@ -97,8 +97,6 @@ async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> 
   if (body instanceof RenderedList) return selectFromList(body, paths);
   return selectFields(body instanceof Uint8Array ? parseJson(body) : body, paths);
 }
-
-const parseJson = (bytes: Uint8Array): unknown => JSON.parse(toBuffer(bytes).toString());
 
 /** Parses only the items of which a path names a part (`events.0.title`), each in a turn of its own. */
 async function selectFromList({ name, items, rest }: RenderedList, paths: string[]): Promise<unknown> {

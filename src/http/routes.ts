@@ -7,11 +7,13 @@ import type { Events } from '../calendar/events.ts';
 import { createRequestImages } from '../calendar/featured-image.ts';
 import type { EventFeeds } from '../calendar/feeds/event-feeds.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
+import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
 import { createReferenceChecks } from '../calendar/resolve-references.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
 import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
+import { ownTurn } from '../calendar/turns.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
@@ -23,7 +25,7 @@ import { checkLengths, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
-import { toBuffer } from './cached-response.ts';
+import { parseJson, toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
 import { createBodyReader } from './request-body.ts';
@@ -127,6 +129,8 @@ export function routes(options: RouteOptions): Middleware {
 /** The body of a public read: of `/events` with parameters, or of `/events/12`. Throws as the API does. */
 export type PublicRead = (path: string, query: Record<string, string>) => Promise<JsonObject>;
 
+const LONG_ITEM_BYTES = 64 * 1024;
+
 /** Reads of this API without a request, as an anonymous caller: a page shows nothing else than the API would. */
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
@@ -143,7 +147,14 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       body: {},
       idempotencyKey: undefined,
     });
-    return JSON.parse(toBuffer(body).toString('utf8'));
+    if (!(body instanceof RenderedList)) return parseJson(toBuffer(body));
+    const items: JsonObject[] = [];
+    for (const item of body.items) {
+      // Other requests run between long texts.
+      if (item.byteLength > LONG_ITEM_BYTES) await ownTurn();
+      items.push(parseJson(item));
+    }
+    return { ...body.rest, [body.name]: items };
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
+import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { type Clock, dateTimeCodec } from './codecs/datetime.ts';
@@ -146,7 +147,10 @@ function parseJson(text: unknown): unknown {
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
-  const stored = parseJson(valueAt(body, path) ?? valueAt(current, path));
+  const text = valueAt(body, path) ?? valueAt(current, path);
+  if (typeof text === 'string' && text.length >= MAX_READ_CHARACTERS - 1)
+    throw new UnrepresentableValue('the text that the CMS has here is too long to be changed');
+  const stored = parseJson(text);
   if (jsonPath.some((_, index) => Array.isArray(valueAt(stored, jsonPath.slice(0, index)))))
     throw new UnrepresentableValue('the CMS has a list here, in which nothing can be stored');
   const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};

@@ -3,7 +3,8 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError } from '../errors.ts';
-import { FIELDS } from '../interface/fields.ts';
+import { FIELDS, type Field } from '../interface/fields.ts';
+import { MAX_READ_CHARACTERS, SIZES } from '../interface/limits.ts';
 import {
   type EventRecord,
   isPostKind,
@@ -16,7 +17,7 @@ import {
   type WallTime,
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
-import { percentDecoded } from '../text/text.ts';
+import { cutHtml, percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, repeatedSpanToUtc, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
@@ -52,7 +53,7 @@ export function createReader(
     const zones = zonesOf(zoneField, cmsRecord, site);
     for (const { field, accessor } of fields) {
       const value = accessor.read(cmsRecord, zones);
-      if (value !== undefined) values[field.key] = value;
+      if (value !== undefined) values[field.key] = typeof value === 'string' ? cutHtml(value, maxRead(field)) : value;
     }
     for (const { field } of linkFields) values[field] = linkedIds(values[field] as number[], linkTables[field]);
     const custom = readCustomFields(customFields, cmsRecord, zones);
@@ -66,6 +67,10 @@ export function createReader(
     return record;
   };
 }
+
+/** Twice what a client may write, and at least two lines: the page's address, which no client writes, is as long. */
+const maxRead = ({ parameter }: Field): number =>
+  2 * Math.max(SIZES.line.characters, parameter?.limit.characters ?? SIZES.url.characters);
 
 /** The zones in which the dates of a stored event are read. */
 function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | undefined, site: Site): Zones {
@@ -130,7 +135,10 @@ function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: Cm
     ? names.flatMap((name, index) => rawTexts(raw[index] as string, valueAt(cmsRecord, [name, 'rendered'])))
     : ['title', 'description', 'excerpt'].map((key) => searchableText(String(values[key] ?? '')));
   for (const field of Object.values(FIELDS[kind])) if (field.searched) texts.push(String(values[field.key] ?? ''));
-  return texts.filter((text) => text !== '').join('\n');
+  return texts
+    .filter((text) => text !== '')
+    .join('\n')
+    .slice(0, MAX_READ_CHARACTERS);
 }
 
 function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {

@@ -4,10 +4,14 @@
 import { createHash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
+import { SIZES } from '../interface/limits.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
-import { slugOf } from '../text/text.ts';
+import { cutHtml, slugOf } from '../text/text.ts';
 import { readText } from './codecs/text.ts';
 import { type FieldAccessor, MappingFieldError, parsePathOrThrow, selectorOf, valueAt } from './field-accessor.ts';
+
+/** Of each text: twice what a client may write into a line. */
+const MAX_CHARACTERS = 2 * SIZES.line.characters;
 
 /** Reads the embedded record of an event. Returns `undefined` if the event names none. */
 export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;
@@ -30,7 +34,7 @@ export function embeddedAccessor(
   const reader: EmbeddedReader = (cmsRecord) => {
     const values = fields.map(({ field, path }) => ({
       field,
-      text: (readText(valueAt(cmsRecord, path)) ?? '').trim(),
+      text: cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS),
     }));
     const name = values.find(({ field }) => field.key === 'title')?.text ?? '';
     if (name === '') return undefined;

@@ -2,7 +2,9 @@
 // and the accessor that reads and writes there. A mapping's fields compile to accessors.
 
 import type { CmsRecord } from '../cms/port.ts';
+import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
+import { cutHtml } from '../text/text.ts';
 
 /** Keys (strings) and array indexes (numbers), the outermost first. */
 export type Path = readonly (string | number)[];
@@ -22,14 +24,17 @@ export function parsePath(text: string): Path | undefined {
   return path;
 }
 
-/** Returns `undefined` if a step of the path is missing. */
+/**
+ * Every value of the CMS is read here. Returns `undefined` if a step of the path is missing. A text is cut at
+ * `MAX_READ_CHARACTERS` before any expression, parser or index sees it.
+ */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const key of path) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string | number, unknown>)[key];
   }
-  return value;
+  return typeof value === 'string' ? cutHtml(value, MAX_READ_CHARACTERS) : value;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
-import { memoizePerOutcome, type Observation, type ObservationOf, type Observe } from './observations.ts';
+import type { Observation, ObservationOf, Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
@@ -79,11 +79,8 @@ const BREAKER = {
 /** Fields that the message already contains; `pretty` lines omit them. */
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
 
-/** Bytes that are collected before a write to standard error, and the longest that a line waits. */
-const BUFFER_BYTES = 64 * 1024;
+/** The longest that a line waits. */
 const FLUSH_MS = 200;
-/** In UTF-8, of a UTF-16 code unit. */
-const MAX_BYTES_PER_CHARACTER = 3;
 /** If the reader of standard error does not keep up, lines beyond this are dropped. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 
@@ -93,60 +90,30 @@ function createFormatter(colorize: boolean): (line: string) => string {
   return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
 }
 
-/**
- * The current time as pino writes it. Many lines share a millisecond, and formatting a date costs as much as
- * the rest of a line.
- */
-function createTimestamp(): () => string {
-  let lastMs = 0;
-  let text = '';
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs !== lastMs) text = `,"time":"${new Date(nowMs).toISOString()}"`;
-    lastMs = nowMs;
-    return text;
-  };
-}
-
 interface BufferedStream extends DestinationStream {
   flush(): void;
 }
 
-/**
- * Standard error in large writes: a write costs more than the line in it, and pino's own buffer costs 3 µs
- * per line (docs/decisions.md).
- */
+/** Standard error in large writes: a write costs more than the line in it. */
 function bufferedStderr(): BufferedStream {
-  let buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  let length = 0;
+  let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (length > 0) writeOut(buffer.subarray(0, length));
-    // The stream may still hold the bytes.
-    if (length > 0) buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-    length = 0;
+    if (lines.length > 0 && process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(lines.join(''));
+    lines = [];
   }
 
   process.on('exit', flush);
   return {
-    // The bytes are written line by line: as one long string, they would leave the processor's caches before
-    // they are encoded.
     write(line) {
-      const maxBytes = line.length * MAX_BYTES_PER_CHARACTER;
-      if (maxBytes > BUFFER_BYTES - length) flush();
-      if (maxBytes > BUFFER_BYTES) return writeOut(line);
-      length += buffer.write(line, length);
+      lines.push(line);
       timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
     flush,
   };
-}
-
-function writeOut(data: string | Uint8Array): void {
-  if (process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(data);
 }
 
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
@@ -159,13 +126,11 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   const format = isPretty ? createFormatter(terminal) : undefined;
   /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
   const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
-  const timestamp = createTimestamp();
-  const requestLine = createRequestLines();
   const log = pino(
     {
       level,
       base: null,
-      timestamp,
+      timestamp: pino.stdTimeFunctions.isoTime,
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
@@ -173,10 +138,7 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   );
 
   return (observation) => {
-    if (observation.type === 'request' && observation.status < 500) {
-      if (!requests || !log.isLevelEnabled('info')) return;
-      if (!format) return void output.write(requestLine(observation, timestamp()));
-    }
+    if (observation.type === 'request' && observation.status < 500 && !requests) return;
     if (observation.type === 'sync-progress') {
       const line = progress.update(observation);
       if (line) log.info(observation, line);
@@ -209,27 +171,6 @@ function fieldsOf(observation: Observation): object {
   if ('reason' in observation) fields.reason = redactCredentials(observation.reason);
   if ('durationMs' in observation) fields.durationMs = tenths(observation.durationMs);
   return fields;
-}
-
-const INFO_LEVEL = pino.levels.values.info;
-
-/**
- * The line that pino would write, in a fraction of the time: most lines are of requests, and pino would take
- * a tenth of a cache hit. None of these texts has a character that JSON escapes: the id is checked or made
- * here, the others come from fixed sets.
- */
-function createRequestLines(): (observation: ObservationOf<'request'>, timestamp: string) => string {
-  const partsOf = ({ method, route, status, cache }: ObservationOf<'request'>) => ({
-    fields: `"method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`,
-    message: `"msg":"${status} ${method} ${route}"`,
-  });
-  const partsOfGet = memoizePerOutcome(partsOf);
-
-  return (observation, timestamp) => {
-    const { id, method, durationMs } = observation;
-    const { fields, message } = method === 'GET' ? partsOfGet(observation) : partsOf(observation);
-    return `{"level":${INFO_LEVEL}${timestamp},"type":"request","id":"${id}",${fields},"durationMs":${tenths(durationMs)},${message}}\n`;
-  };
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

@@ -71,26 +71,9 @@ export function memoizePerOutcome<T>(make: (request: ObservationOf<'request'>) =
 /** Must not throw. An observation contains no credentials: the code that makes it leaves them out. */
 export type Observe = (observation: Observation) => void;
 
-/**
- * Passes each observation to all observers. Cache hits reach them together, at the end of the turn of the
- * event loop or before the next other observation: between two hits, the code and data of the observers would
- * leave the processor's caches.
- */
-export function combineObservers(...observers: readonly Observe[]): Observe {
-  let hits: ObservationOf<'request'>[] = [];
-
-  function passHits(): void {
-    const ended = hits;
-    hits = [];
-    for (const observe of observers) ended.forEach(observe);
-  }
-
-  return (observation) => {
-    if (observation.type === 'request' && (observation.cache === 'hit' || observation.cache === 'not-modified')) {
-      if (hits.push(observation) === 1) setImmediate(passHits);
-      return;
-    }
-    if (hits.length > 0) passHits();
+/** Passes each observation to all observers. */
+export const combineObservers =
+  (...observers: readonly Observe[]): Observe =>
+  (observation) => {
     for (const observe of observers) observe(observation);
   };
-}

@@ -24,9 +24,11 @@ export interface RenderedCache {
   clear(): void;
 }
 
+type Dependency = readonly [kind: KindOrImage, id: number];
+
 interface Entry extends RenderedRecord {
-  /** Everything the record shows: pairs of a kind (see `KIND_NUMBER`) and an id, in one flat list. */
-  dependencies: number[];
+  /** Everything the record shows. */
+  dependencies: Dependency[];
   /** The latest version that the entry is known to be valid at. */
   validAtVersion: number;
 }
@@ -36,33 +38,23 @@ interface Entry extends RenderedRecord {
  */
 const MAX_INVALIDATIONS = 20_000;
 
-/** More than there are pairs of a rendering and a kind. */
-const MAX_BUCKETS = 1024;
-
-/** An id up to this times `MAX_BUCKETS` is an exact number. Ids of occurrences and embedded records are larger. */
-const MAX_NUMERIC_ID = Math.floor(Number.MAX_SAFE_INTEGER / MAX_BUCKETS);
-
-/** The memory of an entry besides its bytes. */
+/** The memory of an entry besides its bytes, and of each thing that it shows. */
 const ENTRY_BYTES = 1600;
-
-/** Numbers take an eighth of the memory of strings. */
-const KIND_NUMBER: Record<KindOrImage, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
+const DEPENDENCY_BYTES = 100;
 
 /**
  * The images of venues and organizers are no dependencies of an event: upsert.ts invalidates the venue or
  * organizer instead.
  */
-function dependenciesOf(record: CalendarRecord): number[] {
-  const dependencies = [KIND_NUMBER[record.kind], record.id];
-  const add = (kind: KindOrImage, id: number) => void dependencies.push(KIND_NUMBER[kind], id);
-  if (isTermRecord(record)) return dependencies;
-  if (record.image) add('image', record.image);
-  if (record.kind !== 'event') return dependencies;
-  for (const id of record.categories) add('category', id);
-  for (const id of record.tags) add('tag', id);
-  for (const id of record.venues) add('venue', id);
-  for (const id of record.organizers) add('organizer', id);
-  return dependencies;
+function dependenciesOf(record: CalendarRecord): Dependency[] {
+  const own: Dependency = [record.kind, record.id];
+  if (isTermRecord(record)) return [own];
+  const of = (kind: KindOrImage, ids: number[]) => ids.map((id): Dependency => [kind, id]);
+  const image = record.image ? of('image', [record.image]) : [];
+  if (record.kind !== 'event') return [own, ...image];
+  const { categories, tags, venues, organizers } = record;
+  const terms = [...of('category', categories), ...of('tag', tags)];
+  return [own, ...image, ...terms, ...of('venue', venues), ...of('organizer', organizers)];
 }
 
 /**
@@ -71,52 +63,22 @@ function dependenciesOf(record: CalendarRecord): number[] {
  * to a category of fifty thousand events, all of which show the category's count, costs one note.
  */
 export function createRenderedCache(maxBytes: number): RenderedCache {
-  const entries = new LRUCache<number | string, Entry>({
+  const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
-    sizeCalculation: (entry) => entry.bytes.byteLength + ENTRY_BYTES,
+    sizeCalculation: ({ bytes, dependencies }) =>
+      bytes.byteLength + ENTRY_BYTES + dependencies.length * DEPENDENCY_BYTES,
   });
-  /** By number of the kind: the version at which each id changed. */
-  const invalidatedAt = Object.values(KIND_NUMBER).map(() => new Map<number, number>());
-  // Keys of the CMS's own records are numbers: a list of fifty records looks up fifty keys, and building and hashing
-  // strings would take most of that time.
-  const buckets = new Map<string, Map<Kind, number>>();
-  let bucketCount = 0;
-  let latest: { rendering: string; kind: Kind; bucket: number } | undefined;
-
-  function entryKey(rendering: string, kind: Kind, id: number): number | string {
-    if (latest?.rendering !== rendering || latest.kind !== kind)
-      latest = { rendering, kind, bucket: bucketOf(rendering, kind) };
-    return id <= MAX_NUMERIC_ID ? id * MAX_BUCKETS + latest.bucket : `${id} ${latest.bucket}`;
-  }
-
-  function bucketOf(rendering: string, kind: Kind): number {
-    const ofRendering = buckets.get(rendering) ?? new Map<Kind, number>();
-    buckets.set(rendering, ofRendering);
-    let bucket = ofRendering.get(kind);
-    if (bucket === undefined) {
-      bucket = bucketCount;
-      bucketCount += 1;
-      ofRendering.set(kind, bucket);
-    }
-    return bucket;
-  }
-
-  function clearInvalidations(): void {
-    for (const versions of invalidatedAt) versions.clear();
-  }
+  /** The version at which each record or image changed. */
+  const invalidatedAt = new Map<string, number>();
+  const entryKey = (rendering: string, kind: Kind, id: number) => `${kind} ${id} ${rendering}`;
 
   function clear(): void {
     entries.clear();
-    clearInvalidations();
+    invalidatedAt.clear();
   }
 
-  function isOutdated({ dependencies, validAtVersion }: Entry): boolean {
-    for (let index = 0; index < dependencies.length; index += 2) {
-      const changedAt = invalidatedAt[dependencies[index]!]!.get(dependencies[index + 1]!) ?? 0;
-      if (changedAt > validAtVersion) return true;
-    }
-    return false;
-  }
+  const isOutdated = ({ dependencies, validAtVersion }: Entry): boolean =>
+    dependencies.some(([kind, id]) => (invalidatedAt.get(`${kind} ${id}`) ?? 0) > validAtVersion);
 
   return {
     get(rendering, kind, id, version) {
@@ -133,9 +95,9 @@ export function createRenderedCache(maxBytes: number): RenderedCache {
       entries.set(entryKey(rendering, record.kind, record.id), entry);
     },
     invalidate(kind, id, version) {
-      if (entries.size === 0) return clearInvalidations();
-      if (invalidatedAt.reduce((sum, versions) => sum + versions.size, 0) >= MAX_INVALIDATIONS) return clear();
-      invalidatedAt[KIND_NUMBER[kind]]!.set(id, version);
+      if (entries.size === 0) return invalidatedAt.clear();
+      if (invalidatedAt.size >= MAX_INVALIDATIONS) return clear();
+      invalidatedAt.set(`${kind} ${id}`, version);
     },
     clear,
   };

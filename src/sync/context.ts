@@ -248,12 +248,8 @@ export interface SyncMemory {
     retained: number;
   };
   tally: { requests: number; changed: number; removed: number };
-  /** Records per batch; adapts so that one batch blocks the event loop for about 4 ms. */
-  batchSize: number;
   recordCounts: { version: number; kinds: Partial<Record<Kind, number>> };
 }
-
-const FIRST_BATCH_SIZE = 10;
 
 const parseState = <T>(replica: Replica, key: string, fallback: T): T => {
   const text = replica.state(key);
@@ -354,7 +350,6 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     publicView: { modes: loadPublicViewModes(replica), isRead: false, refusedSinceMs: undefined },
     reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
     tally: { requests: 0, changed: 0, removed: 0 },
-    batchSize: FIRST_BATCH_SIZE,
     recordCounts: { version: -1, kinds: {} },
   };
 }

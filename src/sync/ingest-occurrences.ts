@@ -5,12 +5,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
 import type { ChangeSet } from '../store/change-set.ts';
+import { charactersOf } from '../text/text.ts';
 import { idOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated, markDirty } from './dirty-records.ts';
 
+/** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
+const BATCH_CHARACTERS = 50_000;
+export const BATCH_SIZE = 20;
 /** Records that one transaction deletes. */
 export const DELETE_BATCH_SIZE = 10;
+
+/** The first of these records that make a batch, at least one. */
+export function nextBatch<T>(records: readonly T[]): readonly T[] {
+  let characters = 0;
+  const end = records.findIndex((record) => {
+    characters += charactersOf(record);
+    return characters > BATCH_CHARACTERS;
+  });
+  return end < 0 ? records : records.slice(0, Math.max(1, end));
+}
 
 /**
  * Writes the occurrences of events whose own records are in the replica already, and deletes the others of
@@ -27,7 +41,7 @@ export async function ingestOccurrences(
     const occurrences = readOccurrences(event, context.memory.site, context.memory.links.tables);
     const ids = new Set(occurrences.map(({ id }) => id));
     const gone = context.replica.occurrenceIds(idOf(event)).filter((id) => !ids.has(id));
-    await commitBatches(context, idOf(event), readMark, occurrences, context.memory.batchSize, (upserts) => ({
+    await commitBatches(context, idOf(event), readMark, occurrences, BATCH_SIZE, (upserts) => ({
       upserts,
     }));
     await deleteIds(context, idOf(event), readMark, gone);
@@ -54,8 +68,9 @@ async function commitBatches<T>(
 ): Promise<void> {
   const { memory, commit, replica } = context;
   try {
-    for (let from = 0; from < items.length; from += size) {
-      const batch = items.slice(from, from + size);
+    for (let from = 0; from < items.length; ) {
+      const batch = nextBatch(items.slice(from, from + size));
+      from += batch.length;
       if (isOutdated(memory, 'event', eventId, readMark)) {
         markDirty(memory, 'event', [eventId]);
         return;

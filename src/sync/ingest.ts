@@ -11,7 +11,13 @@ import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts
 import type { SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
-import { DELETE_BATCH_SIZE, deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
+import {
+  BATCH_SIZE,
+  DELETE_BATCH_SIZE,
+  deleteOccurrences,
+  ingestOccurrences,
+  nextBatch,
+} from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
 
@@ -22,10 +28,6 @@ import { stampsById } from './replica-records.ts';
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
 /** Statuses of records whose modification time WordPress may compute. */
 const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
-
-/** The batch size adapts so that one batch blocks the event loop for about this long. */
-const BATCH_MS = 4;
-const BATCH_SIZE = { min: 5, max: 50 };
 
 /**
  * Writes records into the replica that were requested at `readMark`, as the public sees them. A failure leaves
@@ -57,8 +59,7 @@ export async function ingestPublicRecords(
   await leaveOutTooLarge(context, collection, publicRecords.filter(isTooLarge), readMark);
   const readable = publicRecords.filter((record) => !isTooLarge(record));
   for (let from = 0; from < readable.length; ) {
-    const startedMs = performance.now();
-    const batch = readable.slice(from, from + memory.batchSize);
+    const batch = nextBatch(readable.slice(from, from + BATCH_SIZE));
     from += batch.length;
     let acceptedIds: readonly number[] = [];
     const changed = await commitAndPruneEmbedded(context, collection, () => {
@@ -68,8 +69,6 @@ export async function ingestPublicRecords(
     });
     if (changed > 0) memory.kinds[kind].revision += 1;
     memory.tally.changed += changed;
-    const size = Math.round((batch.length * BATCH_MS) / Math.max(0.1, performance.now() - startedMs));
-    memory.batchSize = Math.max(BATCH_SIZE.min, Math.min(BATCH_SIZE.max, size));
     await nextTurn();
     if (changed > 0 && kind === 'event') while (replica.mergeFts()) await nextTurn();
     if (!collection.occurrences) continue;

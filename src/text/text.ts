@@ -21,6 +21,38 @@ function countLeading(text: string, characters: string): number {
   return count;
 }
 
+const graphemes = new Intl.Segmenter();
+/** Longer than an emoji of several code points. */
+const MAX_GRAPHEME = 50;
+
+/** At most this many UTF-16 code units, and no part of a character as readers see it, such as an emoji of a family. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const before = Math.max(0, maxLength - MAX_GRAPHEME);
+  const from = /[\udc00-\udfff]/.test(text.charAt(before)) ? before + 1 : before;
+  const nearby = graphemes.segment(text.slice(from, maxLength + MAX_GRAPHEME));
+  return text.slice(0, from + (nearby.containing(maxLength - from)?.index ?? 0));
+}
+
+/** Longer tags at the end of a cut text are not looked for. */
+const MAX_TAG = 4000;
+
+/** HTML of at most this length. A longer one ends with `…`, and not within a tag or a character. */
+export function cutHtml(html: string, maxLength: number): string {
+  if (html.length <= maxLength) return html;
+  const kept = cutText(html, maxLength - 1);
+  const tag = kept.lastIndexOf('<');
+  const isInTag = tag > kept.lastIndexOf('>') && tag > kept.length - MAX_TAG;
+  return `${isInTag ? kept.slice(0, tag) : kept}…`;
+}
+
+/** The characters of all texts in a value, and one for each other value. What is nested deeper than usual is not counted. */
+export function charactersOf(value: unknown, depth = 4): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || depth === 0) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + charactersOf(inner, depth - 1), 0);
+}
+
 /** Combining marks, and characters that decompose to one (the half-width Katakana voiced sound marks). */
 const MARKS = /[\p{M}\uff9e\uff9f]+/gu;
 const MAX_MARKS = 30;

@@ -22,39 +22,15 @@ export function formatWallTime(ms: number): string {
   return isoToWall(iso);
 }
 
-/** The number in the decimal digits from index `from` to index `to`. NaN if there are other characters. */
-function digitsOf(text: string, from: number, to: number): number {
-  let number = 0;
-  for (let index = from; index < to; index += 1) {
-    const digit = text.charCodeAt(index) - 48;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
-    number = number * 10 + digit;
-  }
-  return number;
-}
-
-const [DASH, BLANK, COLON] = ['-', ' ', ':'].map((character) => character.charCodeAt(0));
-
-/** True if the length and the separators are those of a wall time. Does not check the digits. */
-function hasWallTimeShape(text: string): boolean {
-  const isDate = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH && text.charCodeAt(10) === BLANK;
-  return text.length === 19 && isDate && text.charCodeAt(13) === COLON && text.charCodeAt(16) === COLON;
-}
+const WALL_TIME = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/;
 
 /** Milliseconds of a wall time in UTC. Returns `undefined` for another text, or a day that does not exist. */
 export function parseWallTime(text: string): number | undefined {
-  if (!hasWallTimeShape(text)) return undefined;
-  const year = digitsOf(text, 0, 4);
-  const month = digitsOf(text, 5, 7);
-  const day = digitsOf(text, 8, 10);
-  const hour = digitsOf(text, 11, 13);
-  const minute = digitsOf(text, 14, 16);
-  const second = digitsOf(text, 17, 19);
-  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1)) return undefined;
-  if (!(hour <= 23 && minute <= 59 && second <= 59)) return undefined;
-  const dayMs = dayStartMs(year, month - 1, day);
-  if (day > 28 && dayMs >= dayStartMs(year, month, 1)) return undefined;
-  return dayMs + (hour * 3600 + minute * 60 + second) * SECOND_MS;
+  const [year, month, day, hour, minute, second] = (WALL_TIME.exec(text) ?? []).slice(1).map(Number);
+  if (!month || month > 12 || !day || hour! > 23 || minute! > 59 || second! > 59) return undefined;
+  const dayMs = dayStartMs(year!, month - 1, day);
+  if (day > 28 && dayMs >= dayStartMs(year!, month, 1)) return undefined;
+  return dayMs + (hour! * 3600 + minute! * 60 + second!) * SECOND_MS;
 }
 
 /**
@@ -116,15 +92,7 @@ const FOUR_DIGITS = 10_000;
  * Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits
  * count as 0.
  */
-export function wallNumber(wall: string): number {
-  if (hasWallTimeShape(wall)) {
-    const day = digitsOf(wall, 5, 7) * 100 + digitsOf(wall, 8, 10);
-    const time = digitsOf(wall, 14, 16) * 100 + digitsOf(wall, 17, 19);
-    const number = ((digitsOf(wall, 0, 4) * FOUR_DIGITS + day) * 100 + digitsOf(wall, 11, 13)) * FOUR_DIGITS + time;
-    if (!Number.isNaN(number)) return number;
-  }
-  return Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
-}
+export const wallNumber = (wall: string): number => Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
 
 /** A wall number divided by this is the day, 20270312, and the remainder the time of day. */
 export const WALL_DAY = 1_000_000;

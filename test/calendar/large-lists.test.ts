@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { TestGateway } from '../start-gateway.ts';
-import { organizer } from '../store/sample-records.ts';
+import { organizer, venue } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -59,4 +59,98 @@ describe('a list of large records', () => {
       expect(descriptions.has(999)).to.equal(true);
       for (const id of [1, COUNT]) expect(descriptions.get(id)).to.equal('new');
     });
+});
+
+describe('a list beyond 8 MB', () => {
+  const ids = Array.from({ length: 50 }, (_, n) => n + 1);
+  const text = 'long '.repeat(19_600);
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    const venues = ids.slice(0, 25).map((n) => venue(1000 + n, { description: text }));
+    const shown = { description: text, venues: venues.map(({ id }) => id) };
+    gateway = await seededGateway(
+      [...ids.map((id) => on((id % 28) + 1, { ...shown, id, title: `Event ${id}.` })), ...venues],
+      { pages: { landing: true } },
+    );
+  });
+  afterEach(() => gateway.stop());
+
+  for (const as of [undefined, 'admin'] as const)
+    it(`is 400 and names per_page for ${as ?? 'the public'}`, async () => {
+      const { status, body } = await gateway.request('/events?per_page=50', { ...(as && { as }) });
+      expect([status, body.code]).to.deep.equal([400, 'calendar_list_too_large']);
+      expect(body.data.params).to.have.all.keys('per_page');
+      const fewer = await gateway.request('/events?per_page=4', { ...(as && { as }) });
+      expect(fewer.body.events).to.have.length(4);
+    });
+
+  it('leaves out the venues of an event that are beyond a million characters', async () => {
+    const { bytes, body } = await gateway.request('/events/1');
+    expect(body.venue.map(({ id }: { id: number }) => id)).to.deep.equal(ids.slice(0, 10).map((n) => 1000 + n));
+    expect(bytes.length).to.be.below(1_300_000);
+  });
+
+  it('is complete as a calendar file and on the landing page, which show a part of each text', async () => {
+    const { status, text: file } = await gateway.request('/events.ics');
+    expect([status, file.match(/BEGIN:VEVENT/g)?.length]).to.deep.equal([200, 50]);
+    const page = await gateway.requestPath('/?view=list');
+    expect([page.status, page.text.match(/data-event="/g)?.length]).to.deep.equal([200, 30]);
+  });
+});
+
+describe('the form of a large list', () => {
+  const { parse } = JSON;
+  let gateway: TestGateway;
+  /** The characters of each text that was parsed as JSON. */
+  let parsed: number[];
+  const events = Array.from({ length: 40 }, (_, n) =>
+    on(Math.floor(n / 2) + 1, { id: n + 1, title: `Event ${n + 1}.`, description: 'x'.repeat(100_000) }),
+  );
+  beforeEach(async () => {
+    gateway = await seededGateway(events);
+    parsed = [];
+  });
+  afterEach(() => {
+    JSON.parse = parse;
+    return gateway.stop();
+  });
+
+  async function form(query: string) {
+    await gateway.request('/events?per_page=40');
+    JSON.parse = (json: string, ...more) => {
+      parsed.push(json.length);
+      return parse(json, ...more);
+    };
+    const response = await gateway.request(`/events?per_page=40&${query}`);
+    JSON.parse = parse;
+    // The client of the test parses the response.
+    parsed = parsed.filter((length) => length !== response.text.length);
+    return response;
+  }
+
+  it('_fields=total parses no event', async () => {
+    expect((await form('_fields=total')).body).to.deep.equal({ total: 40 });
+    expect(parsed).to.deep.equal([]);
+  });
+
+  it('_fields parses the events of which it names a part, one by one', async () => {
+    const { body } = await form('_fields=total,events.1.id,events.39.title,events.50.id');
+    expect(body).to.deep.equal({ events: [{ id: 2 }, { title: 'Event 40.' }], total: 40 });
+    expect(parsed.map((length) => Math.round(length / 100_000))).to.deep.equal([1, 1]);
+  });
+
+  it('_fields=events, _envelope and _jsonp parse nothing', async () => {
+    expect((await form('_fields=events')).body.events).to.have.length(40);
+    expect((await form('_envelope=1')).body.body.events).to.have.length(40);
+    expect(parsed).to.deep.equal([]);
+  });
+
+  it('counts in the rate limit what was built, not what was sent', async () => {
+    await gateway.stop();
+    // 4 MB in 8 times half a MiB, and a second request.
+    gateway = await seededGateway(events, { limits: { requestsPerMinute: 9 } });
+    expect((await gateway.request('/events?per_page=40&_fields=total')).status).to.equal(200);
+    expect((await gateway.request('/events?per_page=1')).status).to.equal(200);
+    expect((await gateway.request('/events?per_page=2')).status).to.equal(429);
+  });
 });

@@ -76,6 +76,16 @@ describe('unknown outcomes', () => {
       }
     });
 
+    it('of a create: it is no unexpected error of the gateway, and the log has a warning without a stack', async () => {
+      failAt(EVENT_CREATE, true, unknownOutcome);
+      const { observations } = fixture.gateway;
+      await fixture.gateway.request('/events', { as: 'editor', json: { ...event } });
+      expect(observations.filter(({ type }) => type === 'request-failed')).to.deep.equal([]);
+      const warning = observations.find((each) => each.type === 'message' && each.message.startsWith('request '));
+      expect(warning).to.deep.include({ level: 'warn' });
+      expect((warning as { message: string }).message).to.match(/^request [\w-]+: No answer within 15 s\.$/);
+    });
+
     it('of a delete: the next list does not show the record', async () => {
       const { id } = await write('/events', 'create', event);
       failAt({ method: 'remove', base: 'events' }, true, unknownOutcome);

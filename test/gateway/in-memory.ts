@@ -145,7 +145,6 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const mapping = options.mapping ?? loadMapping(config.mapping);
   const metrics = createMetrics(nowMs);
   const observations: Observation[] = [];
-  // Without `combineObservers`, which passes cache hits on only after their responses.
   const observe: Observe = (observation) => {
     observations.push(observation);
     metrics.observe(observation);

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { loadMapping } from '../../src/mapping/load.ts';
+import type { VenueRecord } from '../../src/model/records.ts';
 import { mappingWith, site } from './samples.ts';
 
 const { event, venue, organizer, category, tag } = loadMapping('wordpress-meta').kinds;
@@ -93,6 +94,48 @@ describe('wordpress-meta', () => {
       expect([searchText, locked]).to.deep.equal(['caf%c3%a9-%zz', true]);
       expect(kind!.read({ ...closed, meta, slug: 'caf%c3%a9' }, site).searchText).to.equal('café');
     }
+  });
+
+  describe('long texts, of which one of 1.5 MB would stop the gateway for a fifth of a second', () => {
+    const long = `${'<p>A long text.</p>'.repeat(80_000)}`;
+    const content = { raw: long, rendered: long, protected: false };
+
+    it('are cut at twice what a client may write, not within a tag, before anything reads them', () => {
+      const read = event.read({ ...cmsRecord, content, meta: { ...cmsRecord.meta, cost: long } }, site);
+      expect(read.description).to.have.length.within(199_900, 200_000);
+      expect(read.description)
+        .to.match(/…$/)
+        .and.not.match(/<[^>]*$/);
+      expect(read.cost).to.have.length.within(1980, 2000);
+      expect(read.searchText).to.have.length.within(199_900, 200_000);
+    });
+
+    it('are not cut within a character', () => {
+      const emoji = '😀'.repeat(100_001);
+      const { description } = event.read({ ...cmsRecord, content: { raw: emoji, rendered: emoji } }, site);
+      expect(description.isWellFormed()).to.equal(true);
+      expect(description).to.match(/😀…$/u);
+    });
+
+    it('a description as long as a client may write stays whole', () => {
+      const whole = 'x'.repeat(100_000);
+      const { description } = event.read({ ...cmsRecord, content: { raw: whole, rendered: whole } }, site);
+      expect(description).to.equal(whole);
+    });
+
+    it('of venues and organizers are cut, too', () => {
+      for (const kind of [venue, organizer]) {
+        const read = kind!.read({ ...cmsRecord, content, meta: { phone: long } }, site) as VenueRecord;
+        expect(read.phone).to.have.length.within(1980, 2000);
+        expect(read.description).to.have.length.within(199_900, 200_000);
+      }
+    });
+
+    it('of ids are read up to a thousand', () => {
+      const ids = Array.from({ length: 30_000 }, (_, n) => n + 1);
+      const read = event.read({ ...cmsRecord, meta: { ...cmsRecord.meta, venue_ids: ids } }, site);
+      expect(read.venues).to.deep.equal(ids.slice(0, 1000));
+    });
   });
 
   it('writes only what changes', () => {

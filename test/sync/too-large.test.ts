@@ -160,3 +160,24 @@ describe('a response that is too large', () => {
     });
   });
 });
+
+describe('a page of long texts', () => {
+  it('is written in several turns of the event loop, about one of the longest texts in each', async () => {
+    const site = testSite({ pageSize: 100 });
+    try {
+      const text = 'long '.repeat(30_000);
+      for (let n = 0; n < 8; n += 1) site.cms.createPost('events', { title: `Event ${n}`, content: text });
+      const sizes: number[] = [];
+      const { apply } = site.replica;
+      site.replica.apply = (changes) => {
+        if (changes.upserts?.some(({ kind }) => kind === 'event')) sizes.push(changes.upserts.length);
+        return apply(changes);
+      };
+      site.sync.start();
+      await site.settle();
+      expect(sizes.slice(0, 8)).to.deep.equal([1, 1, 1, 1, 1, 1, 1, 1]);
+    } finally {
+      site.close();
+    }
+  });
+});

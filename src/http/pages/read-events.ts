@@ -2,6 +2,7 @@
 
 import { ownTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type ShownTimes } from './dates.ts';
@@ -88,10 +89,30 @@ export type EventReader = ReturnType<typeof createEventReader>;
 /** Every function throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
 export function createEventReader(read: PublicRead) {
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
-  const readInTurn: PublicRead = async (path, query) => {
+  async function readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
     await ownTurn();
-    return read(path, query);
-  };
+    try {
+      return await read(path, query);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'calendar_list_too_large')) throw error;
+      return readSingly(path, query);
+    }
+  }
+
+  /** A page of a list whose records are too large for one response. */
+  async function readSingly(path: string, query: Record<string, string>): Promise<JsonObject> {
+    const size = Number(query.per_page);
+    const first = (Number(query.page) - 1) * size + 1;
+    const collection = path.slice(1);
+    const list: JsonObject = { [collection]: [], total: first };
+    for (let page = first; page < first + size && page <= Number(list.total); page += 1) {
+      await ownTurn();
+      const { total, [collection]: records } = await read(path, { ...query, per_page: '1', page: String(page) });
+      (list[collection] as unknown[]).push(...(records as unknown[]));
+      list.total = total;
+    }
+    return { ...list, total_pages: Math.ceil(Number(list.total) / size) };
+  }
 
   /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
   async function page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {

@@ -15,12 +15,14 @@ type IdsFormat = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects' | {
 
 /** Deeper lists and records would exhaust the stack. */
 const MAX_DEPTH = 100;
+/** As many as a client may send. Each becomes a row of the replica. */
+const MAX_IDS = 1000;
 
 /** Collects ids from nested lists and records, each once. `idPath` is the path of the id in a whole record. */
 function readIds(stored: unknown, idPath: Path | undefined): number[] {
   const ids = new Set<number>();
   const collect = (value: unknown, depth: number): void => {
-    if (depth > MAX_DEPTH) return;
+    if (depth > MAX_DEPTH || ids.size >= MAX_IDS) return;
     const inner = depth + 1;
     if (Array.isArray(value)) for (const item of value) collect(item, inner);
     else if (isObject(value)) collect(idPath ? valueAt(value, idPath) : (value.id ?? value.ID ?? value.term_id), inner);
