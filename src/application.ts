@@ -9,6 +9,7 @@ import { createEvents } from './calendar/events.ts';
 import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
 import { createPasswordAttempts } from './calendar/password-attempts.ts';
+import type { Peers } from './calendar/peers.ts';
 import { createPermissionCache } from './calendar/permissions.ts';
 import { createSlugResolver } from './calendar/resolve-slug.ts';
 import { createUsedRecords } from './calendar/rollback.ts';
@@ -16,7 +17,7 @@ import { createSerializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
-import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
+import { localWriteThrough, sharedWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -42,7 +43,6 @@ import { PUBLIC_VISIBILITY } from './store/filters.ts';
 import type { IdempotencyStore } from './store/idempotency-keys.ts';
 import type { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
-import type { Peers } from './sync/peers.ts';
 import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
 import { epochToWallMs } from './time/zones.ts';
@@ -59,7 +59,7 @@ export interface ApplicationOptions {
   nowMs?: () => number;
   /** Monotonic clocks: of the cached logins, and of the attempts at passwords of protected records. */
   clocks?: { loginsMs: () => number; passwordsMs: () => number } | undefined;
-  /** In a cluster: the other gateways, and the rate-limit counters and idempotency keys that all share. */
+  /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
   peers?: Peers | undefined;
   sharedCounters?: SharedCounters | undefined;
   idempotencyKeys?: IdempotencyStore | undefined;
@@ -108,8 +108,9 @@ export function createApplication(options: ApplicationOptions): Application {
     const keys = [...upserts, ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
     void sync.fetchChanged(changedRecords(mapping, keys));
   };
+  const local = localWriteThrough(replica, sync, mapping);
   const writeThrough = tolerantWriteThrough(
-    peers?.writeThrough ?? localWriteThrough(replica, sync, mapping),
+    peers ? sharedWriteThrough(local, peers, mapping) : local,
     replica,
     rereadLater,
   );

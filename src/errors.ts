@@ -173,17 +173,6 @@ export class CmsRedirected extends CmsUnavailable {
 }
 
 /**
- * This gateway must not commit what its poll read: another one leads now, or Redis does not take the change. The CMS
- * did not fail; callers get the same response as if it had.
- */
-export class NotLeaderError extends CmsUnavailable {
-  constructor() {
-    super('busy', 'another gateway polls the CMS now', { retryAfterS: 1 });
-    this.name = 'NotLeaderError';
-  }
-}
-
-/**
  * A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with
  * exit code 2.
  */

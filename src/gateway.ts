@@ -10,6 +10,7 @@ import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
+import { createSharedCounters } from './http/shared-counters.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { CmsName } from './mapping/mapping-file.ts';
@@ -17,13 +18,12 @@ import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { openIdMap } from './store/id-map.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
+import { changedRecords } from './sync/fetch-changed.ts';
 import { createSync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
-/** The entry points of `cluster/`, which only a gateway with `redisUrl` loads. */
-type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
-  Pick<typeof import('./cluster/redis-rate-limit.ts'), 'openRedisRateLimit'> &
-  Pick<typeof import('./cluster/redis-idempotency-keys.ts'), 'openRedisIdempotencyStore'>;
+/** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
+type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'openCluster'>;
 
 export interface Gateway {
   /**
@@ -43,10 +43,7 @@ export interface Gateway {
 /** Creates a gateway, with the cluster module if the configuration has a `redisUrl`. */
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
   if (config.redisUrl === undefined) return createGateway(config, log);
-  const { createCluster } = await import('./cluster/cluster.ts');
-  const { openRedisRateLimit } = await import('./cluster/redis-rate-limit.ts');
-  const { openRedisIdempotencyStore } = await import('./cluster/redis-idempotency-keys.ts');
-  return createGateway(config, log, { createCluster, openRedisRateLimit, openRedisIdempotencyStore });
+  return createGateway(config, log, await import('./cluster/cluster.ts'));
 }
 
 /**
@@ -118,40 +115,37 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
   const { cms, serviceCredentials, idMapId = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
   const intervalMs = config.sync.intervalS * 1000;
-  const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: upstream.url };
-  /** The key of the hashes under which the gateways of a cluster count failed logins in Redis. All of them have it. */
-  const sharedSecret = upstream.password ?? config.webhook.secret ?? '';
+  const cluster =
+    config.redisUrl === undefined
+      ? undefined
+      : clusterModule?.openCluster({ url: config.redisUrl, siteUrl: upstream.url, mapping, intervalMs, observe });
+  /** All gateways of the site have it. */
+  const secret = upstream.password ?? config.webhook.secret ?? '';
+  const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
   const failure = Promise.withResolvers<unknown>();
-  let sharedCounters: ReturnType<ClusterModule['openRedisRateLimit']> | undefined;
-  let idempotencyKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
 
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
   function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
+    const peers = cluster?.createPeers();
     const replica = openReplica({
       file,
       ...options,
       identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
+      onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
     try {
       reportFileChanges(replica);
-      sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret: sharedSecret });
-      idempotencyKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
-      const cluster =
-        shared &&
-        clusterModule?.createCluster({ ...shared, mapping, serviceCredentials, replica, intervalMs, observe });
-      const localSync = createSync({
+      const sync = createSync({
         replica,
         cms,
         mapping,
         serviceCredentials,
         intervalMs,
         observe,
-        peers: cluster,
+        turns: peers,
       });
-      // In a cluster the leader polls and fetches for all gateways.
-      const sync = cluster ? { ...localSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : localSync;
       const { listener, status } = createApplication({
         config,
         mapping,
@@ -160,11 +154,11 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         replica,
         sync,
         observe,
-        peers: cluster,
+        peers,
         sharedCounters,
-        idempotencyKeys,
+        idempotencyKeys: cluster?.idempotencyKeys,
       });
-      return { replica, cluster, localSync, sync, listener, status };
+      return { replica, peers, sync, listener, status };
     } catch (error) {
       replica.close();
       throw error;
@@ -183,14 +177,15 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       });
   }
 
-  async function closeReplicaStack({
-    cluster,
-    localSync,
-    replica,
-  }: ReturnType<typeof openReplicaStack>): Promise<void> {
-    await cluster?.stop();
-    await localSync.stop();
+  async function closeReplicaStack({ peers, sync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
+    await peers?.stop();
+    await sync.stop();
     replica.close();
+  }
+
+  function startSync(): void {
+    current.sync.start();
+    current.peers?.start(current.sync);
   }
 
   let current = openReplicaStack();
@@ -219,10 +214,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       .then(() => {
         current = openReplicaStack({ quarantine: `it is damaged: ${reason}`, minVersion: replica.version + 1 });
         if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
-        return current.cluster?.start(current.localSync);
-      })
-      .then(() => {
-        current.localSync.start();
+        startSync();
         resumeRequests();
         const nextReason = damagedAgain;
         damagedAgain = undefined;
@@ -245,20 +237,20 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       gatewayVersion: VERSION,
       mapping: mapping.name,
       version: current.replica.version,
-      ...(current.cluster ? { cluster: current.cluster.status() } : {}),
+      ...(current.peers ? { cluster: current.peers.status() } : {}),
     }),
     isComplete: () => !replacing && current.sync.status().complete,
     isLive: () => current.sync.status().state === 'live',
-    onWebhook: (changes) =>
-      current.sync.fetchChanged(
-        changes
-          .map(({ collection: name, id }) => {
-            // The images of a Payload site may have another name.
-            const collection = name === mapping.source.payload?.media ? MEDIA.collection : name;
-            return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) };
-          })
-          .filter(({ id }) => id !== 0),
-      ),
+    onWebhook: (changes) => {
+      const records = changes
+        .map(({ collection: name, id }) => {
+          // The images of a Payload site may have another name.
+          const collection = name === mapping.source.payload?.media ? MEDIA.collection : name;
+          return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) };
+        })
+        .filter(({ id }) => id !== 0);
+      return current.peers ? current.peers.reported(records) : current.sync.fetchChanged(records);
+    },
   });
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   const servers: HttpServer[] = [];
@@ -273,8 +265,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     await replacing;
     for (const server of servers) await server.close();
     await closeReplicaStack(current);
-    sharedCounters?.close();
-    idempotencyKeys?.close();
+    cluster?.close();
     await cms.close();
   }
 
@@ -295,9 +286,8 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
           port: adminPort,
         });
         servers.push(adminServer);
-        await current.cluster?.start(current.localSync);
         servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port }));
-        current.localSync.start();
+        startSync();
         return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${adminServer.port}` };
       } catch (error) {
         await stop();

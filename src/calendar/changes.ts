@@ -10,17 +10,19 @@ import type { Services } from './services.ts';
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
+/** After this time a response is built again, although nothing changed: its token names the latest scan. */
+const TOKEN_MS = 60_000;
 
 /**
  * The same response for every caller. Without a token it has no changes, and a token for the next request.
  * @throws ApiError 410 for a token that is too old or of another replica; 503 until the initial sync is complete
  */
-export function createChanges({ replica, sync, site, mapping }: Services) {
+export function createChanges({ replica, sync, site, mapping, nowMs }: Services) {
   const { journal } = replica;
   /** Tokens of another site mean nothing here. */
   const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
-  const tokenOf = ({ epoch, number, first, offset }: JournalPosition): string =>
-    [siteKey(), epoch, number, first, offset].join('.');
+  const tokenOf = ({ epoch, number, first, scanS }: JournalPosition): string =>
+    [siteKey(), epoch, number, first, scanS].join('.');
 
   return function changes({ values }: Input): ApiResponse {
     if (!sync.state().complete) throw notReady(sync.status().percent);
@@ -31,7 +33,7 @@ export function createChanges({ replica, sync, site, mapping }: Services) {
     const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
     if (!page) throw changesGone();
     const body = { changes: page.entries, next_token: tokenOf(page.next), has_more: page.hasMore };
-    return { status: 200, body, cacheTags: ['changes'], validUntilMs: Number.POSITIVE_INFINITY, replicaVersion };
+    return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
   };
 }
 

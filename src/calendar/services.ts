@@ -8,10 +8,10 @@ import type { Mapping } from '../mapping/mapping.ts';
 import type { KindOrImage, Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
-import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords } from './cms-records.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
+import type { Peers } from './peers.ts';
 import type { PermissionCache } from './permissions.ts';
 import type { Serializer } from './serializer.ts';
 import type { UnknownRecords } from './unknown-records.ts';
@@ -20,8 +20,8 @@ export interface Services {
   replica: Replica;
   /** Reads and writes of records in the CMS, which keep the replica current. */
   cmsRecords: CmsRecords;
-  /** For read-your-writes across the gateways of a cluster. */
-  peers?: Pick<Peers, 'consistencyToken' | 'waitFor'> | undefined;
+  /** The other gateways of the site. */
+  peers?: Peers | undefined;
   cms: Cms;
   mapping: Mapping;
   sync: Sync;

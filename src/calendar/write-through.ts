@@ -1,5 +1,5 @@
 // Write-through: stores in the replica what the CMS responded to the use cases' calls, as the public view of a record
-// with its image, and through the change log in the replicas of all peers.
+// with its image, and tells the other gateways what was written.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, CmsRecord, Credentials } from '../cms/port.ts';
@@ -11,15 +11,29 @@ import {
   FIRST_EMBEDDED_ID,
   isTermRecord,
   type Kind,
+  type KindOrImage,
   type RecordOf,
   seriesIdOf,
   WITHHELD,
 } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
-import type { WriteThrough } from '../sync/peers.ts';
+import { changedRecords } from '../sync/fetch-changed.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CreateDependencies } from './create-attempt.ts';
+import type { Peers } from './peers.ts';
+
+/** Stores CMS responses to the use cases' calls. */
+export interface WriteThrough {
+  /** Take it before the CMS call whose response is stored: it shows later which changes happened during the call. */
+  changeMark(): number;
+  /** Stores the response to a read. */
+  storeRead(changes: ChangeSet, changeMark: number): Promise<void>;
+  /** Stores the response to a write. No older response replaces it. */
+  storeWritten(changes: ChangeSet, changeMark: number): Promise<void>;
+  /** Re-reads a written record that the response does not show as the public sees it. Waits 5 s at most. Never rejects. */
+  reread(kind: Kind, id: number): Promise<void>;
+}
 
 export interface ResponseStoreDependencies extends Omit<CreateDependencies, 'recentlyCreated'> {
   /** The service account, for images. */
@@ -63,7 +77,8 @@ export function createResponseStore({
       if (isWritten) return writeThrough.reread(kind, record.id);
       const isListed = serviceCredentials !== undefined || cmsRecord.status === 'publish';
       const isNew = !hasSameVersion(replica.get(kind, record.id), record);
-      if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
+      if (isListed && isWritten) await writeThrough.reread(kind, record.id);
+      else if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
       return;
     }
     // Without this, other actors would see a written record as it was before the write.
@@ -118,7 +133,7 @@ const hasSameVersion = (stored: CalendarRecord | undefined, record: CalendarReco
 /** The longest that a write waits until its record is re-read. */
 const REREAD_MS = 5000;
 
-/** For a gateway without peers. */
+/** For a gateway that is alone. */
 export const localWriteThrough = (replica: Replica, sync: Sync, mapping: Mapping): WriteThrough => ({
   changeMark: () => 0,
   async storeRead(changes) {
@@ -136,6 +151,51 @@ export const localWriteThrough = (replica: Replica, sync: Sync, mapping: Mapping
     await Promise.race([fetched, sleep(REREAD_MS, undefined, { ref: false })]);
   },
 });
+
+const keysOf = ({ upserts = [], images = [], deletes = [] }: ChangeSet): { kind: KindOrImage; id: number }[] => [
+  ...upserts,
+  ...images.map(({ id }) => ({ kind: 'image' as const, id })),
+  ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id }))),
+];
+
+/**
+ * For one of several gateways: it tells its peers what was written. What a peer has named since the call may be newer
+ * than its response, which is not stored: a written record is read again instead.
+ */
+export function sharedWriteThrough(local: WriteThrough, peers: Peers, mapping: Mapping): WriteThrough {
+  const publish = (records: readonly { kind: KindOrImage; id: number }[]) =>
+    peers.publish(changedRecords(mapping, records));
+
+  function split(changes: ChangeSet, changeMark: number) {
+    const isOutdated = (record: { kind: KindOrImage; id: number }) =>
+      changedRecords(mapping, [record]).some((changed) => peers.isNamedSince(changed, changeMark));
+    const { upserts = [], deletes = [] } = changes;
+    const current: ChangeSet = {
+      ...changes,
+      upserts: upserts.filter((record) => !isOutdated(record)),
+      deletes: deletes.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => !isOutdated({ kind, id })) })),
+    };
+    return { current, outdated: upserts.filter(isOutdated) };
+  }
+
+  return {
+    changeMark: () => peers.changeMark(),
+    storeRead: (changes, changeMark) => local.storeRead(split(changes, changeMark).current, changeMark),
+    async storeWritten(changes, changeMark) {
+      const { current, outdated } = split(changes, changeMark);
+      try {
+        await local.storeWritten({ ...current, deletes: changes.deletes ?? [] }, changeMark);
+        for (const { kind, id } of outdated) await local.reread(kind, id);
+      } finally {
+        await publish(keysOf(changes));
+      }
+    },
+    async reread(kind, id) {
+      await local.reread(kind, id);
+      await publish([{ kind, id }]);
+    },
+  };
+}
 
 /**
  * Does not fail if the replica cannot be written (a full disk): the CMS has responded or accepted the write

@@ -50,7 +50,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits));
-  if (services.peers) app.use(waitForToken(services.peers));
+  if (services.peers) app.use(waitForToken(services.peers, services.sync));
   app.use(servePages(options.pages));
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness));

@@ -1,45 +1,91 @@
-// The consistency token of a cluster: a client that sends back the token of an earlier response reads at
-// least what that one showed.
+// The consistency token of several gateways: a client that sends back the token of an earlier response reads at least
+// what that one showed.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Peers } from '../calendar/peers.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
 import type { Middleware } from './state.ts';
 
 export const MIN_VERSION_HEADER = 'x-calendar-min-version';
 
-/** The longest wait for a token to be reached. */
+/** The longest wait for the entries of other gateways, and then for a poll. */
 const MAX_WAIT_MS = 2000;
+/** Requests cause at most one poll in this time: anybody may send a token. */
+const POLL_INTERVAL_MS = 1000;
+/** The id of an entry; `+`: and changes that other gateways have not been told yet. Only a poll shows them those. */
+const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
+
+export interface PollClock {
+  /** A monotonic clock. */
+  nowMs(): number;
+  /** Resolves after this many milliseconds. */
+  wait(ms: number): Promise<unknown>;
+}
+
+const CLOCK: PollClock = { nowMs: () => performance.now(), wait: (ms) => sleep(ms, undefined, { ref: false }) };
 
 /**
  * Names and values in turn, to be sent beside headers of the same names. `Vary` keeps reads with and without
  * a token apart in caches.
  */
-export const consistencyHeaders = (peers: NonNullable<Services['peers']>): string[] => [
-  ...['X-Calendar-Version', peers.consistencyToken()],
-  ...['Vary', 'X-Calendar-Min-Version'],
-  ...['Access-Control-Expose-Headers', 'X-Calendar-Version'],
-  ...['Access-Control-Allow-Headers', 'X-Calendar-Min-Version'],
-];
+export function consistencyHeaders(peers: Peers): string[] {
+  const { id, isTold } = peers.consistencyToken();
+  return [
+    ...['X-Calendar-Version', isTold ? id : `${id}+`],
+    ...['Vary', 'X-Calendar-Min-Version'],
+    ...['Access-Control-Expose-Headers', 'X-Calendar-Version'],
+    ...['Access-Control-Allow-Headers', 'X-Calendar-Min-Version'],
+  ];
+}
 
 /**
- * Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503
- * after two seconds, or at once while polls fail or if the client disconnects.
+ * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls once. Throws
+ * `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
-export function waitForToken(peers: NonNullable<Services['peers']>): Middleware {
+export function waitForToken(peers: Peers, sync: Services['sync'], clock = CLOCK): Middleware {
+  const poll = createRequestPolls(sync, clock);
+
+  async function showsState(id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> {
+    if ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) return true;
+    const end = sleep(MAX_WAIT_MS, false, { ref: false, signal }).catch(() => false);
+    return Promise.race([poll(), end]);
+  }
+
   return async function waitForTokenMiddleware(ctx, next) {
     const token = ctx.get(MIN_VERSION_HEADER);
     if (token === '') return next();
+    const [, id, suffix] = TOKEN.exec(token) ?? [];
+    if (id === undefined) {
+      throw new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
+    }
     const closed = new AbortController();
     ctx.res.once('close', () => closed.abort());
     if (ctx.res.closed) closed.abort();
-    const isReached = await peers.waitFor(token, MAX_WAIT_MS, closed.signal);
-    if (isReached === undefined) {
-      throw new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
-    }
-    if (!isReached) {
+    if (!(await showsState(id, suffix === '', closed.signal))) {
       const message = 'This gateway has not reached that version yet. Try again soon.';
       throw new ApiError(503, 'calendar_behind', message, { headers: { 'Retry-After': '1' } });
     }
     return next();
+  };
+}
+
+/**
+ * Returns a function that resolves with whether a poll has seen all that the CMS had at the call; with false at once while
+ * polls fail: the sync then retries with delays of its own.
+ */
+export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'>, clock = CLOCK) {
+  let startedMs = Number.NEGATIVE_INFINITY;
+  /** The poll that has not started yet, for all requests that wait for it. */
+  let next: Promise<boolean> | undefined;
+
+  return async function pollForRequest(): Promise<boolean> {
+    if (sync.state().failures > 0) return false;
+    next ??= clock.wait(Math.max(0, startedMs + POLL_INTERVAL_MS - clock.nowMs())).then(() => {
+      next = undefined;
+      startedMs = clock.nowMs();
+      return sync.poll();
+    });
+    return next;
   };
 }

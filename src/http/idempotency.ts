@@ -102,24 +102,48 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     }
   }
 
+  /** The record that was created with the key. `isKnown`: the companion plugin has answered. */
+  async function findCreated(
+    creationKey: string,
+    { kind, request }: CreateRequest,
+  ): Promise<{ isKnown: boolean; id?: number }> {
+    const records = await services.cms.findCreated(creationKey, callOptions({ actor: request.actor }));
+    const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
+    if (!created) return { isKnown: records !== undefined };
+    const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
+    return { isKnown: true, id };
+  }
+
+  /** Redis may have been emptied since an earlier create with the key: then only the companion plugin knows of it. */
+  async function runUnlessCreated(
+    creationKey: string,
+    claim: IdempotencyEntry,
+    create: CreateRequest,
+  ): Promise<ApiResponse> {
+    const { id } = await findCreated(creationKey, create).catch(async (error: unknown) => {
+      await keys.delete(creationKey).catch(() => unreleased.set(creationKey, JSON.stringify(claim)));
+      throw error;
+    });
+    if (id === undefined) return run(creationKey, claim, create);
+    await keys.compareAndSet(creationKey, claim, { ...claim, state: 'done', id });
+    return replayed(await create.readForReplay(id));
+  }
+
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
   async function resolveUnknown(
     creationKey: string,
     entry: IdempotencyEntry,
     create: CreateRequest,
   ): Promise<ApiResponse> {
-    const { kind, request, readForReplay } = create;
-    const records = await services.cms.findCreated(creationKey, callOptions({ actor: request.actor }));
-    const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
-    if (created) {
-      const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
-      const response = await readForReplay(id);
+    const { isKnown, id } = await findCreated(creationKey, create);
+    if (id !== undefined) {
+      const response = await create.readForReplay(id);
       const { response: _unknown, ...rest } = entry;
       await keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
     }
     const startedMs = await nowMs();
-    if (records && startedMs - entry.startedMs > MAX_CREATE_MS) {
+    if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
       const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: newHolder() };
       delete claim.response;
       if (await keys.compareAndSet(creationKey, entry, claim)) return run(creationKey, claim, create);
@@ -146,7 +170,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       if (!unreleased.has(creationKey)) unreleased.set(creationKey, JSON.stringify(claim));
       throw error;
     });
-    if (!known) return run(creationKey, claim, createRequest);
+    if (!known) return (services.peers ? runUnlessCreated : run)(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
     if (unreleased.get(creationKey) === JSON.stringify(known)) {

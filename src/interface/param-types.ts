@@ -209,17 +209,17 @@ export interface ChangeToken {
   epoch: string;
   number: number;
   first: number;
-  offset: string;
+  scanS: number;
 }
 
-const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15}-\d{1,15})$/;
+const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/;
 
 export const changeToken: ParamType = {
   schema: { type: 'string' },
   accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
   parse: (value): ChangeToken => {
-    const [, siteKey = '', epoch = '', number, first, offset = ''] = CHANGE_TOKEN.exec(String(value)) ?? [];
-    return { siteKey, epoch, number: Number(number), first: Number(first), offset };
+    const [, siteKey = '', epoch = '', number, first, scanS] = CHANGE_TOKEN.exec(String(value)) ?? [];
+    return { siteKey, epoch, number: Number(number), first: Number(first), scanS: Number(scanS) };
   },
 };
 

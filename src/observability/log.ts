@@ -62,11 +62,17 @@ const LINES: {
       `renamed the unusable replica file to ${file} and started a new replica: ${redactCredentials(reason)}`,
   },
   fatal: { level: 'error', message: () => 'uncaught error: the process ends' },
-  'cluster-role': {
-    level: ({ to }) => (to === 'standalone' ? 'warn' : 'info'),
-    message: ({ from, to, why }) => `cluster role: ${from} -> ${to} (${why})`,
+  'cluster-connection': {
+    level: ({ isConnected }) => (isConnected ? 'info' : 'warn'),
+    message: ({ isConnected, reason }) =>
+      isConnected ? 'Redis: connected' : `${reason}; this gateway works without it, and polls the CMS itself`,
   },
-  'cluster-message-ignored': { level: 'debug', message: () => 'ignored data in Redis that no gateway wrote' },
+  'cluster-applied': { level: 'debug', message: ({ entries }) => `read again what ${entries} entries of peers name` },
+  'cluster-turn': {
+    level: 'debug',
+    message: ({ isTaken }) => (isTaken ? 'polls in this interval' : 'another gateway polls in this interval'),
+  },
+  'cluster-entry-ignored': { level: 'debug', message: () => 'ignored an entry in Redis that no gateway wrote' },
   message: { level: ({ level }) => level, message: ({ message }) => redactCredentials(message) },
 };
 

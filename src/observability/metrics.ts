@@ -9,7 +9,6 @@ import {
   type ObservationOf,
   type Observe,
   REPLICA_STATES,
-  ROLES,
 } from './observations.ts';
 
 export interface Metrics {
@@ -73,9 +72,18 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const quarantined = 'Replica files that were unusable: damaged, or of another site, mapping or version';
   count('replica-quarantined', 'calendar_replica_quarantined_total', quarantined);
 
-  state('cluster-role', 'calendar_cluster_role', 'Cluster: 1 for the role of this gateway', 'role', ROLES);
-  const ignored = 'Cluster: messages and entries in Redis that no gateway wrote';
-  count('cluster-message-ignored', 'calendar_cluster_ignored_messages_total', ignored);
+  const connected = 'Cluster: 1 while Redis responds';
+  gauge('cluster-connection', 'calendar_cluster_connected', connected, ({ isConnected }) => Number(isConnected));
+  const applied = 'Cluster: entries of gateways whose records this one has read again';
+  count('cluster-applied', 'calendar_cluster_applied_total', applied, {}, ({ entries }) => entries);
+  const lastApplied = 'Cluster: when the last of these entries was written, by the clock of Redis';
+  gauge('cluster-applied', 'calendar_cluster_last_applied_timestamp_seconds', lastApplied, ({ id }) =>
+    Math.floor(Number.parseInt(id, 10) / 1000),
+  );
+  const turns = 'Cluster: intervals in which this gateway polled, or left it to another one';
+  count('cluster-turn', 'calendar_cluster_polls_total', turns, { turn: ({ isTaken }) => (isTaken ? 'taken' : 'skipped') });
+  const ignored = 'Cluster: entries in Redis that no gateway wrote';
+  count('cluster-entry-ignored', 'calendar_cluster_ignored_entries_total', ignored);
 
   return { observe, contentType: registry.contentType, text: () => registry.metrics() };
 }
@@ -134,7 +142,7 @@ function createInstruments(registry: Registry, on: On) {
     },
     /** A gauge per state: 1 for the current one. */
     state(
-      type: 'sync-state' | 'cluster-role',
+      type: 'sync-state',
       name: string,
       help: string,
       label: string,

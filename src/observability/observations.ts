@@ -14,10 +14,6 @@ export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' 
 export const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'] as const;
 type ReplicaState = (typeof REPLICA_STATES)[number];
 
-/** The roles of src/cluster/role-state.ts, as above. */
-export const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'] as const;
-type Role = (typeof ROLES)[number];
-
 export type Observation =
   | {
       type: 'request';
@@ -40,10 +36,14 @@ export type Observation =
   | { type: 'replica-quarantined'; file: string; reason: string }
   /** An uncaught error: the process ends. */
   | { type: 'fatal'; error: unknown }
-  /** The role of this gateway in a cluster changed. */
-  | { type: 'cluster-role'; from: Role | 'starting'; to: Role; why: string }
-  /** Redis contained data that no gateway wrote. */
-  | { type: 'cluster-message-ignored' }
+  /** Redis responds, or does not any more; `reason`: why not. */
+  | { type: 'cluster-connection'; isConnected: boolean; reason: string }
+  /** The records that other gateways had named were read again. `id`: of the last entry, whose number is its time. */
+  | { type: 'cluster-applied'; entries: number; id: string }
+  /** Whether this gateway polls in an interval, or leaves it to another one. */
+  | { type: 'cluster-turn'; isTaken: boolean }
+  /** Redis contained an entry that no gateway wrote. */
+  | { type: 'cluster-entry-ignored' }
   | { type: 'message'; level: 'info' | 'warn'; message: string };
 
 export type ObservationOf<T extends Observation['type']> = Extract<Observation, { type: T }>;

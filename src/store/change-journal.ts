@@ -21,8 +21,11 @@ export interface JournalPosition {
   number: number;
   /** The number at which a reader began who is reading several pages; otherwise the same. */
   first: number;
-  /** Where in the change log of the cluster the replica was; `0-0` without one. */
-  offset: string;
+  /**
+   * When the last complete scan before it began, in seconds by the CMS's clock: the reader has seen all changes of the
+   * CMS until then. 0 if none is known.
+   */
+  scanS: number;
 }
 
 export interface JournalPage {
@@ -42,24 +45,16 @@ export type CancelledEvent = Pick<
 export interface ChangeJournal {
   head(): JournalPosition;
   /**
-   * The changes after a position of this replica, or of another one with the same change log. Undefined if
-   * they are not known any more.
+   * The changes after a position of this replica; after one of another replica of the same site those that this one
+   * noticed since the other's scan began, so that none is left out. Undefined if they are not known any more.
    */
   since(position: JournalPosition, limit: number): JournalPage | undefined;
   /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
   cancelled(eventId: number): CancelledEvent | undefined;
-  /** The changes from now on belong to this offset of the change log. */
-  setOffset(offset: string): void;
-  /**
-   * From this offset on, the journal has every change of the log: positions of other replicas before it are
-   * unknown here.
-   */
-  startAt(offset: string): void;
-  /**
-   * The change log's entry at the present offset has this record. If the journal has its change at an earlier
-   * offset, the change moves to this one: a token of another gateway may cover the earlier offset without it.
-   */
-  moveToPresentOffset(kind: Kind, id: number): void;
+  /** Seconds by the CMS's clock, as it is now or later. */
+  setClock(nowS: () => number): void;
+  /** A complete scan has ended that began at this second of the CMS's clock. */
+  scanned(beganS: number): void;
 }
 
 /** For writers, inside their transaction. */
@@ -76,7 +71,6 @@ export const MAX_CHANGES = 50_000;
 /** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
 const MAX_EPOCHS = 500;
 const PRUNE_EVERY = 1000;
-const NO_LOG = '0-0';
 
 /**
  * What anonymous callers find in a list, in full: published, neither hidden nor protected. A record that is text inside
@@ -118,24 +112,15 @@ interface JournalRow {
   id: number;
   created: number;
   deleted: 0 | 1;
-  logMs: number;
-  logSequence: number;
+  /** When this gateway noticed the change, in seconds by the CMS's clock. */
+  notedS: number;
+  scanS: number;
   /** JSON of a `CancelledEvent`, or null. */
   cancelled: string | null;
 }
 
-const partsOf = (offset: string): [ms: number, sequence: number] => {
-  const [ms = 0, sequence = 0] = offset.split('-').map(Number);
-  return [ms, sequence];
-};
-
-const isBefore = (a: string, b: string): boolean => {
-  const [[aMs, aSequence], [bMs, bSequence]] = [partsOf(a), partsOf(b)];
-  return aMs < bMs || (aMs === bMs && aSequence < bSequence);
-};
-
 export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
-  let offset = NO_LOG;
+  let nowS = () => Math.ceil(Date.now() / 1000);
   let prunedAt = 0;
 
   const { meta, setMeta } = db;
@@ -143,7 +128,8 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   const floor = () => Number(meta('journal_floor') ?? 0);
   const headNumber = () =>
     Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
-  const columns = raw('number, kind, id, created, deleted, log_ms AS logMs, log_sequence AS logSequence, cancelled');
+  const scanS = () => Number(meta('journal_scan') ?? 0);
+  const columns = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
   const rowsWhere = (condition: Sql, limit: number) =>
     db.all<JournalRow>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
 
@@ -163,14 +149,11 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   function insert(kind: Kind, id: number, change: ChangeType, cancelled: string | null): void {
     const number = headNumber() + 1;
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
-    const [log_ms, log_sequence] = partsOf(offset);
-    // This gateway was in a cluster before and is alone now: the change has no offset, by which a position of
-    // another gateway could find it.
-    if (offset === NO_LOG && meta('journal_start') !== undefined) setMeta('journal_start', undefined);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);
     const deleted = change === 'deleted' ? 1 : 0;
-    db.insert('change_journal', { number, kind, id, created, deleted, log_ms, log_sequence, cancelled });
+    const times = { noted_s: nowS(), scan_s: scanS() };
+    db.insert('change_journal', { number, kind, id, created, deleted, ...times, cancelled });
   }
 
   /** Whether this file had that change in that epoch. */
@@ -183,19 +166,15 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   function numberOf(position: JournalPosition): number | undefined {
     if (isOwn(position)) return position.number >= floor() ? position.number : undefined;
     const start = meta('journal_start');
-    if (offset === NO_LOG || start === undefined || position.offset === NO_LOG || isBefore(position.offset, start))
-      return undefined;
-    // Including the position's own offset, at which this replica may have changes that the other one lacked.
-    // A replica that is behind the other one has noted its own changes at its latest offset.
-    const [ms, sequence] = partsOf(isBefore(offset, position.offset) ? offset : position.offset);
-    const [first] = rowsWhere(sql`(log_ms, log_sequence) >= (${ms}, ${sequence})`, 1);
+    if (start === undefined || position.scanS < Number(start)) return undefined;
+    const [first] = rowsWhere(sql`noted_s >= ${position.scanS}`, 1);
     return first ? first.number - 1 : headNumber();
   }
 
   return {
     head() {
       const number = headNumber();
-      return { epoch, number, first: number, offset };
+      return { epoch, number, first: number, scanS: scanS() };
     },
     since(position, limit) {
       const after = numberOf(position);
@@ -209,22 +188,17 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
         return { kind, id, change: deleted ? 'deleted' : change };
       });
       if (!hasMore) return { entries, next: this.head(), hasMore };
-      const { number, logMs, logSequence } = shown.at(-1)!;
-      return { entries, next: { epoch, number, first, offset: `${logMs}-${logSequence}` }, hasMore };
+      const { number, scanS } = shown.at(-1)!;
+      return { entries, next: { epoch, number, first, scanS }, hasMore };
     },
     cancelled(eventId) {
       const [row] = rowsWhere(sql`kind = 'event' AND id = ${eventId}`, 1);
       return row?.cancelled ? (JSON.parse(row.cancelled) as CancelledEvent) : undefined;
     },
-    setOffset(next) {
-      offset = next;
+    setClock(clock) {
+      nowS = clock;
     },
-    startAt: (start) => setMeta('journal_start', start),
-    moveToPresentOffset(kind, id) {
-      const [row] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
-      if (row && isBefore(`${row.logMs}-${row.logSequence}`, offset))
-        insert(kind, id, row.deleted ? 'deleted' : 'updated', row.cancelled);
-    },
+    scanned: (beganS) => setMeta('journal_scan', String(beganS)),
     add: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
     prune() {
       const head = headNumber();
@@ -236,13 +210,13 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       if (!newest) return;
       db.run(sql`DELETE FROM change_journal WHERE number <= ${newest.number}`);
       setMeta('journal_floor', String(newest.number));
-      const start = meta('journal_start');
-      const next = `${newest.logMs}-${newest.logSequence + 1}`;
-      if (start !== undefined && isBefore(start, next)) setMeta('journal_start', next);
+      // The changes of this second may be among the forgotten ones.
+      setMeta('journal_start', String(newest.notedS + 1));
     },
     reset() {
       setMeta('journal_floor', String(headNumber() + 1));
       db.run(sql`DELETE FROM change_journal`);
+      setMeta('journal_start', String(nowS()));
     },
   };
 }

@@ -1,5 +1,4 @@
-// One change of the replica as a value: what the sync or a write of the gateway stores, in this replica and
-// in those of all peers.
+// One change of the replica as a value: what the sync or a write of the gateway stores.
 
 import type { CalendarRecord, ImageRecord, KindOrImage } from '../model/records.ts';
 
@@ -12,8 +11,7 @@ export interface ChangeSet {
 }
 
 /**
- * Applies a change set to this replica, and puts it into the change log for all peers. `build` builds it from
- * the replica's present contents; it is called again if a peer's change came first. Resolves with the number
- * of changed records once the change is in this replica. Rejects with `NotLeaderError`.
+ * Applies a change set that `build` makes from the replica's present contents. Resolves with the number of changed
+ * records.
  */
 export type Commit = (build: () => ChangeSet) => Promise<number>;

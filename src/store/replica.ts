@@ -56,6 +56,8 @@ export interface ReplicaOptions {
    * until then calls may fail.
    */
   onDamage?: (reason: string) => void;
+  /** Called after a change outside of a bulk load, with the records and images that changed. */
+  onChanged?: ((records: readonly { kind: KindOrImage; id: number }[]) => void) | undefined;
   /** The clock that says when a change of a term was noticed. */
   nowMs?: () => number;
 }
@@ -153,7 +155,7 @@ export interface Replica {
   peekRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   clearRendered(): void;
 
-  /** What the sync and the cluster store beside the records. */
+  /** What the sync stores beside the records. */
   state(key: string): string | undefined;
   /** Writes nothing if the value is the stored one. */
   setState(key: string, value: string | undefined): void;
@@ -208,7 +210,7 @@ const TEXTS_PER_SEGMENT = 4000;
  */
 export function openReplica(options: ReplicaOptions): Replica {
   const { file, identity, renderedBytes = DEFAULT_RENDERED_BYTES, minVersion = 0, quarantine, onDamage } = options;
-  const { nowMs = Date.now } = options;
+  const { nowMs = Date.now, onChanged } = options;
   const db = openDatabase({
     file,
     identity: `${REPLICA_FORMAT} ${identity}`,
@@ -258,20 +260,23 @@ export function openReplica(options: ReplicaOptions): Replica {
   }
 
   function apply({ upserts = [], images = [], deletes = [], state = {} }: ChangeSet): number {
-    return db.transaction(() => {
+    const changed: { kind: KindOrImage; id: number }[] = [];
+    db.transaction(() => {
       const next = version + 1;
       const invalidate: Invalidate = (kind, id) => rendered.invalidate(kind, id, next);
       const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal, nowMs);
-      let changed = images.filter((image) => batch.upsertImage(image)).length;
-      changed += upserts.filter((record) => batch.upsert(record)).length;
-      for (const { kind, ids } of deletes) changed += ids.filter((id) => batch.delete(kind, id)).length;
+      for (const image of images) if (batch.upsertImage(image)) changed.push({ kind: 'image', id: image.id });
+      for (const record of upserts) if (batch.upsert(record)) changed.push(record);
+      for (const { kind, ids } of deletes)
+        for (const id of ids) if (batch.delete(kind, id)) changed.push({ kind, id });
       for (const [key, value] of Object.entries(state)) queries.setState(key, value);
-      if (changed === 0) return 0;
+      if (changed.length === 0) return;
       batch.finish();
       if (counts) for (const [kind, records] of batch.growth) counts[kind] += records;
       setVersion(next, batch.changesPublic());
-      return changed;
     });
+    if (changed.length > 0 && !isBulkLoad) onChanged?.(changed);
+    return changed.length;
   }
 
   async function indexDeferredTexts(): Promise<void> {

@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 19;
+export const SCHEMA_VERSION = 20;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -125,10 +125,10 @@ CREATE TABLE image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
 
 CREATE TABLE change_journal (
   number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL, deleted INTEGER NOT NULL,
-  log_ms INTEGER NOT NULL, log_sequence INTEGER NOT NULL, cancelled TEXT
+  noted_s INTEGER NOT NULL, scan_s INTEGER NOT NULL, cancelled TEXT
 ) STRICT;
 CREATE UNIQUE INDEX change_journal_record ON change_journal (kind, id);
-CREATE INDEX change_journal_log ON change_journal (log_ms, log_sequence, number);
+CREATE INDEX change_journal_noted ON change_journal (noted_s, number);
 
 CREATE TABLE idempotency_key (
   key TEXT PRIMARY KEY, owner TEXT NOT NULL, started_ms INTEGER NOT NULL, entry TEXT NOT NULL

@@ -37,6 +37,18 @@ export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): Cal
 export const sentAtMs = ({ memory, clockMs }: SyncContext, readMark: number): number =>
   memory.reads.sentMs.get(readMark) ?? clockMs();
 
+/** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
+const MAX_SKEW_S = 3600;
+
+/**
+ * The CMS's clock in seconds, as it is now or later: it sends whole seconds, and may have read its clock as soon as the
+ * request was sent.
+ */
+export function latestCmsTimeS({ memory: { reads }, clockMs, nowMs }: SyncContext): number {
+  if (reads.cmsTimeMs === 0) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
+  return Math.ceil((reads.cmsTimeMs + 1000 + clockMs() - reads.cmsSentMs) / 1000);
+}
+
 async function list(
   context: SyncContext,
   spec: CollectionSpec,
@@ -45,10 +57,12 @@ async function list(
 ): Promise<MarkedPage> {
   const { cms, memory, clockMs, signal } = context;
   const readMark = nextReadMark(memory);
-  memory.reads.sentMs.set(readMark, clockMs());
+  const sentMs = clockMs();
+  memory.reads.sentMs.set(readMark, sentMs);
   memory.tally.requests += 1;
   const page = await cms.list(spec, request, { signal, ...options });
   memory.reads.cmsTimeMs = page.cmsTimeMs;
+  memory.reads.cmsSentMs = sentMs;
   return { ...page, readMark };
 }
 

@@ -1,5 +1,5 @@
 // Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds
-// everything that the sync remembers; a start or a new leader loads it from the replica.
+// everything that the sync remembers; a start loads it from the replica.
 
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
@@ -192,9 +192,11 @@ export interface ResyncProgress {
   remaining: Collection[];
   /** Within the first of the remaining collections. */
   cursor: Cursor | undefined;
-  /** The ids of that collection until now; undefined if another process or leader read its first pages. */
+  /** The ids of that collection until now; undefined if another process read its first pages. */
   seen: Set<number> | undefined;
   lastImageId: number;
+  /** The second of the CMS's clock at which it began; undefined if it began in another process. */
+  beganS: number | undefined;
 }
 
 /** As the replica keeps it. */
@@ -222,6 +224,8 @@ export interface SyncMemory {
     started: number;
     progress: ResyncProgress | undefined;
     savedMs: number;
+    /** When the last one began, by the CMS's clock in seconds, if it has ended since the last poll. */
+    endedS: number | undefined;
     /** Undefined unless its last pages failed. `atMs`: the first `clockMs` for the next try. */
     retry: { failures: number; atMs: number; reason: string } | undefined;
   };
@@ -244,6 +248,8 @@ export interface SyncMemory {
     sentMs: Map<number, number>;
     /** The CMS's clock in its latest response; 0 before the first. */
     cmsTimeMs: number;
+    /** `clockMs` when the request was sent that it answered. */
+    cmsSentMs: number;
     /** Steps in progress whose responses a later read mark may outdate. Without any, the read marks are dropped. */
     retained: number;
   };
@@ -284,17 +290,20 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 /** A replica without a saved time is due. */
 function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
   const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, {});
-  const resync = { dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
+  const resync = {
+    ...{ dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY },
+    ...{ endedS: undefined, retry: undefined },
+  };
   if (!progress) return resync;
   const { readsEverything = false, cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
   const seen = cursor ? undefined : new Set<number>();
-  return { ...resync, progress: { readsEverything, remaining, cursor, seen, lastImageId } };
+  return { ...resync, progress: { readsEverything, remaining, cursor, seen, lastImageId, beganS: undefined } };
 }
 
-/** Another process, or the next leader, continues the full resync from there. */
+/** Another process continues the full resync from there. */
 export function resyncState({ resync: { dueMs, started, progress } }: SyncMemory): Record<string, string> {
-  const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined };
+  const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined, beganS: undefined };
   return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, started, progress: saved }) };
 }
 
@@ -320,8 +329,7 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
 });
 
 /**
- * Loads what earlier processes, or another leader, left in the replica. Everything else starts empty: the
- * first polls find it again.
+ * Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again.
  */
 export function loadMemory(replica: Replica, nowMs: number, collections: readonly Collection[]): SyncMemory {
   const watermarks = parseState<Partial<Record<Kind, string>>>(replica, STATE_KEYS.watermarks, {});
@@ -348,22 +356,10 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     resync: loadResync(replica, collections),
     links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
     publicView: { modes: loadPublicViewModes(replica), isRead: false, refusedSinceMs: undefined },
-    reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
+    reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, cmsSentMs: 0, retained: 0 },
     tally: { requests: 0, changed: 0, removed: 0 },
     recordCounts: { version: -1, kinds: {} },
   };
-}
-
-/** Loads what another gateway wrote into the replica. Returns true if the site's facts changed. */
-export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
-  memory.links.tables = loadLinkTables(replica);
-  memory.links.builtFrom.clear();
-  memory.publicView.modes = loadPublicViewModes(replica);
-  for (const kindMemory of Object.values(memory.kinds)) kindMemory.knownFields = undefined;
-  const site = loadSite(replica);
-  if (site === UNKNOWN_SITE || JSON.stringify(site) === JSON.stringify(memory.site)) return false;
-  memory.site = site;
-  return true;
 }
 
 /**

@@ -53,15 +53,6 @@ export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: nu
   memory.kinds[kind].revision += 1;
 }
 
-/**
- * Notes that another gateway changed the record in the replica: responses to the requests in progress are
- * outdated.
- */
-export function markChangedByPeer(memory: SyncMemory, kind: Kind, id: number): void {
-  if (memory.reads.retained > 0) setReadMark(memory, kind, id, nextReadMark(memory));
-  memory.kinds[kind].revision += 1;
-}
-
 /** True if `markWritten` noted a record of the kind after the request with this read mark was sent. */
 export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: number): boolean {
   return kinds[kind].lastWriteMark > readMark;

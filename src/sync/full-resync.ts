@@ -3,7 +3,7 @@
 
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
-import { type ResyncProgress, resyncState, type SyncContext } from './context.ts';
+import { type ResyncProgress, resyncState, type SyncContext, type SyncMemory } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { forgetMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
@@ -18,7 +18,7 @@ const PAGES_PER_COLLECTION = 5;
 const SAVES_PER_INTERVAL = 10;
 
 /**
- * Reads the next pages if a full resync is in progress, or starts one if it is due. The next process or leader
+ * Reads the next pages if a full resync is in progress, or starts one if it is due. The next process
  * continues it from the last saved progress. Throws what the CMS throws.
  */
 export async function continueResync(context: SyncContext): Promise<void> {
@@ -44,8 +44,24 @@ async function readNextPages(context: SyncContext): Promise<void> {
   }
   const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_COLLECTION);
   if (memory.resync.progress !== progress) return;
-  if (lastImageId === undefined) memory.resync.progress = undefined;
-  else progress.lastImageId = lastImageId;
+  if (lastImageId !== undefined) progress.lastImageId = lastImageId;
+  else endResync(memory, progress);
+}
+
+function endResync({ resync }: SyncMemory, { beganS }: ResyncProgress): void {
+  resync.progress = undefined;
+  resync.endedS = beganS;
+}
+
+/**
+ * Tells the change journal of a full resync that ended before this poll, which has read what the resync found out of
+ * date. A deletion that is suspended is not in the journal yet.
+ */
+export function noteResync({ memory: { resync, kinds }, replica }: SyncContext): void {
+  const isSuspended = Object.values(kinds).some(({ suspended }) => suspended !== undefined);
+  if (resync.endedS === undefined || isSuspended) return;
+  replica.journal.scanned(resync.endedS);
+  resync.endedS = undefined;
 }
 
 async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefined> {
@@ -62,7 +78,8 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   forgetMissingImages(context);
   memory.links.builtFrom.clear();
-  return { readsEverything, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
+  const beganS = Math.floor(memory.reads.cmsTimeMs / 1000);
+  return { readsEverything, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0, beganS };
 }
 
 /** Resolves with true at the end of the collection. */

@@ -179,8 +179,8 @@ export interface PollLoop {
 }
 
 export interface PollLoopOptions {
-  /** Never rejects. */
-  poll: () => Promise<boolean>;
+  /** `isRequested`: somebody asked for this poll. Never rejects. */
+  poll: (isRequested: boolean) => Promise<boolean>;
   /** Pause after a poll that took `durationMs`. */
   pauseMs: (durationMs: number) => number;
   clockMs: () => number;
@@ -207,10 +207,11 @@ export function createPollLoop({ poll, pauseMs, clockMs, signal }: PollLoopOptio
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const current = requested;
+      const isRequested = current !== undefined || isRequestedAgain;
       requested = undefined;
       isRequestedAgain = false;
       const startedMs = clockMs();
-      const result = await poll();
+      const result = await poll(isRequested);
       current?.resolve(result);
       await pause(pauseMs(clockMs() - startedMs));
     }

@@ -1,43 +1,35 @@
 // Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md lists its invariants.
 
-import { type CallOptions, type Cms, type CmsRecord, type Credentials, MEDIA } from '../cms/port.ts';
-import { NotLeaderError, ReplicaError } from '../errors.ts';
+import { type CallOptions, type Cms, type CmsRecord, type Credentials } from '../cms/port.ts';
+import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { KINDS, type Kind, type PostKind, type Site, seriesIdOf } from '../model/records.ts';
+import type { Kind, PostKind, Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
-import { assertComplete } from './cms-reader.ts';
+import { assertComplete, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf, idOf } from './collections.ts';
 import {
   collectionOf,
   isComplete,
   loadMemory,
-  reloadMemory,
+  restartResync,
   STATE_KEYS,
   type SyncContext,
   type SyncMemory,
 } from './context.ts';
-import {
-  isOutdated,
-  markChangedByPeer,
-  markWritten,
-  nextReadMark,
-  retainReadMarks,
-  takeDirty,
-} from './dirty-records.ts';
+import { isOutdated, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
 import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
 import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
-import { continueResync } from './full-resync.ts';
+import { continueResync, noteResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
 import { refreshLinkTables } from './link-tables.ts';
-import type { Leadership, Peers } from './peers.ts';
 import { createPollLoop, poll } from './poll.ts';
 import { readPublicView } from './read-public-view.ts';
 import { type SyncStatus, statusOf } from './status.ts';
 import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
-export interface Sync extends Leadership {
+export interface Sync {
   /** Starts the initial sync, or continues it, and then polls. Returns immediately. */
   start(): void;
   stop(): Promise<void>;
@@ -57,6 +49,8 @@ export interface Sync extends Leadership {
    * gateway. Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
+  /** Starts a full resync with the next poll, because it is not known which records have changed. */
+  readEverything(): void;
   /**
    * Without a service account: fetches the kind's non-public records that this caller may see, so that lists with
    * their visibility are exact. With a service account it does nothing. Throws `CmsUnavailable` and
@@ -64,8 +58,7 @@ export interface Sync extends Leadership {
    */
   fetchStaffRecords(reader: StaffReader, kind: PostKind): Promise<void>;
   /**
-   * A write has just changed the record in the replica, of this gateway or, on a leader, of any: responses to earlier
-   * requests are outdated.
+   * A write has just changed the record in the replica: responses to earlier requests are outdated.
    */
   recordWrite(kind: Kind, id: number): void;
   /**
@@ -104,7 +97,8 @@ export interface SyncOptions {
   /** The wall clock, and a monotonic one for durations. */
   nowMs?: () => number;
   clockMs?: () => number;
-  peers?: Pick<Peers, 'commit' | 'beginPoll' | 'polled' | 'pollFailed'> | undefined;
+  /** Several gateways of one site poll in turn. A gateway that is alone polls in every interval. */
+  turns?: { takesTurn(): Promise<boolean>; giveTurnBack(): Promise<void> } | undefined;
   /** Time between the starts of two full resyncs. */
   resyncIntervalMs?: number | undefined;
   /** Records per request. */
@@ -122,16 +116,39 @@ const SAVE_CAUGHT_UP_MS = 60_000;
 
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
-  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, peers } = options;
+  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, turns } = options;
   const { nowMs = Date.now, clockMs = () => performance.now() } = options;
   const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = options.cms.maxPageSize } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const collections = collectionsOf(mapping, serviceCredentials);
   const completed = Promise.withResolvers<void>();
-  let context = createContext();
+  const context: SyncContext = {
+    replica,
+    cms,
+    mapping,
+    serviceCredentials,
+    collections,
+    pageSize,
+    resyncIntervalMs,
+    observe,
+    nowMs,
+    clockMs,
+    signal,
+    memory: loadMemory(replica, nowMs(), collections),
+    commit: async (build) => replica.apply(build()),
+  };
+  replica.journal.setClock(() => latestCmsTimeS(context));
   const loop = createPollLoop({
-    poll: async () => (!peers || (await peers.beginPoll())) && (await runPoll()),
+    async poll(isRequested) {
+      // A replica that may be outdated, or is not complete, waits for no turn.
+      const isInTurn = turns !== undefined && !isRequested && context.memory.state.state === 'live';
+      if (!isInTurn) return runPoll();
+      if (!(await turns.takesTurn())) return runPoll({ onlyResync: true });
+      const isCurrent = await runPoll();
+      if (context.memory.state.failures > 0) await turns.giveTurnBack();
+      return isCurrent;
+    },
     pauseMs(durationMs) {
       const { state } = context.memory;
       if (state.failures > 0) return retryDelayMs(state);
@@ -140,34 +157,6 @@ export function createSync(options: SyncOptions): Sync {
     clockMs,
     signal,
   });
-
-  /**
-   * One per leadership: an earlier context cannot commit, because it does not know of changes by other
-   * leaders.
-   */
-  function createContext(): SyncContext {
-    const commit = peers?.commit ?? (async (build) => replica.apply(build()));
-    const leadershipContext: SyncContext = {
-      replica,
-      cms,
-      mapping,
-      serviceCredentials,
-      collections,
-      pageSize,
-      resyncIntervalMs,
-      observe,
-      nowMs,
-      clockMs,
-      signal,
-      memory: loadMemory(replica, nowMs(), collections),
-      commit: (build) =>
-        commit(() => {
-          if (context !== leadershipContext) throw new NotLeaderError();
-          return build();
-        }),
-    };
-    return leadershipContext;
-  }
 
   /** Saves when the replica was last current, which a later start without the CMS reports. Throws `ReplicaError`. */
   function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
@@ -190,10 +179,12 @@ export function createSync(options: SyncOptions): Sync {
     setState(state, state.reason ?? event.type);
   }
 
-  /** Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. Never rejects. */
-  async function runPoll(): Promise<boolean> {
-    const leadershipContext = context;
-    const { memory } = leadershipContext;
+  /**
+   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. `onlyResync`: another
+   * gateway polls, but each makes its own full resyncs. Never rejects.
+   */
+  async function runPoll({ onlyResync = false } = {}): Promise<boolean> {
+    const { memory } = context;
     const { tally } = memory;
     const tallyBefore = { ...tally };
     const startedMs = clockMs();
@@ -203,30 +194,29 @@ export function createSync(options: SyncOptions): Sync {
     let isCurrent = false;
     let unconfirmed: string | undefined;
     try {
-      if (memory.state.complete) {
-        unconfirmed = await poll(leadershipContext);
-        isCurrent = unconfirmed === undefined;
-        dispatchPolled(unconfirmed, memory);
-      } else {
+      if (!memory.state.complete) {
         dispatch({ type: 'syncStarted' });
-        await runInitialSync(leadershipContext);
+        await runInitialSync(context);
         isCurrent = true;
         dispatch({ type: 'synced' });
+      } else if (!onlyResync) {
+        unconfirmed = await poll(context);
+        noteResync(context);
+        isCurrent = unconfirmed === undefined;
+        dispatchPolled(unconfirmed, memory);
       }
-      if (isCurrent) await peers?.polled();
       clearTimeout(late);
-      if (await tryResync(leadershipContext)) dispatchPolled(unconfirmed, memory);
+      if (await tryResync()) dispatchPolled(unconfirmed, memory);
     } catch (error) {
-      if (!signal.aborted && !(error instanceof NotLeaderError)) {
-        dispatch(failureEvent(error, serviceCredentials));
-        peers?.pollFailed();
-      }
+      if (!signal.aborted) dispatch(failureEvent(error, serviceCredentials));
     } finally {
       clearTimeout(late);
       release();
-      observe({
+      const requests = tally.requests - tallyBefore.requests;
+      const isIdle = onlyResync && requests === 0;
+      if (!isIdle) observe({
         type: 'sync-poll',
-        requests: tally.requests - tallyBefore.requests,
+        requests,
         changed: tally.changed - tallyBefore.changed,
         removed: tally.removed - tallyBefore.removed,
         durationMs: clockMs() - startedMs,
@@ -243,18 +233,18 @@ export function createSync(options: SyncOptions): Sync {
 
   /**
    * Continues the full resync, which has retry delays of its own: its failure makes no poll fail. Resolves with
-   * true if it failed, or succeeded after a failure. Throws when the leadership or the process ends.
+   * true if it failed, or succeeded after a failure. Throws when the process ends.
    */
-  async function tryResync(leadershipContext: SyncContext): Promise<boolean> {
-    const { resync } = leadershipContext.memory;
+  async function tryResync(): Promise<boolean> {
+    const { resync } = context.memory;
     const { retry } = resync;
     if (retry && clockMs() < retry.atMs) return false;
     try {
-      await continueResync(leadershipContext);
+      await continueResync(context);
       resync.retry = undefined;
       return retry !== undefined;
     } catch (error) {
-      if (signal.aborted || error instanceof NotLeaderError) throw error;
+      if (signal.aborted) throw error;
       const failures = (retry?.failures ?? 0) + 1;
       const reason = `the full resync: ${failureEvent(error, serviceCredentials).reason}`;
       resync.retry = { failures, atMs: clockMs() + retryDelayMs({ failures }), reason };
@@ -264,10 +254,9 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Runs a step beside the polls. */
   async function withReadMarks<T>(step: (context: SyncContext) => Promise<T>): Promise<T> {
-    const leadershipContext = context;
-    const release = retainReadMarks(leadershipContext.memory);
+    const release = retainReadMarks(context.memory);
     try {
-      return await step(leadershipContext);
+      return await step(context);
     } finally {
       release();
     }
@@ -326,33 +315,6 @@ export function createSync(options: SyncOptions): Sync {
     site: () => context.memory.site,
     linkTables: () => context.memory.links.tables,
     refreshLinkTables: () => refreshLinkTables(context),
-    takeOverPolling(dirty) {
-      const { state, media, kinds } = context.memory;
-      context = createContext();
-      // The same set: a fetch that is in progress under the earlier leadership returns its records to it.
-      for (const kind of KINDS) context.memory.kinds[kind].dirty = kinds[kind].dirty;
-      context.memory.state = state;
-      context.memory.media.progress = media.progress;
-      context.memory.media.toRead = media.toRead;
-      for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), clockMs());
-      loop.pollAgain();
-    },
-    takeDirty() {
-      const { toRead } = context.memory.media;
-      const images = [...toRead].map((id) => ({ collection: MEDIA.collection, id }));
-      toRead.clear();
-      const records = collections.flatMap(({ kind, name }) =>
-        takeDirty(context.memory, kind).map((id) => ({ collection: name, id: seriesIdOf(id) })),
-      );
-      return [...records, ...images];
-    },
-    recheckLeadership: () => loop.wake(),
-    followLeader: (leader) => setState(leader, 'as the leader says'),
-    peerChanged(records) {
-      for (const { kind, id } of records) markChangedByPeer(context.memory, kind, id);
-    },
-    reloadState() {
-      if (reloadMemory(context.memory, replica)) replica.clearRendered();
-    },
+    readEverything: () => restartResync(context.memory),
   };
 }

@@ -1,7 +1,7 @@
 // Whole gateways in one process, in front of one CMS and one Redis, each behind a proxy that can cut it off
 // from Redis.
 
-import type { Cluster } from '../../src/cluster/cluster.ts';
+import type { Peers } from '../../src/cluster/peers.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 import type { Replica } from '../../src/store/replica.ts';
@@ -34,7 +34,8 @@ interface RequestOptions {
 
 export interface TestGateway {
   name: string;
-  cluster: Cluster;
+  peers: Peers;
+  adminUrl: string;
   sync: Sync;
   replica: Replica;
   cmsLink: CmsLink;
@@ -44,7 +45,7 @@ export interface TestGateway {
   request(path: string, options?: RequestOptions): Promise<TestResponse>;
   /** A graceful stop. */
   stop(): Promise<void>;
-  /** Cuts it off from Redis and the CMS first, so that it cannot release the lock or write anything. */
+  /** Cuts it off from Redis and the CMS first, so that it tells nobody anything. */
   kill(): Promise<void>;
 }
 
@@ -73,7 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     throw error;
   });
   const { sync, replica, observations } = gateway;
-  const { url } = await gateway.listen();
+  const { url, adminUrl } = await gateway.listen();
   let isStopped = false;
 
   async function stop(): Promise<void> {
@@ -85,7 +86,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 
   return {
     name,
-    cluster: gateway.cluster!,
+    peers: gateway.peers!,
+    adminUrl,
     sync,
     replica,
     cmsLink,
@@ -121,18 +123,21 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   };
 }
 
-/** A restart of Redis and the expiry of a lease take longer than other tests wait. */
+/** A restart of Redis takes longer than other tests wait. */
 export const until: typeof wait = (isSo, what, withinMs = 15_000) => wait(isSo, what, withinMs);
 
-export const roleOf = (gateway: TestGateway): string => gateway.cluster.status().role;
-export const leaderOf = (gateways: readonly TestGateway[]): TestGateway | undefined =>
-  gateways.find((gateway) => roleOf(gateway) === 'leader');
+export const isConnected = ({ peers }: TestGateway): boolean => peers.status().connected;
 
-/** Waits until one gateway is the leader, all others are followers, and all replicas are complete. */
+/** Waits until all gateways are complete, live and connected, and have told each other everything. */
 export const allSettled = (gateways: readonly TestGateway[]): Promise<void> =>
   until(
-    () =>
-      gateways.filter((gateway) => roleOf(gateway) === 'leader').length === 1 &&
-      gateways.every((gateway) => ['leader', 'follower'].includes(roleOf(gateway)) && gateway.sync.status().complete),
-    () => `settled: ${gateways.map((gateway) => `${gateway.name} ${roleOf(gateway)}`).join(', ')}`,
+    () => {
+      const applied = new Set(gateways.map(({ peers }) => peers.status().applied));
+      const areDone = gateways.every(
+        (gateway) =>
+          isConnected(gateway) && gateway.sync.state().state === 'live' && gateway.peers.status().unsent === 0,
+      );
+      return areDone && applied.size === 1;
+    },
+    () => `settled: ${gateways.map(({ name, peers }) => `${name} ${JSON.stringify(peers.status())}`).join(', ')}`,
   );

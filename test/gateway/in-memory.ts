@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { duplexPair } from 'node:stream';
 import { createApplication } from '../../src/application.ts';
 import type { Services } from '../../src/calendar/services.ts';
-import { type Cluster, createCluster } from '../../src/cluster/cluster.ts';
-import { openRedisIdempotencyStore } from '../../src/cluster/redis-idempotency-keys.ts';
+import { openCluster } from '../../src/cluster/cluster.ts';
+import type { Peers } from '../../src/cluster/peers.ts';
 import type { CmsClientLimits } from '../../src/cms/client.ts';
 import type { Cms, Credentials } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
@@ -15,11 +15,13 @@ import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-schema.ts';
 import { createAdmin } from '../../src/http/admin.ts';
 import type { UseCases } from '../../src/http/routes.ts';
+import { createSharedCounters } from '../../src/http/shared-counters.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Observation, Observe } from '../../src/observability/observations.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { changedRecords } from '../../src/sync/fetch-changed.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
 
@@ -94,7 +96,7 @@ export interface TestGateway {
   replica: Replica;
   sync: Sync;
   /** Of a gateway with `redisUrl`. */
-  cluster: Cluster | undefined;
+  peers: Peers | undefined;
   observations: Observation[];
   /** A request to a path below the mount: `/events?page=2`. */
   request(path: string, request?: RequestOptions): Promise<TestResponse>;
@@ -151,11 +153,15 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   };
   const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
   const { file } = options;
-  const replica = openReplica({ identity: 'test', nowMs, ...(file !== undefined && { file }) });
+  const { redisUrl } = options;
+  const cluster =
+    redisUrl === undefined ? undefined : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, intervalMs, observe });
+  const peers = cluster?.createPeers();
+  const replica = openReplica({
+    ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
+    onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
+  });
   const parts = { replica, mapping, serviceCredentials: service, observe, intervalMs };
-  const shared = options.redisUrl === undefined ? undefined : { url: options.redisUrl, siteUrl: SITE_URL };
-  const cluster = shared && createCluster({ ...shared, ...parts });
-  const idempotencyKeys = shared && openRedisIdempotencyStore(shared);
   const sync = createSync({
     ...parts,
     cms,
@@ -163,7 +169,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     resyncIntervalMs: options.resyncIntervalMs,
     pageSize: options.syncPageSize,
-    ...(cluster && { peers: cluster }),
+    turns: peers,
   });
   const application = createApplication({
     config,
@@ -171,22 +177,17 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     cms,
     serviceCredentials: service,
     replica,
-    sync: cluster ? { ...sync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : sync,
+    sync,
     observe,
     nowMs,
-    peers: cluster,
-    idempotencyKeys,
+    peers,
+    idempotencyKeys: cluster?.idempotencyKeys,
+    sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
   });
   const { services, useCases, listener } = application;
-  try {
-    await cluster?.start(sync);
-  } catch (error) {
-    idempotencyKeys?.close();
-    replica.close();
-    throw error;
-  }
   sync.start();
+  peers?.start(sync);
   if (waitsForSync) await sync.whenComplete();
   const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
   const requestPath = (path: string, request: RequestOptions = {}) => exchange(server, path, request, options.as ?? {});
@@ -207,7 +208,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     service,
     replica,
     sync,
-    cluster,
+    peers,
     observations,
     requestPath,
     request: (path, request) => requestPath(`${MOUNT}${path}`, request),
@@ -215,10 +216,13 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
       const admin = createAdmin({
         metrics,
         webhookSecret: undefined,
-        status: () => ({ ...sync.status(), ...application.status() }),
+        status: () => ({ ...sync.status(), ...application.status(), cluster: peers?.status() }),
         isComplete: () => sync.status().complete,
         isLive: () => sync.status().state === 'live',
-        onWebhook: (changes) => sync.fetchChanged(changes.map((change) => ({ ...change, id: Number(change.id) }))),
+        onWebhook: (changes) => {
+          const records = changes.map((change) => ({ ...change, id: Number(change.id) }));
+          return peers ? peers.reported(records) : sync.fetchChanged(records);
+        },
         nowMs,
       });
       return { url: await open(listener), adminUrl: await open(admin.listener) };
@@ -228,9 +232,9 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         opened.closeAllConnections();
         await new Promise((resolve) => opened.close(resolve));
       }
-      await cluster?.stop();
-      idempotencyKeys?.close();
+      await peers?.stop();
       await sync.stop();
+      cluster?.close();
       if ('url' in options.cms) await cms.close();
       replica.close();
     },

@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openRedisRateLimit } from '../../src/cluster/redis-rate-limit.ts';
+import { type Connection, openConnection } from '../../src/cluster/connection.ts';
 import { createLoginLimit } from '../../src/http/login-limit.ts';
-import { createRateLimit } from '../../src/http/rate-limit.ts';
+import { createRateLimit, type SharedCounters } from '../../src/http/rate-limit.ts';
+import { createSharedCounters } from '../../src/http/shared-counters.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 
@@ -13,19 +14,16 @@ const LOGINS = { failedLoginsPerAddress: 10, failedLoginsPerUser: 3, failedLogin
 describe('shared rate limits', function () {
   this.timeout(20_000);
   let redisServer: RedisServer;
-  let shared: ReturnType<typeof openRedisRateLimit>[];
+  let connections: Connection[];
+  let shared: SharedCounters[];
   beforeEach(async () => {
     redisServer = await startRedisServer();
-    const options = { url: redisServer.url, siteUrl: 'https://cms.example', secret: 'shared secret' };
-    shared = [openRedisRateLimit(options), openRedisRateLimit(options)];
-    const ready = async (counters: ReturnType<typeof openRedisRateLimit>, name: string) => {
-      await counters.count('ready', 1, 60).penalty(name, 1);
-      return (await shared[0]!.count('ready', 1, 60).get(name)) !== null;
-    };
-    await until(() => ready(shared[1]!, 'b'), 'both are connected');
+    connections = [0, 1].map(() => openConnection(redisServer.url));
+    await until(() => connections.every(({ client }) => client.isReady), 'both are connected');
+    shared = connections.map(({ client }) => createSharedCounters({ client, prefix: 'calendar:{test}:', secret: 's' }));
   });
   afterEach(async () => {
-    for (const counters of shared) counters.close();
+    for (const connection of connections) connection.close();
     await redisServer.close();
   });
 

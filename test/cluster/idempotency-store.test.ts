@@ -2,13 +2,13 @@
 
 import { createClient } from '@redis/client';
 import { expect } from 'chai';
-import { keyPrefix } from '../../src/cluster/compatibility.ts';
-import { openRedisIdempotencyStore, type RedisIdempotencyStore } from '../../src/cluster/redis-idempotency-keys.ts';
-import type { IdempotencyEntry } from '../../src/store/idempotency-keys.ts';
+import { type Connection, openConnection } from '../../src/cluster/connection.ts';
+import { createIdempotencyStore } from '../../src/cluster/idempotency-store.ts';
+import type { IdempotencyEntry, IdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms } from '../cms/fake-cms.ts';
 import { allSettled, startGateway, until } from './gateways.ts';
-import { type RedisServer, startRedisServer } from './redis-server.ts';
+import { type RedisServer, startRedisServer, withRedisClient } from './redis-server.ts';
 
 const entry = (startedMs: number, more: Partial<IdempotencyEntry> = {}): IdempotencyEntry => ({
   fingerprint: 'f',
@@ -21,28 +21,21 @@ const entry = (startedMs: number, more: Partial<IdempotencyEntry> = {}): Idempot
 describe('shared idempotency keys', function () {
   this.timeout(20_000);
   let redisServer: RedisServer;
-  let gateways: RedisIdempotencyStore[];
+  let connections: Connection[];
+  let gateways: IdempotencyStore[];
   beforeEach(async () => {
     redisServer = await startRedisServer();
-    gateways = [0, 1].map(() => openRedisIdempotencyStore({ url: redisServer.url, siteUrl: 'https://cms.example' }));
-    for (const gateway of gateways) {
-      await until(
-        () =>
-          gateway.delete('none').then(
-            () => true,
-            () => false,
-          ),
-        'it is connected',
-      );
-    }
+    connections = [0, 1].map(() => openConnection(redisServer.url));
+    await until(() => connections.every(({ client }) => client.isReady), 'both are connected');
+    gateways = connections.map((connection) => createIdempotencyStore(connection, 'calendar:{test}:'));
   });
   afterEach(async () => {
-    for (const gateway of gateways) gateway.close();
+    for (const connection of connections) connection.close();
     await redisServer.close();
   });
 
   it('one gateway claims a key, and the others read its outcome', async () => {
-    const [a, b] = gateways as [RedisIdempotencyStore, RedisIdempotencyStore];
+    const [a, b] = gateways as [IdempotencyStore, IdempotencyStore];
     const claims = await Promise.all([a.claim('user', 'key', entry(1)), b.claim('user', 'key', entry(2))]);
     const existing = claims.find((entry) => entry !== undefined)!;
     expect(claims.filter((entry) => entry === undefined)).to.have.length(1);
@@ -52,7 +45,7 @@ describe('shared idempotency keys', function () {
   });
 
   it('only one of two gateways replaces an entry', async () => {
-    const [a, b] = gateways as [RedisIdempotencyStore, RedisIdempotencyStore];
+    const [a, b] = gateways as [IdempotencyStore, IdempotencyStore];
     await a.claim('user', 'key', entry(1));
     const results = await Promise.all(
       gateways.map((gateway, n) => gateway.compareAndSet('key', entry(1), entry(5 + n))),
@@ -63,7 +56,7 @@ describe('shared idempotency keys', function () {
   });
 
   it('deletes the oldest keys of a user beyond a thousand, and no others', async () => {
-    const [a] = gateways as [RedisIdempotencyStore, RedisIdempotencyStore];
+    const [a] = gateways as [IdempotencyStore, IdempotencyStore];
     await a.claim('other', 'theirs', entry(0));
     for (let at = 1; at <= 1001; at += 1) await a.claim('user', `key ${at}`, entry(at));
     expect(await a.claim('other', 'theirs', entry(0))).to.deep.equal(entry(0));
@@ -89,6 +82,26 @@ describe('shared idempotency keys', function () {
       expect([(await first).status, second.status]).to.deep.equal([201, 409]);
     } finally {
       await Promise.all([a!.stop(), b!.stop()]);
+    }
+  });
+
+  it('creates no second record after Redis was emptied: the companion plugin knows the key', async () => {
+    const cms = createFakeCms(Date.now);
+    cms.hasCompanion = true;
+    const both = await Promise.all(
+      ['a', 'b'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name, intervalMs: 3_600_000 })),
+    );
+    try {
+      await allSettled(both);
+      const json = { title: 'Once', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+      const first = await both[0]!.request('/events', { json, idempotencyKey: 'key' });
+      await withRedisClient(redisServer, (client) => client.flushAll());
+      const second = await both[1]!.request('/events', { json, idempotencyKey: 'key' });
+      expect(second.body.id).to.equal(first.body.id);
+      expect(second.headers.get('idempotent-replayed')).to.equal('true');
+      expect([...cms.posts.values()].filter(({ base }) => base === 'events')).to.have.length(1);
+    } finally {
+      await Promise.all(both.map((gateway) => gateway.stop()));
     }
   });
 
@@ -124,7 +137,7 @@ describe('shared idempotency keys', function () {
         '{"state":"running"}',
         '{"fingerprint":"f","state":"ended","atMs":1,"by":"a"}',
       ]) {
-        await client.set(`${keyPrefix('https://cms.example')}create:key`, text);
+        await client.set('calendar:{test}:create:key', text);
         const error = await gateways[0]!.claim('user', 'key', entry(1)).catch((failure: unknown) => failure);
         expect(error, text).to.include({ status: 503, code: 'calendar_keys_unavailable' });
       }

@@ -1,0 +1,67 @@
+// One connection to Redis or Valkey: it reconnects in the background, and no command waits longer than its deadline.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, ErrorReply } from '@redis/client';
+
+/** The longest wait for a reply. */
+export const DEADLINE_MS = 500;
+const RECONNECT_MS = 1000;
+const OPEN_MS = 2000;
+/** A connection that stays silent for this long is replaced: Redis was suspended, or the network lost its packets. */
+const SILENCE_MS = 3000;
+
+type Client = ReturnType<typeof openClient>;
+
+export interface Connection {
+  readonly client: Client;
+  /** Resolves once it is open, or after two seconds. */
+  readonly opened: Promise<unknown>;
+  /** Rejects at once while Redis is away, and after `ms` without a reply. */
+  run<T>(command: (client: Client) => Promise<T>, ms?: number): Promise<T>;
+  close(): void;
+}
+
+function openClient(url: string) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    maintNotifications: 'disabled',
+    pingInterval: RECONNECT_MS,
+    socket: { reconnectStrategy: RECONNECT_MS, connectTimeout: OPEN_MS, socketTimeout: SILENCE_MS },
+  });
+  // Without a listener the process would end. Each command reports its own failure.
+  client.on('error', () => {});
+  return client;
+}
+
+export function openConnection(url: string): Connection {
+  const client = openClient(url);
+  const connect = () => client.connect().catch(() => {});
+  return {
+    client,
+    opened: Promise.race([connect(), sleep(OPEN_MS, undefined, { ref: false })]),
+    async run(command, ms = DEADLINE_MS) {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        late.reject(new Error(`no response within ${ms} ms`));
+        // The client has no deadline for a command that was sent: a suspended Redis would hold up every later one too.
+        client.destroy();
+        void connect();
+      }, ms);
+      try {
+        return await Promise.race([command(client), late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** Why a command failed. Contains no password. */
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  // Redis quotes an unknown command with its arguments, and those of HELLO contain the password.
+  const [text = ''] = reason.split(', with args beginning with');
+  return error instanceof ErrorReply ? `Redis refused a command: ${text}` : `Redis does not respond: ${text}`;
+}

@@ -1,0 +1,98 @@
+// The entries of idempotency keys, which all gateways share through Redis: a retry through another gateway creates no
+// second record.
+
+import { ApiError } from '../errors.ts';
+import { isObject } from '../model/json.ts';
+import {
+  type IdempotencyEntry,
+  type IdempotencyStore,
+  KEY_TTL_MS,
+  MAX_KEYS_PER_USER,
+} from '../store/idempotency-keys.ts';
+import type { Connection } from './connection.ts';
+
+/** Longer than the longest error that is stored. */
+const MAX_ENTRY_LENGTH = 20_000;
+
+/**
+ * Stores an entry unless the key has one, and returns the existing one. Each user has a limited number of keys: the
+ * oldest are deleted. KEYS key keys-of-the-user; ARGV entry ttl-ms now-ms max-keys.
+ */
+const CLAIM = `
+if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('GET', KEYS[1]) end
+redis.call('ZADD', KEYS[2], ARGV[3], KEYS[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local excess = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[4])
+if excess > 0 then
+  local oldest = redis.call('ZPOPMIN', KEYS[2], excess)
+  for i = 1, #oldest, 2 do redis.call('DEL', oldest[i]) end
+end
+return false
+`;
+
+/** Replaces an entry if it is still the old one. KEYS key; ARGV old new. */
+const COMPARE_AND_SET = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1
+`;
+
+/** Its methods reject with 503 while Redis is away: a key that only one gateway knows would not prevent a duplicate. */
+export function createIdempotencyStore(connection: Connection, prefix: string): IdempotencyStore {
+  const keyOf = (name: string) => `${prefix}create:${name}`;
+  const run: Connection['run'] = (command) =>
+    connection.run(command).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+
+  return {
+    async claim(owner, name, entry) {
+      const keys = [keyOf(name), keyOf(`of:${owner}`)];
+      const args = [JSON.stringify(entry), String(KEY_TTL_MS), String(entry.startedMs), String(MAX_KEYS_PER_USER)];
+      const existing = await run((client) => client.eval(CLAIM, { keys, arguments: args }));
+      return existing === null ? undefined : parseEntry(existing);
+    },
+    async compareAndSet(name, old, next) {
+      const args = [JSON.stringify(old), JSON.stringify(next)];
+      return (await run((client) => client.eval(COMPARE_AND_SET, { keys: [keyOf(name)], arguments: args }))) === 1;
+    },
+    async set(name, next) {
+      const options = { condition: 'XX', expiration: 'KEEPTTL' } as const;
+      await run((client) => client.set(keyOf(name), JSON.stringify(next), options));
+    },
+    async nowMs() {
+      const [seconds, microseconds] = await run((client) => client.time());
+      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+    },
+    async delete(name) {
+      await run((client) => client.del(keyOf(name)));
+    },
+  };
+}
+
+/** Throws 503 for a value that no gateway wrote: whether there was a create is then unknown. */
+function parseEntry(text: unknown): IdempotencyEntry {
+  try {
+    if (typeof text !== 'string' || text.length > MAX_ENTRY_LENGTH) throw new Error('not a text of a gateway');
+    const entry = JSON.parse(text) as IdempotencyEntry;
+    const { fingerprint, state, startedMs, holder, id, response } = entry;
+    const isValid =
+      [fingerprint, holder].every((each) => typeof each === 'string') &&
+      ['running', 'done', 'unknown'].includes(state) &&
+      typeof startedMs === 'number' &&
+      (id === undefined || Number.isSafeInteger(id)) &&
+      (response === undefined || (isObject(response) && Number.isInteger(response.status)));
+    if (!isValid) throw new Error('not an entry of a gateway');
+    return entry;
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+const unavailable = (cause: unknown): ApiError =>
+  new ApiError(
+    503,
+    'calendar_keys_unavailable',
+    'The gateway cannot look up this Idempotency-Key at the moment. Nothing was created. Try again shortly.',
+    { headers: { 'Retry-After': '5' }, cause },
+  );

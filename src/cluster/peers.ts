@@ -1,0 +1,334 @@
+// What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
+// whole; Redis carries keys and turns, nothing else.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLargeCache } from '../large-cache.ts';
+import type { Observe } from '../observability/observations.ts';
+import type { ChangedRecord } from '../sync/fetch-changed.ts';
+import type { Sync } from '../sync/sync.ts';
+import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
+import { compareIds, EVERYTHING, KEYS_PER_ENTRY, keyOf, parseEntry, type RecordKey, STREAM_START } from './entries.ts';
+
+export interface PeersOptions {
+  url: string;
+  /** For commands. Entries are read on a connection of their own, because that waits for the next one. */
+  connection: Connection;
+  /** Begins every key. */
+  prefix: string;
+  /** Between two polls. */
+  intervalMs: number;
+  observe: Observe;
+}
+
+interface StreamEntry {
+  id: string;
+  message: Record<string, string>;
+}
+
+/** A gateway that was away for more changes than this polls instead of reading what it missed. */
+const STREAM_LENGTH = 10_000;
+/** A stream that nobody writes any more, because the mapping has changed, disappears. */
+const STREAM_TTL_MS = 24 * 3_600_000;
+const ENTRIES_PER_READ = 100;
+const BLOCK_MS = 1000;
+/** Between two tries, of Redis or of the CMS. */
+const RETRY_MS = 1000;
+/** Keys that are kept while Redis is away. Beyond it the other gateways read everything again. */
+const MAX_UNSENT = 1000;
+/** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
+const MAX_SKIPPED = 5;
+/** Of an interval: the turn of a gateway that is alone is over when its next poll is due. */
+const TURN = 0.95;
+const MAX_MARKS = 20_000;
+const WARN_INTERVAL_MS = 60_000;
+
+export class Peers {
+  readonly #options: PeersOptions;
+  readonly #stream: string;
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  readonly #stopped = once(this.#stopping.signal, 'abort');
+  #sync!: Sync;
+  #reader: Connection | undefined;
+  #running: Promise<void> | undefined;
+  /** Undefined before the first reply, or failure. */
+  #isConnected: boolean | undefined;
+  #sinceMs = Date.now();
+
+  /** Where to continue reading. */
+  #cursor = STREAM_START;
+  /** Until a poll has found what the entries until the cursor say. */
+  #mustPoll = true;
+  /** The last entry whose records this gateway has read again. */
+  #applied = STREAM_START;
+  #appliedCount = 0;
+  #waiting = new Set<{ id: string; resolve: () => void }>();
+  #warnedMs = Number.NEGATIVE_INFINITY;
+  /** Keys that a peer or a webhook has named, while their records are being read again. */
+  readonly #rereading = new Set<RecordKey>();
+  /** By key, the number of its latest rereading. */
+  readonly #marks = createLargeCache<RecordKey, number>(MAX_MARKS);
+  #lastMark = 0;
+
+  /** The latest entry of this gateway. */
+  #published = STREAM_START;
+  #unsent = new Set<RecordKey>();
+  #sending: Promise<void> | undefined;
+
+  #turnUntilMs = 0;
+  #skipped = 0;
+  readonly #polls = { taken: 0, skipped: 0 };
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+    this.#stream = `${options.prefix}changes`;
+  }
+
+  /** Follows the other gateways in the background, until `stop`. */
+  start(sync: Sync): void {
+    this.#sync = sync;
+    this.#reader = openConnection(this.#options.url);
+    this.#running = this.#run(this.#reader);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#reader?.close();
+    await this.#running;
+  }
+
+  status() {
+    return {
+      connected: this.#isConnected === true,
+      sinceMs: this.#sinceMs,
+      applied: this.#applied,
+      entries: this.#appliedCount,
+      unsent: this.#unsent.size,
+      polls: { ...this.#polls },
+    };
+  }
+
+  /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
+  changed(records: readonly ChangedRecord[]): void {
+    if (!this.#sync.state().complete) return;
+    const news = records.filter((record) => !this.#rereading.has(keyOf(record)));
+    if (news.length > 0) void this.publish(news);
+  }
+
+  /** Resolves when the peers are told, or while Redis is away: then they are told later. Never rejects. */
+  async publish(records: readonly ChangedRecord[]): Promise<void> {
+    for (const record of records) this.#unsent.add(keyOf(record));
+    if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
+    await this.#send();
+  }
+
+  /** A webhook names these records. Resolves with whether this gateway has read them again. */
+  async reported(records: readonly ChangedRecord[]): Promise<boolean> {
+    void this.publish(records);
+    return this.#reread(records);
+  }
+
+  /** A number that grows with every record that a peer or a webhook names. */
+  changeMark(): number {
+    return this.#lastMark;
+  }
+
+  /** Whether a peer or a webhook has named the record since that mark. */
+  isNamedSince(record: ChangedRecord, changeMark: number): boolean {
+    return (this.#marks.get(keyOf(record)) ?? 0) > changeMark;
+  }
+
+  /** Whether this gateway polls in this interval. */
+  async takesTurn(): Promise<boolean> {
+    const isTaken = this.#isConnected !== true || (await this.#claimTurn());
+    this.#skipped = isTaken ? 0 : this.#skipped + 1;
+    this.#polls[isTaken ? 'taken' : 'skipped'] += 1;
+    this.#options.observe({ type: 'cluster-turn', isTaken });
+    return isTaken;
+  }
+
+  /** After a poll that failed: a gateway that reaches the CMS may poll at once. */
+  async giveTurnBack(): Promise<void> {
+    if (performance.now() >= this.#turnUntilMs) return;
+    this.#turnUntilMs = 0;
+    const { connection, prefix } = this.#options;
+    await connection.run((client) => client.del(`${prefix}poll`)).catch(() => {});
+  }
+
+  /** Names the state that this gateway's responses show now. */
+  consistencyToken(): { id: string; isTold: boolean } {
+    const latest = compareIds(this.#published, this.#applied) > 0 ? this.#published : this.#applied;
+    return { id: latest, isTold: this.#unsent.size === 0 && !this.#sending };
+  }
+
+  /** Whether this gateway shows, within the time and before the abort, what the entries until this one say. */
+  async reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
+    if (compareIds(this.#applied, id) >= 0) return true;
+    if (this.#isConnected !== true || signal.aborted) return false;
+    const reached = Promise.withResolvers<boolean>();
+    const waiter = { id, resolve: () => reached.resolve(true) };
+    this.#waiting.add(waiter);
+    const end = sleep(withinMs, false, { ref: false, signal }).catch(() => false);
+    return Promise.race([reached.promise, end]).finally(() => this.#waiting.delete(waiter));
+  }
+
+  async #claimTurn(): Promise<boolean> {
+    const { connection, prefix, intervalMs } = this.#options;
+    const value = Math.ceil(intervalMs * TURN);
+    const isForced = this.#skipped >= MAX_SKIPPED;
+    const expiration = { type: 'PX', value } as const;
+    const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
+    try {
+      const sentMs = performance.now();
+      const reply = await connection.run((client) => client.set(`${prefix}poll`, this.#node, set));
+      if (reply !== null) this.#turnUntilMs = sentMs + value;
+      return reply !== null;
+    } catch (error) {
+      this.#setConnected(false, error);
+      return true;
+    }
+  }
+
+  #send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    const { connection } = this.#options;
+    const stream = this.#stream;
+    const trim = { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: STREAM_LENGTH } } as const;
+    // All records that one turn of the event loop changes become one entry.
+    await new Promise(setImmediate);
+    while (this.#isConnected === true && this.#unsent.size > 0) {
+      const keys = [...this.#unsent].slice(0, KEYS_PER_ENTRY);
+      for (const key of keys) this.#unsent.delete(key);
+      try {
+        const entry = { from: this.#node, keys: keys.join(' ') };
+        this.#published = await connection.run((client) => client.xAdd(stream, '*', entry, trim));
+        await connection.run((client) => client.pExpire(stream, STREAM_TTL_MS));
+      } catch (error) {
+        for (const key of keys) this.#unsent.add(key);
+        this.#setConnected(false, error);
+      }
+    }
+  }
+
+  async #run(reader: Connection): Promise<void> {
+    const { signal } = this.#stopping;
+    await Promise.all([this.#options.connection.opened, reader.opened]);
+    const pause = () => sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+    while (!signal.aborted) {
+      try {
+        if (!(await this.#follow(reader))) await pause();
+      } catch (error) {
+        if (!signal.aborted) this.#setConnected(false, error);
+        await pause();
+      }
+    }
+  }
+
+  /** Reads the next entries and applies them. Resolves with false while the CMS cannot be read. Throws what Redis throws. */
+  async #follow(reader: Connection): Promise<boolean> {
+    const stream = this.#stream;
+    if (this.#isConnected !== true) await this.#findPlace(reader);
+    if (this.#mustPoll) {
+      await Promise.race([this.#sync.whenComplete(), this.#stopped]);
+      if (!(await this.#poll())) return false;
+      this.#mustPoll = false;
+      this.#markApplied(this.#cursor, 0);
+    }
+    const options = { BLOCK: BLOCK_MS, COUNT: ENTRIES_PER_READ };
+    const from = { key: stream, id: this.#cursor };
+    const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
+    const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
+    if (this.#unsent.size > 0) void this.#send();
+    if (entries.length === 0) return true;
+    const first = (await reader.run((client) => client.xRange(stream, '-', '+', { COUNT: 1 })))?.[0];
+    // The stream was cut, or emptied: this gateway may never have seen some entries.
+    const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
+    const { records, isEverything } = this.#recordsOf(entries);
+    if (this.#sync.state().failures > 0 || !(await this.#reread(records))) return false;
+    if (isEverything) this.#sync.readEverything();
+    if ((hasGap || isEverything) && !(await this.#poll())) return false;
+    this.#markApplied(entries.at(-1)!.id, entries.length);
+    return true;
+  }
+
+  /** After connecting: continues where this gateway was, or polls and continues at the end. */
+  async #findPlace(reader: Connection): Promise<void> {
+    const { connection, prefix } = this.#options;
+    // A Redis without memory, or a replica of another one, answers reads and refuses writes.
+    await connection.run((client) => client.set(`${prefix}probe`, '', { expiration: { type: 'PX', value: RETRY_MS } }));
+    const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
+    const end = newest?.[0]?.id ?? STREAM_START;
+    this.#setConnected(true);
+    // An earlier end: Redis has lost its entries.
+    this.#mustPoll ||= compareIds(end, this.#cursor) < 0;
+    if (this.#mustPoll) this.#cursor = end;
+  }
+
+  /** Not unless the replica is live: otherwise the sync polls by itself, with delays of its own after failures. */
+  async #poll(): Promise<boolean> {
+    return this.#sync.state().state === 'live' && this.#sync.poll();
+  }
+
+  /** What peers have changed. Entries that no gateway wrote are ignored. */
+  #recordsOf(entries: readonly StreamEntry[]): { records: ChangedRecord[]; isEverything: boolean } {
+    const byKey = new Map<RecordKey, ChangedRecord>();
+    let isEverything = false;
+    for (const { message } of entries) {
+      try {
+        const { from, records } = parseEntry(message);
+        if (from === this.#node) continue;
+        isEverything ||= records === undefined;
+        for (const record of records ?? []) byKey.set(keyOf(record), record);
+      } catch (error) {
+        this.#reportIgnored(error);
+      }
+    }
+    return { records: [...byKey.values()], isEverything };
+  }
+
+  async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
+    if (records.length === 0) return true;
+    const keys = records.map(keyOf);
+    this.#lastMark += 1;
+    for (const key of keys) {
+      this.#marks.set(key, this.#lastMark);
+      this.#rereading.add(key);
+    }
+    const isRead = await this.#sync.fetchChanged(records);
+    for (const key of keys) this.#rereading.delete(key);
+    return isRead;
+  }
+
+  #markApplied(id: string, entries: number): void {
+    this.#cursor = id;
+    this.#applied = id;
+    this.#appliedCount += entries;
+    if (entries > 0) this.#options.observe({ type: 'cluster-applied', entries, id });
+    for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve();
+  }
+
+  #setConnected(isConnected: boolean, error?: unknown): void {
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.#sinceMs = Date.now();
+    const reason = isConnected ? '' : reasonOf(error);
+    this.#options.observe({ type: 'cluster-connection', isConnected, reason });
+  }
+
+  #reportIgnored(error: unknown): void {
+    const { observe } = this.#options;
+    observe({ type: 'cluster-entry-ignored' });
+    if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
+    this.#warnedMs = performance.now();
+    const message = `Redis: ignored entries that no gateway wrote: ${(error as Error).message}`;
+    observe({ type: 'message', level: 'warn', message });
+  }
+}

@@ -1,0 +1,198 @@
+// Several gateways in front of one CMS, with a real Redis: what each learns from the others, and what happens while
+// Redis is away, full, emptied, or written to by somebody else.
+
+import { expect } from 'chai';
+import { holdNext } from '../cms/cms-link.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { allSettled, isConnected, startGateway, type TestGateway, until } from './gateways.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
+
+const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+const HOUR_MS = 3_600_000;
+
+describe('gateways as peers', function () {
+  this.timeout(60_000);
+  let redisServer: RedisServer;
+  let cms: FakeCms;
+  let gateways: TestGateway[];
+
+  useRedisServer((started) => {
+    redisServer = started;
+  });
+  beforeEach(() => {
+    cms = createFakeCms(Date.now);
+    cms.createPost('events', { title: 'First', meta: { start_date: '2027-05-01 10:00:00' } });
+    gateways = [];
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+  });
+
+  /** `intervalMs`: an hour, so that nothing is found by a poll. */
+  async function start(count: number, intervalMs = HOUR_MS): Promise<TestGateway[]> {
+    const names = ['a', 'b', 'c'].slice(0, count);
+    gateways = await Promise.all(
+      names.map((name) => startGateway({ cms, redisUrl: redisServer.url, name, intervalMs })),
+    );
+    await allSettled(gateways);
+    return gateways;
+  }
+
+  const two = async (intervalMs?: number) => (await start(2, intervalMs)) as [TestGateway, TestGateway];
+  const titleAt = ({ replica }: TestGateway, id: number) => replica.get('event', id)?.title;
+
+  it('serves through one gateway what was written through another', async () => {
+    const [a, b] = await two();
+    for (const [writer, reader] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const created = await writer.request('/events', { json: EVENT });
+      expect(created.status).to.equal(201);
+      const read = await reader.request(`/events/${created.body.id}`, { atLeast: created.version });
+      expect([read.status, read.body.title]).to.deep.equal([200, 'One']);
+      const changed = await reader.request(`/events/${created.body.id}`, { json: { title: 'Two' } });
+      const reread = await writer.request(`/events/${created.body.id}`, { atLeast: changed.version });
+      expect(reread.body.title).to.equal('Two');
+      const deleted = await writer.request(`/events/${created.body.id}`, { method: 'DELETE' });
+      const gone = await reader.request(`/events/${created.body.id}`, { atLeast: deleted.version });
+      expect(gone.body.code).to.equal('event-no-longer-available');
+    }
+  });
+
+  it('brings a webhook to one gateway to all of them', async () => {
+    await start(3);
+    cms.editSilently(1, { title: 'Silent' });
+    const [a] = gateways as [TestGateway];
+    expect(await a.peers.reported([{ collection: 'events', id: 1 }])).to.equal(true);
+    await until(() => gateways.every((gateway) => titleAt(gateway, 1) === 'Silent'), 'the change in all replicas');
+  });
+
+  it('brings what the poll of one gateway found to all of them, and no key back', async () => {
+    await start(3);
+    cms.edit(1, { title: 'Edited' });
+    const [a] = gateways as [TestGateway];
+    await a.sync.poll();
+    await until(() => gateways.every((gateway) => titleAt(gateway, 1) === 'Edited'), 'the change in all replicas');
+    await allSettled(gateways);
+    const length = await withRedisClient(redisServer, async (client) => {
+      const [key = ''] = await client.keys('*:changes');
+      return client.xLen(key);
+    });
+    expect(length).to.equal(1);
+  });
+
+  describe('a token', () => {
+    it('waits until its gateway has read the written record again', async () => {
+      const [a, b] = await two();
+      const { isHeld, release } = holdNext(b.cmsLink, 'before', 'list');
+      const changed = await a.request('/events/1', { json: { title: 'Two' } });
+      await until(isHeld, 'the other gateway reads it');
+      expect(titleAt(b, 1)).to.equal('First');
+      const read = b.request('/events/1', { atLeast: changed.version });
+      setImmediate(release);
+      expect((await read).body.title).to.equal('Two');
+    });
+
+    it('is in every response, and caches vary by it', async () => {
+      const [a] = await two();
+      // The second is a cache hit, the third a 304.
+      const first = await a.request('/events');
+      const again = await a.request('/events');
+      const known = await a.request('/events', { ifNoneMatch: first.headers.get('etag') });
+      expect([first, again, known].map(({ status }) => status)).to.deep.equal([200, 200, 304]);
+      for (const { version, headers } of [first, again, known]) {
+        expect(version).to.match(/^\d+-\d+$/);
+        expect(headers.get('vary')).to.match(/x-calendar-min-version/i);
+        expect(headers.get('access-control-expose-headers')).to.match(/x-calendar-version/i);
+      }
+    });
+
+    it('that is invalid is refused', async () => {
+      const [a] = await start(1);
+      for (const nonsense of ['1', 'x', '1-2-3', '1-1++', `${'1'.repeat(400)}-1`]) {
+        const response = await a!.request('/events', { atLeast: nonsense });
+        expect(response.status, nonsense).to.equal(400);
+      }
+    });
+
+    it('that nobody has written costs one poll, and 503 while the CMS is away', async () => {
+      const [a] = await start(1);
+      const atLeast = `${Date.now() + HOUR_MS}-0`;
+      cms.edit(1, { title: 'Edited' });
+      const read = await a!.request('/events/1', { atLeast });
+      expect([read.status, read.body.title]).to.deep.equal([200, 'Edited']);
+      a!.cmsLink.isCut = true;
+      const behind = await a!.request('/events/1', { atLeast });
+      expect([behind.status, behind.body.code]).to.deep.equal([503, 'calendar_behind']);
+      expect(behind.headers.get('retry-after')).to.equal('1');
+    });
+  });
+
+  it('responds with the same bytes and ETag through all gateways', async () => {
+    const [a, b] = await two();
+    const created = await a.request('/events', { json: EVENT });
+    await b.request('/events', { atLeast: created.version });
+    for (const path of [`/events/${created.body.id}`, '/events?start_date=2027-01-01', '/tags']) {
+      const [first, second] = await Promise.all([a, b].map((gateway) => gateway.request(path)));
+      expect([first!.status, second!.status], path).to.deep.equal([200, 200]);
+      expect(second!.body, path).to.deep.equal(first!.body);
+      expect(second!.headers.get('etag'), path).to.equal(first!.headers.get('etag'));
+    }
+  });
+
+  it('an older response of the CMS does not undo a write through another gateway', async () => {
+    const [a, b] = await two();
+    const { isHeld, release } = holdNext(b.cmsLink, 'after', 'update');
+    const first = b.request('/events/1', { json: { title: 'Older' } });
+    await until(isHeld, 'the response is in flight');
+    const second = await a.request('/events/1', { json: { title: 'Newer' } });
+    await until(() => titleAt(b, 1) === 'Newer', 'the newer');
+    release();
+    const { version } = await first;
+    for (const gateway of gateways)
+      for (const atLeast of [version, second.version])
+        expect((await gateway.request('/events/1', { atLeast })).body.title).to.equal('Newer');
+  });
+
+  it('a write is not lost that was sent before another write and answered after it', async () => {
+    const [a, b] = await two();
+    const { isHeld, release } = holdNext(b.cmsLink, 'before', 'update');
+    const second = b.request('/events/1', { json: { title: 'Second' } });
+    await until(isHeld, 'the request is in flight');
+    await a.request('/events/1', { json: { title: 'First write' } });
+    await until(() => titleAt(b, 1) === 'First write', 'the first');
+    release();
+    const { version } = await second;
+    for (const gateway of gateways)
+      expect((await gateway.request('/events/1', { atLeast: version })).body.title).to.equal('Second');
+  });
+
+  it('continues `/changes` of another gateway after a scan of both, and before that not', async () => {
+    let nowMs = Date.now();
+    cms = createFakeCms(() => nowMs);
+    cms.createPost('events', { title: 'First', meta: { start_date: '2027-05-01 10:00:00' } });
+    gateways = await Promise.all(
+      ['a', 'b'].map((name) =>
+        startGateway({ cms, redisUrl: redisServer.url, name, intervalMs: HOUR_MS, nowMs: () => nowMs }),
+      ),
+    );
+    await allSettled(gateways);
+    const [a, b] = gateways as [TestGateway, TestGateway];
+    const tokenOf = async (gateway: TestGateway) => (await gateway.request('/changes')).body.next_token as string;
+    const early = await b.request(`/changes?since=${await tokenOf(a)}`);
+    expect(early.status).to.equal(410);
+    nowMs += 2 * HOUR_MS;
+    for (const gateway of gateways)
+      await until(async () => {
+        await gateway.sync.poll();
+        nowMs += 60_000;
+        return !(await tokenOf(gateway)).endsWith('.0');
+      }, 'a scan');
+    const token = await tokenOf(a);
+    const changed = await a.request('/events/1', { json: { title: 'Two' } });
+    const later = await b.request(`/changes?since=${token}`, { atLeast: changed.version });
+    expect(later.status, JSON.stringify(later.body)).to.equal(200);
+    expect(later.body.changes).to.deep.equal([{ kind: 'event', id: 1, change: 'updated' }]);
+  });
+});

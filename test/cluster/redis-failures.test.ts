@@ -1,0 +1,176 @@
+// Gateways while Redis is away, suspended, full or emptied, and when somebody else writes to it.
+
+import { expect } from 'chai';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { allSettled, isConnected, startGateway, type TestGateway, until } from './gateways.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
+
+const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+const HOUR_MS = 3_600_000;
+const NODE = '00000000-0000-4000-8000-000000000000';
+
+describe('gateways whose Redis fails', function () {
+  this.timeout(60_000);
+  let redisServer: RedisServer;
+  let cms: FakeCms;
+  let gateways: TestGateway[];
+
+  useRedisServer((started) => {
+    redisServer = started;
+  });
+  beforeEach(() => {
+    cms = createFakeCms(Date.now);
+    cms.createPost('events', { title: 'First', meta: { start_date: '2027-05-01 10:00:00' } });
+    gateways = [];
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+  });
+
+  const open = async (options: { intervalMs?: number; mapping?: string } = {}): Promise<TestGateway> => {
+    const gateway = await startGateway({ cms, redisUrl: redisServer.url, intervalMs: HOUR_MS, ...options });
+    gateways.push(gateway);
+    return gateway;
+  };
+  async function two(): Promise<[TestGateway, TestGateway]> {
+    const both = await Promise.all([open(), open()]);
+    await allSettled(both);
+    return both;
+  }
+  const titleAt = ({ replica }: TestGateway, id: number) => replica.get('event', id)?.title;
+  const messages = ({ observations }: TestGateway) =>
+    observations.flatMap((each) => (each.type === 'message' ? [each.message] : []));
+  const ignored = ({ observations }: TestGateway) =>
+    observations.filter(({ type }) => type === 'cluster-entry-ignored').length;
+  const changesKey = async (client: { keys(pattern: string): Promise<string[]> }) =>
+    (await client.keys('*:changes'))[0] ?? '';
+
+  it('starts without Redis, says so, and tells its changes once Redis is there', async () => {
+    await redisServer.kill();
+    const a = await open();
+    await until(() => a.sync.state().state === 'live', 'it is live');
+    await until(() => a.observations.some(({ type }) => type === 'cluster-connection'), 'it says so');
+    expect(a.peers.status()).to.include({ connected: false, applied: '0-0' });
+    const created = await a.request('/events', { json: EVENT });
+    expect([created.status, created.version]).to.deep.equal([201, '0-0+']);
+    expect((await a.request(`/events/${created.body.id}`, { atLeast: created.version })).status).to.equal(200);
+    await redisServer.restart();
+    const b = await open();
+    await allSettled(gateways);
+    await until(() => b.peers.status().entries > 0, 'the kept key arrives');
+    expect(a.peers.status()).to.include({ connected: true, unsent: 0 });
+  });
+
+  it('serves a write with its token through another gateway while Redis is away', async () => {
+    const [a, b] = await two();
+    await redisServer.kill();
+    const changed = await a.request('/events/1', { json: { title: 'Two' } });
+    expect([changed.status, changed.version.at(-1)]).to.deep.equal([200, '+']);
+    const read = await b.request('/events/1', { atLeast: changed.version });
+    expect([read.status, read.body.title]).to.deep.equal([200, 'Two']);
+    await redisServer.restart();
+    await allSettled(gateways);
+  });
+
+  it('reads a record again that changed without a date while one gateway was cut off', async () => {
+    const [a, b] = await two();
+    await b.proxy.set({ kind: 'down' });
+    await until(() => !isConnected(b), 'it notices');
+    cms.editSilently(1, { title: 'Silent' });
+    await a.peers.reported([{ collection: 'events', id: 1 }]);
+    await b.proxy.set({ kind: 'none' });
+    await until(() => titleAt(b, 1) === 'Silent', 'the change');
+  });
+
+  it('polls when entries were cut before it read them, and when Redis was emptied', async () => {
+    const [a, b] = await two();
+    for (const [title, lose] of [
+      ['Cut', async () => void (await withRedisClient(redisServer, async (c) => c.xTrim(await changesKey(c), 'MAXLEN', 1)))],
+      ['Emptied', () => redisServer.restart()],
+    ] as const) {
+      await b.proxy.set({ kind: 'down' });
+      await until(() => !isConnected(b), 'it notices');
+      const { version } = await a.request('/events/1', { json: { title } });
+      await a.request('/events', { json: EVENT });
+      await lose();
+      await b.proxy.set({ kind: 'none' });
+      await until(() => titleAt(b, 1) === title, title);
+      await until(() => isConnected(a) && isConnected(b), 'both are connected');
+      expect((await b.request('/events/1', { atLeast: version })).body.title).to.equal(title);
+    }
+  });
+
+  it('reads everything again when a peer lost count of its changes', async () => {
+    const [a, b] = await two();
+    cms.editSilently(1, { title: 'Silent' });
+    await a.proxy.set({ kind: 'down' });
+    await until(() => !isConnected(a), 'it notices');
+    const many = Array.from({ length: 1001 }, (_, n) => ({ collection: 'events', id: 1000 + n }));
+    await a.peers.publish(many);
+    expect(a.peers.status().unsent).to.equal(1);
+    await a.proxy.set({ kind: 'none' });
+    await until(() => titleAt(b, 1) === 'Silent', 'the change');
+  });
+
+  it('works without a Redis that is suspended, and counts it as away', async () => {
+    const [a, b] = await two();
+    redisServer.child.kill('SIGSTOP');
+    try {
+      const changed = await a.request('/events/1', { json: { title: 'Two' } });
+      expect([changed.status, changed.version.at(-1)]).to.deep.equal([200, '+']);
+      expect((await b.request('/events/1')).status).to.equal(200);
+      expect((await b.request('/events/1', { atLeast: changed.version })).body.title).to.equal('Two');
+      await until(() => !isConnected(a) && !isConnected(b), 'both notice');
+    } finally {
+      redisServer.child.kill('SIGCONT');
+    }
+    await allSettled(gateways);
+  });
+
+  it('works without a Redis that has no memory left, and says why', async () => {
+    const [a] = await two();
+    await withRedisClient(redisServer, (client) => client.configSet('maxmemory', '1mb'));
+    const changed = await a.request('/events/1', { json: { title: 'Two' } });
+    expect([changed.status, changed.version.at(-1)]).to.deep.equal([200, '+']);
+    const keyed = await a.request('/events', { json: EVENT, idempotencyKey: 'key' });
+    expect([keyed.status, keyed.body.code]).to.deep.equal([503, 'calendar_keys_unavailable']);
+    const [lost] = a.observations.flatMap((each) => (each.type === 'cluster-connection' ? each.reason : [])).slice(-1);
+    expect(lost).to.match(/OOM command not allowed/);
+    await withRedisClient(redisServer, (client) => client.configSet('maxmemory', '512mb'));
+    await allSettled(gateways);
+  });
+
+  it('ignores entries that no gateway wrote, counts them, and warns once a minute', async () => {
+    const [a, b] = await two();
+    const nonsense = [
+      { x: '1' },
+      { from: 'me', keys: 'events:1' },
+      { from: NODE, keys: 'events' },
+      { from: NODE, keys: 'events:0' },
+      { from: NODE, keys: `events:${'1'.repeat(30)}` },
+      { from: NODE, keys: `${'x'.repeat(200)}:1` },
+      { from: NODE, keys: 'events:1 '.repeat(10_000) },
+      { from: NODE.repeat(1000), keys: 'events:1' },
+    ];
+    await a.request('/events', { json: EVENT });
+    await withRedisClient(redisServer, async (client) => {
+      const key = await changesKey(client);
+      for (const entry of nonsense) await client.xAdd(key, '*', entry as Record<string, string>);
+    });
+    const changed = await a.request('/events', { json: EVENT });
+    expect((await b.request('/events', { atLeast: changed.version })).status).to.equal(200);
+    for (const gateway of gateways) {
+      expect(ignored(gateway)).to.equal(nonsense.length);
+      expect(messages(gateway).filter((text) => text.includes('no gateway wrote'))).to.have.length(1);
+    }
+  });
+
+  it('keeps gateways with another mapping apart', async () => {
+    const [a] = await two();
+    const other = await open({ mapping: 'pods' });
+    await until(() => isConnected(other), 'it is connected');
+    await a.request('/events', { json: EVENT });
+    await allSettled(gateways.slice(0, 2));
+    expect(other.peers.status()).to.include({ entries: 0, applied: '0-0' });
+  });
+});
