@@ -11,6 +11,7 @@ import type { Config } from './config-schema.ts';
 import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { createSharedCounters } from './http/shared-counters.ts';
+import { createSharedIdempotencyKeys } from './http/shared-idempotency-keys.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { CmsName } from './mapping/mapping-file.ts';
@@ -122,6 +123,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   /** All gateways of the site have it. */
   const secret = upstream.password ?? config.webhook.secret ?? '';
   const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
+  const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
   const failure = Promise.withResolvers<unknown>();
 
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
@@ -156,7 +158,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         observe,
         peers,
         sharedCounters,
-        idempotencyKeys: cluster?.idempotencyKeys,
+        idempotencyKeys,
       });
       return { replica, peers, sync, listener, status };
     } catch (error) {
@@ -265,7 +267,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     await replacing;
     for (const server of servers) await server.close();
     await closeReplicaStack(current);
-    cluster?.close();
+    cluster?.connection.close();
     await cms.close();
   }
 

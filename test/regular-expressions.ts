@@ -91,8 +91,7 @@ async function collectWhile(run: () => Promise<void>): Promise<Expression[]> {
 async function runSamples(): Promise<void> {
   await import('../src/http/routes.ts');
   await import('../src/cli/init/field-synonyms.ts');
-  const { isEntryId } = await import('../src/cluster/messages.ts');
-  isEntryId('1-0');
+  await import('../src/cluster/cluster.ts');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');
   for (const format of [
     'Y-m-d H:i:s',

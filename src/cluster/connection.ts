@@ -10,14 +10,12 @@ const OPEN_MS = 2000;
 /** A connection that stays silent for this long is replaced: Redis was suspended, or the network lost its packets. */
 const SILENCE_MS = 3000;
 
-type Client = ReturnType<typeof openClient>;
-
 export interface Connection {
-  readonly client: Client;
+  readonly client: ReturnType<typeof openClient>;
   /** Resolves once it is open, or after two seconds. */
   readonly opened: Promise<unknown>;
   /** Rejects at once while Redis is away, and after `ms` without a reply. */
-  run<T>(command: (client: Client) => Promise<T>, ms?: number): Promise<T>;
+  run<T>(command: (client: Connection['client']) => Promise<T>, ms?: number): Promise<T>;
   close(): void;
 }
 

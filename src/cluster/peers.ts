@@ -4,12 +4,22 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Peers as PeersPort } from '../calendar/peers.ts';
 import { createLargeCache } from '../large-cache.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
-import { compareIds, EVERYTHING, KEYS_PER_ENTRY, keyOf, parseEntry, type RecordKey, STREAM_START } from './entries.ts';
+import {
+  compareIds,
+  EVERYTHING,
+  KEYS_PER_ENTRY,
+  keyOf,
+  parseEntry,
+  type RecordKey,
+  recordOf,
+  STREAM_START,
+} from './entries.ts';
 
 export interface PeersOptions {
   url: string;
@@ -22,10 +32,7 @@ export interface PeersOptions {
   observe: Observe;
 }
 
-interface StreamEntry {
-  id: string;
-  message: Record<string, string>;
-}
+type StreamEntry = { id: string; message: Record<string, string> };
 
 /** A gateway that was away for more changes than this polls instead of reading what it missed. */
 const STREAM_LENGTH = 10_000;
@@ -44,9 +51,9 @@ const TURN = 0.95;
 const MAX_MARKS = 20_000;
 const WARN_INTERVAL_MS = 60_000;
 
-export class Peers {
-  readonly #options: PeersOptions;
-  readonly #stream: string;
+export class Peers implements PeersPort {
+  readonly #options;
+  readonly #stream;
   readonly #node = randomUUID();
   readonly #stopping = new AbortController();
   readonly #stopped = once(this.#stopping.signal, 'abort');
@@ -64,7 +71,7 @@ export class Peers {
   /** The last entry whose records this gateway has read again. */
   #applied = STREAM_START;
   #appliedCount = 0;
-  #waiting = new Set<{ id: string; resolve: () => void }>();
+  #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** Keys that a peer or a webhook has named, while their records are being read again. */
   readonly #rereading = new Set<RecordKey>();
@@ -117,7 +124,6 @@ export class Peers {
     if (news.length > 0) void this.publish(news);
   }
 
-  /** Resolves when the peers are told, or while Redis is away: then they are told later. Never rejects. */
   async publish(records: readonly ChangedRecord[]): Promise<void> {
     for (const record of records) this.#unsent.add(keyOf(record));
     if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
@@ -130,65 +136,59 @@ export class Peers {
     return this.#reread(records);
   }
 
-  /** A number that grows with every record that a peer or a webhook names. */
   changeMark(): number {
     return this.#lastMark;
   }
 
-  /** Whether a peer or a webhook has named the record since that mark. */
   isNamedSince(record: ChangedRecord, changeMark: number): boolean {
     return (this.#marks.get(keyOf(record)) ?? 0) > changeMark;
   }
 
-  /** Whether this gateway polls in this interval. */
+  /** Whether this gateway polls in this interval. While Redis is away, it does. */
   async takesTurn(): Promise<boolean> {
-    const isTaken = this.#isConnected !== true || (await this.#claimTurn());
+    const { prefix, intervalMs, observe } = this.#options;
+    const expiration = { type: 'PX', value: Math.ceil(intervalMs * TURN) } as const;
+    const isForced = this.#skipped >= MAX_SKIPPED;
+    const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
+    const sentMs = performance.now();
+    const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));
+    if (reply) this.#turnUntilMs = sentMs + expiration.value;
+    const isTaken = reply !== null;
     this.#skipped = isTaken ? 0 : this.#skipped + 1;
     this.#polls[isTaken ? 'taken' : 'skipped'] += 1;
-    this.#options.observe({ type: 'cluster-turn', isTaken });
+    observe({ type: 'cluster-turn', isTaken });
     return isTaken;
   }
 
   /** After a poll that failed: a gateway that reaches the CMS may poll at once. */
   async giveTurnBack(): Promise<void> {
-    if (performance.now() >= this.#turnUntilMs) return;
+    const isOver = performance.now() >= this.#turnUntilMs;
     this.#turnUntilMs = 0;
-    const { connection, prefix } = this.#options;
-    await connection.run((client) => client.del(`${prefix}poll`)).catch(() => {});
+    if (!isOver) await this.#command((client) => client.del(`${this.#options.prefix}poll`));
   }
 
-  /** Names the state that this gateway's responses show now. */
   consistencyToken(): { id: string; isTold: boolean } {
     const latest = compareIds(this.#published, this.#applied) > 0 ? this.#published : this.#applied;
     return { id: latest, isTold: this.#unsent.size === 0 && !this.#sending };
   }
 
-  /** Whether this gateway shows, within the time and before the abort, what the entries until this one say. */
   async reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
     if (compareIds(this.#applied, id) >= 0) return true;
     if (this.#isConnected !== true || signal.aborted) return false;
-    const reached = Promise.withResolvers<boolean>();
-    const waiter = { id, resolve: () => reached.resolve(true) };
+    const reached = Promise.withResolvers<true>();
+    const waiter = { id, resolve: reached.resolve };
     this.#waiting.add(waiter);
     const end = sleep(withinMs, false, { ref: false, signal }).catch(() => false);
     return Promise.race([reached.promise, end]).finally(() => this.#waiting.delete(waiter));
   }
 
-  async #claimTurn(): Promise<boolean> {
-    const { connection, prefix, intervalMs } = this.#options;
-    const value = Math.ceil(intervalMs * TURN);
-    const isForced = this.#skipped >= MAX_SKIPPED;
-    const expiration = { type: 'PX', value } as const;
-    const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
-    try {
-      const sentMs = performance.now();
-      const reply = await connection.run((client) => client.set(`${prefix}poll`, this.#node, set));
-      if (reply !== null) this.#turnUntilMs = sentMs + value;
-      return reply !== null;
-    } catch (error) {
+  /** Undefined while Redis is away. */
+  async #command<T>(command: (client: Connection['client']) => Promise<T>): Promise<T | undefined> {
+    if (this.#isConnected !== true) return undefined;
+    return this.#options.connection.run(command).catch((error: unknown) => {
       this.#setConnected(false, error);
-      return true;
-    }
+      return undefined;
+    });
   }
 
   #send(): Promise<void> {
@@ -199,23 +199,18 @@ export class Peers {
   }
 
   async #sendAll(): Promise<void> {
-    const { connection } = this.#options;
-    const stream = this.#stream;
     const trim = { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: STREAM_LENGTH } } as const;
     // All records that one turn of the event loop changes become one entry.
     await new Promise(setImmediate);
     while (this.#isConnected === true && this.#unsent.size > 0) {
       const keys = [...this.#unsent].slice(0, KEYS_PER_ENTRY);
       for (const key of keys) this.#unsent.delete(key);
-      try {
-        const entry = { from: this.#node, keys: keys.join(' ') };
-        this.#published = await connection.run((client) => client.xAdd(stream, '*', entry, trim));
-        await connection.run((client) => client.pExpire(stream, STREAM_TTL_MS));
-      } catch (error) {
-        for (const key of keys) this.#unsent.add(key);
-        this.#setConnected(false, error);
-      }
+      const entry = { from: this.#node, keys: keys.join(' ') };
+      const id = await this.#command((client) => client.xAdd(this.#stream, '*', entry, trim));
+      if (id === undefined) for (const key of keys) this.#unsent.add(key);
+      else this.#published = id;
     }
+    await this.#command((client) => client.pExpire(this.#stream, STREAM_TTL_MS));
   }
 
   async #run(reader: Connection): Promise<void> {
@@ -226,7 +221,7 @@ export class Peers {
       try {
         if (!(await this.#follow(reader))) await pause();
       } catch (error) {
-        if (!signal.aborted) this.#setConnected(false, error);
+        this.#setConnected(false, error);
         await pause();
       }
     }
@@ -234,7 +229,6 @@ export class Peers {
 
   /** Reads the next entries and applies them. Resolves with false while the CMS cannot be read. Throws what Redis throws. */
   async #follow(reader: Connection): Promise<boolean> {
-    const stream = this.#stream;
     if (this.#isConnected !== true) await this.#findPlace(reader);
     if (this.#mustPoll) {
       await Promise.race([this.#sync.whenComplete(), this.#stopped]);
@@ -243,16 +237,17 @@ export class Peers {
       this.#markApplied(this.#cursor, 0);
     }
     const options = { BLOCK: BLOCK_MS, COUNT: ENTRIES_PER_READ };
-    const from = { key: stream, id: this.#cursor };
+    const from = { key: this.#stream, id: this.#cursor };
     const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
     const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
-    const first = (await reader.run((client) => client.xRange(stream, '-', '+', { COUNT: 1 })))?.[0];
+    const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // The stream was cut, or emptied: this gateway may never have seen some entries.
     const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
-    const { records, isEverything } = this.#recordsOf(entries);
-    if (this.#sync.state().failures > 0 || !(await this.#reread(records))) return false;
+    const keys = this.#keysOf(entries);
+    const isEverything = keys.delete(EVERYTHING);
+    if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
     if (isEverything) this.#sync.readEverything();
     if ((hasGap || isEverything) && !(await this.#poll())) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
@@ -278,20 +273,10 @@ export class Peers {
   }
 
   /** What peers have changed. Entries that no gateway wrote are ignored. */
-  #recordsOf(entries: readonly StreamEntry[]): { records: ChangedRecord[]; isEverything: boolean } {
-    const byKey = new Map<RecordKey, ChangedRecord>();
-    let isEverything = false;
-    for (const { message } of entries) {
-      try {
-        const { from, records } = parseEntry(message);
-        if (from === this.#node) continue;
-        isEverything ||= records === undefined;
-        for (const record of records ?? []) byKey.set(keyOf(record), record);
-      } catch (error) {
-        this.#reportIgnored(error);
-      }
-    }
-    return { records: [...byKey.values()], isEverything };
+  #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
+    const parsed = entries.map(({ message }) => parseEntry(message));
+    for (const entry of parsed) if (!entry) this.#reportIgnored();
+    return new Set(parsed.flatMap((entry) => (!entry || entry.from === this.#node ? [] : entry.keys)));
   }
 
   async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
@@ -312,7 +297,7 @@ export class Peers {
     this.#applied = id;
     this.#appliedCount += entries;
     if (entries > 0) this.#options.observe({ type: 'cluster-applied', entries, id });
-    for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve();
+    for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve(true);
   }
 
   #setConnected(isConnected: boolean, error?: unknown): void {
@@ -320,15 +305,14 @@ export class Peers {
     this.#isConnected = isConnected;
     this.#sinceMs = Date.now();
     const reason = isConnected ? '' : reasonOf(error);
-    this.#options.observe({ type: 'cluster-connection', isConnected, reason });
+    if (!this.#stopping.signal.aborted) this.#options.observe({ type: 'cluster-connection', isConnected, reason });
   }
 
-  #reportIgnored(error: unknown): void {
+  #reportIgnored(): void {
     const { observe } = this.#options;
     observe({ type: 'cluster-entry-ignored' });
     if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = performance.now();
-    const message = `Redis: ignored entries that no gateway wrote: ${(error as Error).message}`;
-    observe({ type: 'message', level: 'warn', message });
+    observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
   }
 }

@@ -2,12 +2,12 @@
 
 import { createHmac } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible';
+import type { Connection } from '../cluster/connection.ts';
 import type { SharedCounters } from './rate-limit.ts';
 
 export interface SharedCounterOptions {
-  /** A client of Redis. */
-  client: unknown;
-  /** Of every key there. */
+  connection: Connection;
+  /** Of every key in Redis. */
   prefix: string;
   /** A password that only the operator's gateways know, or `''`. */
   secret: string;
@@ -16,13 +16,13 @@ export interface SharedCounterOptions {
 /** The longest that a request waits for a counter in Redis; then the one in memory decides. */
 const DEADLINE_MS = 300;
 
-export function createSharedCounters({ client, prefix, secret }: SharedCounterOptions): SharedCounters {
+export function createSharedCounters({ connection, prefix, secret }: SharedCounterOptions): SharedCounters {
   return {
     key: createHmac('sha256', secret).update(`logins ${prefix}`).digest(),
     count(name, points, duration) {
       const inMemory = new RateLimiterMemory({ points, duration });
       const limiter = new RateLimiterRedis({
-        storeClient: client,
+        storeClient: connection.client,
         useRedisPackage: true,
         rejectIfRedisNotReady: true,
         keyPrefix: `${prefix}${name}`,

@@ -81,7 +81,9 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     Math.floor(Number.parseInt(id, 10) / 1000),
   );
   const turns = 'Cluster: intervals in which this gateway polled, or left it to another one';
-  count('cluster-turn', 'calendar_cluster_polls_total', turns, { turn: ({ isTaken }) => (isTaken ? 'taken' : 'skipped') });
+  count('cluster-turn', 'calendar_cluster_polls_total', turns, {
+    turn: ({ isTaken }) => (isTaken ? 'taken' : 'skipped'),
+  });
   const ignored = 'Cluster: entries in Redis that no gateway wrote';
   count('cluster-entry-ignored', 'calendar_cluster_ignored_entries_total', ignored);
 
@@ -141,13 +143,7 @@ function createInstruments(registry: Registry, on: On) {
       on(type, (observation) => metric.set(value(observation)));
     },
     /** A gauge per state: 1 for the current one. */
-    state(
-      type: 'sync-state',
-      name: string,
-      help: string,
-      label: string,
-      states: readonly string[],
-    ): void {
+    state(type: 'sync-state', name: string, help: string, label: string, states: readonly string[]): void {
       const metric = new Gauge({ name, help, labelNames: [label], registers });
       on(type, ({ to }) => {
         for (const state of states) metric.labels(state).set(Number(state === to));

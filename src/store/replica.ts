@@ -267,8 +267,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal, nowMs);
       for (const image of images) if (batch.upsertImage(image)) changed.push({ kind: 'image', id: image.id });
       for (const record of upserts) if (batch.upsert(record)) changed.push(record);
-      for (const { kind, ids } of deletes)
-        for (const id of ids) if (batch.delete(kind, id)) changed.push({ kind, id });
+      for (const { kind, ids } of deletes) for (const id of ids) if (batch.delete(kind, id)) changed.push({ kind, id });
       for (const [key, value] of Object.entries(state)) queries.setState(key, value);
       if (changed.length === 0) return;
       batch.finish();

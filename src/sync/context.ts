@@ -303,7 +303,12 @@ function loadResync(replica: Replica, collections: readonly Collection[]): SyncM
 
 /** Another process continues the full resync from there. */
 export function resyncState({ resync: { dueMs, started, progress } }: SyncMemory): Record<string, string> {
-  const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined, beganS: undefined };
+  const saved = progress && {
+    ...progress,
+    remaining: progress.remaining.map(({ kind }) => kind),
+    seen: undefined,
+    beganS: undefined,
+  };
   return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, started, progress: saved }) };
 }
 

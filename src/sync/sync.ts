@@ -1,6 +1,6 @@
 // Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md lists its invariants.
 
-import { type CallOptions, type Cms, type CmsRecord, type Credentials } from '../cms/port.ts';
+import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -214,13 +214,14 @@ export function createSync(options: SyncOptions): Sync {
       release();
       const requests = tally.requests - tallyBefore.requests;
       const isIdle = onlyResync && requests === 0;
-      if (!isIdle) observe({
-        type: 'sync-poll',
-        requests,
-        changed: tally.changed - tallyBefore.changed,
-        removed: tally.removed - tallyBefore.removed,
-        durationMs: clockMs() - startedMs,
-      });
+      if (!isIdle)
+        observe({
+          type: 'sync-poll',
+          requests,
+          changed: tally.changed - tallyBefore.changed,
+          removed: tally.removed - tallyBefore.removed,
+          durationMs: clockMs() - startedMs,
+        });
     }
     return isCurrent;
   }

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
-import { allSettled, isConnected, startGateway, type TestGateway, until } from './gateways.ts';
+import { allSettled, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };

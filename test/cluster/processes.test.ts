@@ -1,11 +1,10 @@
-// Three gateways as processes: the leader is killed with kill -9, or suspended and resumed, during writes
-// through all of them.
+// Three gateways as processes: one is killed with kill -9, or suspended and resumed, during writes through all of them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { authorization, type FakeWordPress, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { until } from './gateways.ts';
-import { allSettled, type ClusterProcess, findLeader, MOUNT, startProcess } from './processes.ts';
+import { allSettled, type ClusterProcess, MOUNT, startProcess } from './processes.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 
 const WRITES = 60;
@@ -16,7 +15,7 @@ interface Written {
   version: string;
 }
 
-describe('cluster of processes', function () {
+describe('gateways as processes', function () {
   this.timeout(120_000);
   let redisServer: RedisServer;
   let wordpress: FakeWordPress;
@@ -33,8 +32,7 @@ describe('cluster of processes', function () {
   });
 
   /** Writes through all gateways in turn while `fault` runs; resolves with the writes that were accepted. */
-  async function writeDuring(fault: (lead: ClusterProcess) => Promise<void>): Promise<Written[]> {
-    const lead = (await findLeader(gateways))!;
+  async function writeDuring(fault: (gateway: ClusterProcess) => Promise<void>): Promise<Written[]> {
     const accepted: Written[] = [];
     let next = 0;
     async function writer(): Promise<void> {
@@ -60,7 +58,7 @@ describe('cluster of processes', function () {
     }
     const writes = Promise.all([writer(), writer(), writer(), writer()]);
     await until(() => next > WRITES / 4, 'some writes are accepted');
-    await fault(lead);
+    await fault(gateways[0]!);
     await writes;
     return accepted;
   }
@@ -82,59 +80,48 @@ describe('cluster of processes', function () {
     }
   }
 
-  it('loses nothing when the leader is killed with kill -9', async () => {
-    let killed: ClusterProcess | undefined;
-    const accepted = await writeDuring(async (lead) => {
-      killed = lead;
-      await lead.kill();
-    });
-    const rest = gateways.filter((gateway) => gateway !== killed);
-    await until(async () => (await findLeader(rest)) !== undefined, 'another gateway leads', 30_000);
+  it('loses nothing when one is killed with kill -9', async () => {
+    const accepted = await writeDuring(async (gateway) => void (await gateway.kill()));
+    const rest = gateways.slice(1);
     await expectEqual(rest, accepted);
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
-    gateways = [...rest, await startProcess({ ...options, name: killed!.name })];
+    gateways = [...rest, await startProcess({ ...options, name: 'a' })];
     await until(() => allSettled(gateways), 'together again', 60_000);
     await expectEqual(gateways, accepted);
   });
 
-  it('loses nothing when the leader is suspended and resumes after another gateway took over', async () => {
-    let stopped: ClusterProcess | undefined;
-    const accepted = await writeDuring(async (lead) => {
-      stopped = lead;
-      lead.child.kill('SIGSTOP');
-      const rest = gateways.filter((gateway) => gateway !== lead);
-      await until(async () => (await findLeader(rest)) !== undefined, 'another gateway leads', 30_000);
-      lead.child.kill('SIGCONT');
+  it('loses nothing when one is suspended and resumes', async () => {
+    const accepted = await writeDuring(async (gateway) => {
+      gateway.child.kill('SIGSTOP');
+      const [, other] = gateways as [ClusterProcess, ClusterProcess];
+      const { taken } = (await other.cluster())!.polls;
+      await until(async () => ((await other.cluster())?.polls.taken ?? 0) > taken, 'another one polls', 30_000);
+      gateway.child.kill('SIGCONT');
     });
     await until(() => allSettled(gateways), 'together again', 60_000);
-    expect((await findLeader(gateways))?.name).to.not.equal(stopped?.name);
     await expectEqual(gateways, accepted);
   });
 
-  it('reports in status and metrics that Redis is unavailable, and that it is back', async () => {
-    const roleMetric = (name: string) => `calendar_cluster_role{role="${name}"} 1`;
+  it('report in status and metrics that Redis is away, and that it is back', async () => {
     const all = (isSo: (gateway: ClusterProcess) => Promise<boolean>) => async () =>
       (await Promise.all(gateways.map(isSo))).every(Boolean);
-    await until(
-      all(async (gateway) => /role="(leader|follower)"} 1/.test(await gateway.metrics())),
-      'the roles',
-    );
+    const is = (connected: boolean) => async (gateway: ClusterProcess) =>
+      (await gateway.cluster())?.connected === connected &&
+      (await gateway.metrics()).includes(`calendar_cluster_connected ${Number(connected)}`);
+    await until(all(is(true)), 'all connected');
     await redisServer.kill();
-    const isStandalone = async (gateway: ClusterProcess) =>
-      (await gateway.role()) === 'standalone' && (await gateway.metrics()).includes(roleMetric('standalone'));
-    await until(all(isStandalone), 'all standalone', 30_000);
+    await until(all(is(false)), 'all alone', 30_000);
     // A gateway that starts without Redis reports it too, and serves requests.
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
     gateways.push(await startProcess({ ...options, name: 'd' }));
-    await until(all(isStandalone), 'all standalone', 30_000);
+    await until(all(is(false)), 'all alone', 30_000);
     await until(
       all(async (gateway) => (await gateway.ready()) === 200),
       'each is ready',
       30_000,
     );
     await redisServer.restart();
-    await until(() => allSettled(gateways), 'together again', 60_000);
-    for (const gateway of gateways) expect(await gateway.metrics()).to.not.include(roleMetric('standalone'));
+    await until(all(is(true)), 'together again', 60_000);
   });
 
   it('shares the limits of requests and of failed logins', async () => {

@@ -1,5 +1,6 @@
 // Gateways as operators run them: each its own process, in front of one fake WordPress and one Redis.
 
+import type { Peers } from '../../src/cluster/peers.ts';
 import { NODE_FLAGS } from '../../src/node-flags.ts';
 import { PASSWORD } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, startGateway } from '../start-gateway.ts';
@@ -8,8 +9,8 @@ export { MOUNT } from '../start-gateway.ts';
 
 export interface ClusterProcess extends GatewayProcess {
   name: string;
-  /** Its cluster role; undefined if it does not respond. */
-  role(): Promise<string | undefined>;
+  /** What it says of its peers; undefined if it does not respond. */
+  cluster(): Promise<ReturnType<Peers['status']> | undefined>;
   metrics(): Promise<string>;
 }
 
@@ -42,27 +43,21 @@ export async function startProcess(options: ClusterProcessOptions): Promise<Clus
   return {
     ...gateway,
     name,
-    async role() {
-      const status = JSON.parse((await admin('/status')) || '{}') as { cluster?: { role: string } };
-      return status.cluster?.role;
+    async cluster() {
+      const status = JSON.parse((await admin('/status')) || '{}') as { cluster?: ReturnType<Peers['status']> };
+      return status.cluster;
     },
     metrics: () => admin('/metrics'),
   };
 }
 
-/** Undefined while there is no leader. */
-export async function findLeader(gateways: readonly ClusterProcess[]): Promise<ClusterProcess | undefined> {
-  const roles = await Promise.all(gateways.map((gateway) => gateway.role()));
-  return gateways[roles.indexOf('leader')];
-}
-
-/** Whether all gateways are ready, one as leader and the others as followers. */
+/** Whether all gateways are ready and connected, and have told each other everything. */
 export async function allSettled(gateways: readonly ClusterProcess[]): Promise<boolean> {
-  const statuses = await Promise.all(gateways.map((gateway) => gateway.ready()));
-  if (statuses.some((status) => status !== 200)) return false;
-  const roles = await Promise.all(gateways.map((gateway) => gateway.role()));
+  const ready = await Promise.all(gateways.map((gateway) => gateway.ready()));
+  const statuses = await Promise.all(gateways.map((gateway) => gateway.cluster()));
   return (
-    roles.filter((role) => role === 'leader').length === 1 &&
-    roles.every((role) => role === 'leader' || role === 'follower')
+    ready.every((status) => status === 200) &&
+    statuses.every((status) => status?.connected === true && status.unsent === 0) &&
+    new Set(statuses.map((status) => status?.applied)).size === 1
   );
 }

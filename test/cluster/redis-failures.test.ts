@@ -85,7 +85,10 @@ describe('gateways whose Redis fails', function () {
   it('polls when entries were cut before it read them, and when Redis was emptied', async () => {
     const [a, b] = await two();
     for (const [title, lose] of [
-      ['Cut', async () => void (await withRedisClient(redisServer, async (c) => c.xTrim(await changesKey(c), 'MAXLEN', 1)))],
+      [
+        'Cut',
+        async () => void (await withRedisClient(redisServer, async (c) => c.xTrim(await changesKey(c), 'MAXLEN', 1))),
+      ],
       ['Emptied', () => redisServer.restart()],
     ] as const) {
       await b.proxy.set({ kind: 'down' });
@@ -161,7 +164,7 @@ describe('gateways whose Redis fails', function () {
     expect((await b.request('/events', { atLeast: changed.version })).status).to.equal(200);
     for (const gateway of gateways) {
       expect(ignored(gateway)).to.equal(nonsense.length);
-      expect(messages(gateway).filter((text) => text.includes('no gateway wrote'))).to.have.length(1);
+      expect(messages(gateway).filter((text) => text.includes('that no gateway wrote'))).to.have.length(1);
     }
   });
 

@@ -20,7 +20,9 @@ describe('shared rate limits', function () {
     redisServer = await startRedisServer();
     connections = [0, 1].map(() => openConnection(redisServer.url));
     await until(() => connections.every(({ client }) => client.isReady), 'both are connected');
-    shared = connections.map(({ client }) => createSharedCounters({ client, prefix: 'calendar:{test}:', secret: 's' }));
+    shared = connections.map((connection) =>
+      createSharedCounters({ connection, prefix: 'calendar:{test}:', secret: 's' }),
+    );
   });
   afterEach(async () => {
     for (const connection of connections) connection.close();

@@ -73,6 +73,10 @@ function describeTypes(bases: readonly string[], mayEdit: (base: string) => bool
   );
 }
 
+/** What the companion plugin stores with a created record. */
+const keyOf = ({ 'x-calendar-key': key }: ReceivedRequest['headers']): string | undefined =>
+  typeof key === 'string' ? key : undefined;
+
 async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedRequest): Promise<FakeResponse> {
   const { pathname, searchParams } = new URL(url, 'http://fake');
   if (method === 'HEAD') return { body: '', headers: { link: `<${ROOT}>; rel="https://api.w.org/"` } };
@@ -97,6 +101,10 @@ async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedReq
       body: describeTypes(TERM_BASES, (type) => query.context !== 'edit' || !!caller?.may('manageTerms', type)),
     };
   if (method === 'OPTIONS') return { body: { endpoints: [] } };
+  if (route === 'calendar-gateway/v1/created') {
+    const created = await cms.findCreated(query.key ?? '', { credentials });
+    return created ? { body: { created } } : refuse('no-collection', 404, 'rest_no_route');
+  }
   if (base === 'search')
     return { body: (await cms.exists(Number(query.include))) ? [{ id: Number(query.include) }] : [] };
   if (![...POST_BASES, ...TERM_BASES, 'media'].includes(base)) return refuse('no-collection', 404, 'rest_no_route');
@@ -121,7 +129,8 @@ async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedReq
   }
   if (!caller) return refuse('forbidden', 401, idText === undefined ? 'rest_cannot_create' : 'rest_cannot_edit');
   const fields = JSON.parse(body || '{}') as CmsRecord;
-  if (idText === undefined) return { status: 201, body: await cms.create(spec, fields, { credentials }) };
+  if (idText === undefined)
+    return { status: 201, body: await cms.create(spec, fields, { credentials, creationKey: keyOf(headers) }) };
   if (method !== 'DELETE') return { body: await cms.update(spec, id, fields, { credentials }) };
   if (query.force !== 'true') return { body: await cms.trash(spec, id, { credentials }) };
   await cms.delete(spec, id, { credentials });

@@ -16,6 +16,7 @@ import type { Config } from '../../src/config-schema.ts';
 import { createAdmin } from '../../src/http/admin.ts';
 import type { UseCases } from '../../src/http/routes.ts';
 import { createSharedCounters } from '../../src/http/shared-counters.ts';
+import { createSharedIdempotencyKeys } from '../../src/http/shared-idempotency-keys.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -155,7 +156,9 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const { file } = options;
   const { redisUrl } = options;
   const cluster =
-    redisUrl === undefined ? undefined : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, intervalMs, observe });
+    redisUrl === undefined
+      ? undefined
+      : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, intervalMs, observe });
   const peers = cluster?.createPeers();
   const replica = openReplica({
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
@@ -181,7 +184,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     observe,
     nowMs,
     peers,
-    idempotencyKeys: cluster?.idempotencyKeys,
+    idempotencyKeys: cluster && createSharedIdempotencyKeys(cluster),
     sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
   });
@@ -234,7 +237,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
       }
       await peers?.stop();
       await sync.stop();
-      cluster?.close();
+      cluster?.connection.close();
       if ('url' in options.cms) await cms.close();
       replica.close();
     },

@@ -221,7 +221,13 @@ describe('Idempotency-Key on creates', () => {
 
   it('a retry after a temporary error is executed, and reuses a venue that was left', async () => {
     // In a cluster a rollback leaves venues.
-    gateway.services.peers = { consistencyToken: () => '', waitFor: async () => true };
+    gateway.services.peers = {
+      publish: async () => {},
+      changeMark: () => 0,
+      isNamedSince: () => false,
+      consistencyToken: () => ({ id: '0-0', isTold: true }),
+      reaches: async () => true,
+    };
     cms.onWrite = ({ base }) => {
       if (base === 'events') throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };

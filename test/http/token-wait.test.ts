@@ -2,71 +2,83 @@
 
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { createConsistencyTokens } from '../../src/cluster/consistency-token.ts';
-import type { ClusterNode } from '../../src/cluster/node.ts';
-import { waitForToken } from '../../src/http/consistency-token.ts';
+import type { Peers } from '../../src/calendar/peers.ts';
+import { type PollClock, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
+import type { Sync } from '../../src/sync/sync.ts';
 
-const { signal: SIGNAL } = new AbortController();
 const never = new Promise<never>(() => {});
 
 describe('a request that waits for its consistency token', () => {
-  /** Resolves when the request has ended, with what it threw. */
-  function request(res: EventEmitter): Promise<unknown> {
-    const waitFor = (_token: string, _withinMs: number, signal: AbortSignal) =>
-      new Promise<boolean>((resolve) => {
-        if (signal.aborted) resolve(false);
-        signal.addEventListener('abort', () => resolve(false));
-      });
-    const ctx = { get: () => '1-0', res } as unknown as Context;
-    return waitForToken({ consistencyToken: () => '', waitFor })(ctx, () => never).catch((error: unknown) => error);
+  let nowMs: number;
+  let polls: number[];
+  let failures: number;
+  let waiting: { untilMs: number; resolve: () => void }[];
+  /** Whether the gateway shows what its peers have told. */
+  let reaches: Peers['reaches'];
+  let middleware: ReturnType<typeof waitForToken>;
+  beforeEach(() => {
+    [nowMs, polls, failures, waiting] = [0, [], 0, []];
+    reaches = async () => true;
+    const sync = { poll: async () => polls.push(nowMs) > 0, state: () => ({ failures }) } as unknown as Sync;
+    const wait = (ms: number) => new Promise<void>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve }));
+    const clock: PollClock = { nowMs: () => nowMs, wait };
+    const peers = { reaches: (...args: Parameters<Peers['reaches']>) => reaches(...args) } as Peers;
+    middleware = waitForToken(peers, sync, clock);
+  });
+
+  /** Resolves with what the request threw; undefined if it continued. */
+  const request = (token: string, res: EventEmitter = new EventEmitter()): Promise<unknown> =>
+    middleware({ get: () => token, res } as unknown as Context, async () => undefined).catch((error: unknown) => error);
+
+  async function pass(ms: number): Promise<void> {
+    await new Promise(setImmediate);
+    nowMs += ms;
+    for (const { untilMs, resolve } of waiting) if (untilMs <= nowMs) resolve();
+    await new Promise(setImmediate);
   }
 
   it('ends when its client disconnects, and when it had disconnected before', async () => {
+    failures = 1;
+    reaches = (_id, _withinMs, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) resolve(false);
+        signal.addEventListener('abort', () => resolve(false));
+      });
     const res = new EventEmitter();
-    const ended = request(res);
+    const ended = request('1-0', res);
     res.emit('close');
     expect(await ended).to.include({ code: 'calendar_behind' });
-    expect(await request(Object.assign(new EventEmitter(), { closed: true }))).to.include({ code: 'calendar_behind' });
+    expect(await request('1-0', Object.assign(new EventEmitter(), { closed: true }))).to.include({ status: 503 });
   });
 
   it('ends also while it waits for a poll', async () => {
-    const node = {
-      role: { name: 'standalone' },
-      mayPoll: () => true,
-      sync: { poll: () => never, state: () => ({ failures: 0 }) },
-      changeLog: {},
-    };
-    const { waitFor } = createConsistencyTokens(node as unknown as ClusterNode);
-    const abort = new AbortController();
-    const waiting = waitFor('1-0+', 600_000, abort.signal);
-    abort.abort();
-    expect(await waiting).to.equal(false);
+    middleware = waitForToken({ reaches } as Peers, { poll: () => never, state: () => ({ failures }) } as never);
+    const res = new EventEmitter();
+    const ended = request('1-0+', res);
+    await new Promise(setImmediate);
+    res.emit('close');
+    expect(await ended).to.include({ code: 'calendar_behind' });
+  });
+
+  it('causes no poll if the gateway shows all that its token names', async () => {
+    expect(await request('1-0')).to.equal(undefined);
+    await pass(5000);
+    expect(polls).to.deep.equal([]);
+  });
+
+  it('polls if the gateway does not reach the token', async () => {
+    reaches = async () => false;
+    const ended = request('1-0');
+    await pass(0);
+    expect(await ended).to.equal(undefined);
+    expect(polls).to.deep.equal([0]);
   });
 
   describe('that only a poll confirms', () => {
-    let nowMs: number;
-    let polls: number[];
-    let failures: number;
-    let waiting: { untilMs: number; resolve: () => void }[];
-    let waitFor: ReturnType<typeof createConsistencyTokens>['waitFor'];
-    beforeEach(() => {
-      [nowMs, polls, failures, waiting] = [0, [], 0, []];
-      const sync = { poll: async () => polls.push(nowMs) > 0, state: () => ({ failures }) };
-      const node = { role: { name: 'standalone' }, mayPoll: () => true, sync, changeLog: {} };
-      const wait = (ms: number) => new Promise<void>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve }));
-      ({ waitFor } = createConsistencyTokens(node as unknown as ClusterNode, { nowMs: () => nowMs, wait }));
-    });
-
-    async function pass(ms: number): Promise<void> {
-      nowMs += ms;
-      for (const { untilMs, resolve } of waiting) if (untilMs <= nowMs) resolve();
-      await new Promise(setImmediate);
-    }
-
     it('starts a poll immediately, and one a second at most for all clients', async () => {
       for (let tenth = 0; tenth < 100; tenth += 1) {
-        for (let n = 0; n < 9; n += 1) void waitFor('1-0+', 600_000, SIGNAL);
+        for (let n = 0; n < 9; n += 1) void request('1-0+');
         await pass(0);
         await pass(100);
       }
@@ -74,22 +86,22 @@ describe('a request that waits for its consistency token', () => {
     });
 
     it('is confirmed by a poll that starts after it arrived', async () => {
-      const first = waitFor('1-0+', 600_000, SIGNAL);
+      const first = request('1-0+');
       await pass(0);
-      expect(await first).to.equal(true);
-      let isConfirmed: boolean | undefined;
-      void waitFor('1-0+', 600_000, SIGNAL).then((isReached) => {
-        isConfirmed = isReached;
+      expect(await first).to.equal(undefined);
+      let isConfirmed = false;
+      void request('1-0+').then(() => {
+        isConfirmed = true;
       });
       await pass(999);
-      expect([isConfirmed, polls.length]).to.deep.equal([undefined, 1]);
+      expect([isConfirmed, polls.length]).to.deep.equal([false, 1]);
       await pass(1);
       expect([isConfirmed, polls]).to.deep.equal([true, [0, 1000]]);
     });
 
     it('is not confirmed while polls fail, so that retry delays stay', async () => {
       failures = 1;
-      expect(await waitFor('1-0+', 600_000, SIGNAL)).to.equal(false);
+      expect(await request('1-0+')).to.include({ code: 'calendar_behind' });
       await pass(5000);
       expect(polls).to.deep.equal([]);
     });

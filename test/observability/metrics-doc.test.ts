@@ -18,7 +18,7 @@ const OBSERVATIONS: Observation[] = [
   { type: 'sync-state', from: 'empty', to: 'live', why: '' },
   { type: 'sync-progress', collection: 'events', done: 1, total: 2 },
   { type: 'sync-poll', requests: 1, changed: 1, removed: 1, durationMs: 1 },
-  { type: 'cluster-role', from: 'joining', to: 'leader', why: '' },
+  { type: 'cluster-turn', isTaken: true },
 ];
 
 interface Metric {

@@ -219,16 +219,58 @@ describe('the change journal', () => {
       expect(texts(changesSince(replica, kept).entries)).to.deep.equal(['event 3 created', 'event 4 created']);
     });
 
-    it('does not know positions of other replicas after a change without a cluster', () => {
-      const elsewhere = (offset: string) => ({ epoch: 'another-file', number: 7, first: 7, offset });
-      replica.journal.setOffset('5-0');
-      replica.journal.startAt('5-0');
-      expect(replica.journal.since(elsewhere('5-0'), 9)?.entries).to.deep.equal([]);
-      reopen();
-      expect(replica.journal.since(elsewhere('5-0'), 9)).to.equal(undefined);
-      replica.upsert([event(1)]);
-      replica.journal.setOffset('5-0');
-      expect(replica.journal.since(elsewhere('5-0'), 9)).to.equal(undefined);
+    describe('from another replica', () => {
+      let nowS: number;
+      const elsewhere = (scanS: number) => ({ epoch: 'another-file', number: 7, first: 7, scanS });
+      const idsSince = (scanS: number) => replica.journal.since(elsewhere(scanS), 9)?.entries.map(({ id }) => id);
+
+      beforeEach(async () => {
+        nowS = 100;
+        replica.journal.setClock(() => nowS);
+        replica.beginBulkLoad();
+        replica.upsert([event(3)]);
+        await replica.endBulkLoad();
+      });
+
+      it('continue with what was noticed since the scan of the other one began', () => {
+        for (const [second, id] of [
+          [110, 4],
+          [120, 5],
+          [130, 6],
+        ] as const) {
+          nowS = second;
+          replica.upsert([event(id)]);
+        }
+        expect(idsSince(100)).to.deep.equal([4, 5, 6]);
+        expect(idsSince(120)).to.deep.equal([5, 6]);
+        expect(idsSince(121)).to.deep.equal([6]);
+        expect(idsSince(131)).to.deep.equal([]);
+      });
+
+      it('are not known if the journal is younger than the scan, or no scan is known', () => {
+        replica.upsert([event(4)]);
+        expect(idsSince(99)).to.equal(undefined);
+        expect(idsSince(0)).to.equal(undefined);
+      });
+
+      it('name the scan before each change, so that a reader of half a page misses nothing elsewhere', () => {
+        const { journal } = replica;
+        const before = journal.head();
+        replica.upsert([event(4)]);
+        journal.scanned(150);
+        replica.upsert([event(5)]);
+        expect(journal.since(before, 1)?.next.scanS).to.equal(0);
+        expect(journal.since(before, 9)?.next.scanS).to.equal(150);
+      });
+
+      it('survive a restart', () => {
+        nowS = 110;
+        replica.upsert([event(4)]);
+        replica.journal.scanned(105);
+        reopen();
+        expect(idsSince(105)).to.deep.equal([4]);
+        expect(replica.journal.head().scanS).to.equal(105);
+      });
     });
   });
 });

@@ -1,8 +1,6 @@
 // Records that lack a requested field are rejected.
 
 import { expect } from 'chai';
-import type { CmsRecord } from '../../src/cms/port.ts';
-import { STATE_KEYS } from '../../src/sync/context.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
@@ -105,25 +103,6 @@ describe('completeness of records', () => {
       await site.poll();
       expect(titleOf(site.replica, 'event', 10)).to.equal('Meanwhile');
       expect(site.sync.status().state).to.equal('live');
-    });
-
-    it('are accepted once another gateway has seen that the CMS removed the field', async () => {
-      site = filledSite();
-      let record: object = {};
-      damage((row) => {
-        if (row.id === 10) record = without('author')(row);
-        return row;
-      });
-      site.sync.start();
-      await site.sync.whenComplete();
-      const accept = () => site.sync.assertComplete('event', record as CmsRecord);
-      expect(accept).to.throw('author');
-      const key = STATE_KEYS.fields('all', 'event');
-      const { always, varies } = JSON.parse(site.replica.state(key) ?? '');
-      const left = always.filter((path: string) => path !== 'author');
-      site.replica.setState(key, JSON.stringify({ always: left, varies }));
-      site.sync.reloadState();
-      expect(accept).to.not.throw();
     });
 
     it('are accepted if no record ever had the field', async () => {

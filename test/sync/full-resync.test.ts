@@ -24,7 +24,6 @@ describe('the full resync', () => {
   const edit = (id: number | undefined) => site.cms.editSilently(id ?? 0, { title: 'Edited silently' });
   const editedIds = () => ids.filter((id) => titleOf(site.replica, 'event', id) === 'Edited silently');
   const changes: Record<string, () => void | Promise<void>> = {
-    'the leader changes': () => site.sync.takeOverPolling([]),
     'the gateway restarts': () => site.restart(),
   };
 

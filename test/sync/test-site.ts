@@ -131,16 +131,15 @@ export function testSite(options: SiteOptions = {}): TestSite {
   return site;
 }
 
-/** Fails if the replica differs from what the service account sees in the CMS. */
-export function expectInSync({
-  cms,
-  replica,
-  service,
-  mapping,
-}: Pick<TestSite, 'cms' | 'replica' | 'service' | 'mapping'>): void {
-  const expected: Record<string, CalendarRecord> = {};
+type Scene = Pick<TestSite, 'cms' | 'replica' | 'service' | 'mapping'>;
+
+/** The records that the service account sees in the CMS, by kind and id (`event 12`), and the images that they name. */
+export function expectedRecords({ cms, service, mapping }: Omit<Scene, 'replica'>): {
+  records: Record<string, CalendarRecord>;
+  images: Set<number>;
+} {
+  const records: Record<string, CalendarRecord> = {};
   const images = new Set<number>();
-  const held: Record<string, CalendarRecord> = {};
   for (const collection of collectionsOf(mapping, service)) {
     const { kind, name: base } = collection;
     const cmsRecords = collection.isStoredAsPosts
@@ -151,17 +150,26 @@ export function expectInSync({
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);
       for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
-        expected[`${kind} ${each.id}`] = each;
+        records[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }
-    const rows = replica.stamps(kind, collection.isStoredAsPosts ? { statuses: collection.statuses } : {});
+  }
+  return { records, images };
+}
+
+/** Fails if the replica differs from what the service account sees in the CMS. */
+export function expectInSync({ cms, replica, service, mapping }: Scene): void {
+  const { records, images } = expectedRecords({ cms, service, mapping });
+  const held: Record<string, CalendarRecord> = {};
+  for (const { kind, isStoredAsPosts, statuses } of collectionsOf(mapping, service)) {
+    const rows = replica.stamps(kind, isStoredAsPosts ? { statuses } : {});
     for (const [id, record] of replica.getMany(
       kind as Kind,
       rows.map(({ id }) => id),
     ))
       held[`${kind} ${id}`] = record;
   }
-  expect(held).to.deep.equal(expected);
+  expect(held).to.deep.equal(records);
   for (const id of images) expect(replica.getImage(id)).to.deep.equal(cms.image(cms.media.get(id)!));
 }
 

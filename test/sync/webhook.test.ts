@@ -107,24 +107,6 @@ describe('webhooks', () => {
       await until(() => titleOf(site.replica, 'event', 10) === 'Reported', 'the poll after it', 5000);
     });
 
-    it('leaves a record and an image to the gateway that polls next', async () => {
-      site = await syncedSite();
-      for (let n = 0; n < 6; n += 1) await site.poll();
-      site.cms.cropMedia(5);
-      const changes = [
-        { collection: 'events', id: 11 },
-        { collection: 'media', id: 5 },
-      ];
-      site.cms.beforeRequest = unavailable;
-      await site.sync.fetchChanged(changes);
-      expect(site.sync.takeDirty()).to.deep.equal(changes);
-      await site.sync.fetchChanged(changes);
-      site.sync.takeOverPolling([]);
-      site.cms.beforeRequest = undefined;
-      await site.poll();
-      expectInSync(site);
-    });
-
     it('leaves the records to the next poll when the CMS is unavailable', async () => {
       site = await syncedSite();
       for (let n = 0; n < 6; n += 1) await site.poll();

@@ -3,7 +3,7 @@
 import { createClient } from '@redis/client';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
-import { createIdempotencyStore } from '../../src/cluster/idempotency-store.ts';
+import { createSharedIdempotencyKeys } from '../../src/http/shared-idempotency-keys.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms } from '../cms/fake-cms.ts';
@@ -27,7 +27,7 @@ describe('shared idempotency keys', function () {
     redisServer = await startRedisServer();
     connections = [0, 1].map(() => openConnection(redisServer.url));
     await until(() => connections.every(({ client }) => client.isReady), 'both are connected');
-    gateways = connections.map((connection) => createIdempotencyStore(connection, 'calendar:{test}:'));
+    gateways = connections.map((connection) => createSharedIdempotencyKeys({ connection, prefix: 'calendar:{test}:' }));
   });
   afterEach(async () => {
     for (const connection of connections) connection.close();

@@ -1,0 +1,55 @@
+// One gateway of a history, as a process of its own, which can be killed and suspended: `fork` it with its options as JSON.
+
+import type { CalendarRecord, Kind } from '../../src/model/records.ts';
+import { collectionsOf } from '../../src/sync/collections.ts';
+import { basic, PASSWORD } from '../faults/fake-wordpress.ts';
+import { startGateway } from '../start-gateway.ts';
+
+export interface HistoryGatewayOptions {
+  cmsUrl: string;
+  redisUrl: string;
+  file: string;
+  intervalMs: number;
+  resyncIntervalMs: number;
+}
+
+const { cmsUrl, ...options } = JSON.parse(process.argv[2]!) as HistoryGatewayOptions;
+const gateway = await startGateway({
+  ...options,
+  ...{ cms: { url: cmsUrl }, service: basic('admin', PASSWORD), syncPageSize: 5, waitsForSync: false },
+});
+const { replica, peers, sync, observations } = gateway;
+const { url } = await gateway.listen();
+
+/** The records that the sync keeps current, by kind and id (`event 12`). */
+function dump(): Record<string, CalendarRecord> {
+  const all = collectionsOf(gateway.mapping, gateway.service).flatMap(({ kind, isStoredAsPosts, statuses }) => {
+    const rows = replica.stamps(kind, isStoredAsPosts ? { statuses } : {});
+    return [
+      ...replica
+        .getMany(
+          kind as Kind,
+          rows.map(({ id }) => id),
+        )
+        .values(),
+    ];
+  });
+  return Object.fromEntries(all.map((record) => [`${record.kind} ${record.id}`, record]));
+}
+
+const answers = {
+  dump,
+  status: () => ({ ...peers!.status(), sync: sync.state() }),
+  log: () => observations.filter(({ type }) => !['request', 'cms-call', 'queue'].includes(type)).slice(-80),
+  report: ({ id }: { id: number }) => peers!.reported([{ collection: 'events', id }]),
+};
+export type HistoryQuestion = keyof typeof answers;
+
+process.on(
+  'message',
+  async ({ number, question, ...rest }: { number: number; question: HistoryQuestion; id: number }) => {
+    process.send!({ number, answer: await answers[question](rest) });
+  },
+);
+process.on('disconnect', () => process.exit());
+process.send!({ url });

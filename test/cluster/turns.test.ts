@@ -1,0 +1,69 @@
+// Which of several gateways polls: one in each interval, each at least in the sixth, and another one after a failure.
+
+import { expect } from 'chai';
+import { openCluster } from '../../src/cluster/cluster.ts';
+import type { Peers } from '../../src/cluster/peers.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import type { Observation } from '../../src/observability/observations.ts';
+import type { Sync } from '../../src/sync/sync.ts';
+import { until } from '../until.ts';
+import { type RedisServer, useRedisServer } from './redis-server.ts';
+
+/** So long that no turn is over during a test. */
+const INTERVAL_MS = 3_600_000;
+
+describe('the turns of gateways', function () {
+  this.timeout(30_000);
+  let redisServer: RedisServer;
+  let observations: Observation[];
+  let peers: [Peers, Peers, Peers];
+  let stop: (() => Promise<void>)[];
+
+  useRedisServer((started) => {
+    redisServer = started;
+  });
+  beforeEach(async () => {
+    [observations, stop] = [[], []];
+    const mapping = loadMapping('wordpress-meta');
+    const options = { url: redisServer.url, siteUrl: 'https://cms.example', mapping, intervalMs: INTERVAL_MS };
+    const live = { state: 'live', complete: true, failures: 0 };
+    const sync = { state: () => live, whenComplete: async () => {}, poll: async () => true } as unknown as Sync;
+    peers = [0, 1, 2].map(() => {
+      const cluster = openCluster({ ...options, observe: (observation) => void observations.push(observation) });
+      const each = cluster.createPeers();
+      each.start(sync);
+      stop.push(async () => {
+        await each.stop();
+        cluster.connection.close();
+      });
+      return each;
+    }) as typeof peers;
+    await until(() => peers.every((each) => each.status().connected), 'all are connected');
+  });
+  afterEach(() => Promise.all(stop.map((each) => each())));
+
+  it('are taken by one gateway, and by each other one at the latest in the sixth interval', async () => {
+    const [a, b, c] = peers;
+    expect(await a.takesTurn()).to.equal(true);
+    for (let n = 0; n < 5; n += 1) expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([false, false]);
+    expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([true, true]);
+    expect(await b.takesTurn()).to.equal(false);
+    expect(b.status().polls).to.deep.equal({ taken: 1, skipped: 6 });
+    const turns = observations.filter((each) => each.type === 'cluster-turn');
+    expect(turns.filter(({ isTaken }) => isTaken)).to.have.length(3);
+  });
+
+  it('pass to another gateway that asks after a poll failed', async () => {
+    const [a, b, c] = peers;
+    expect(await a.takesTurn()).to.equal(true);
+    await b.giveTurnBack();
+    expect(await c.takesTurn(), 'only its own').to.equal(false);
+    await a.giveTurnBack();
+    expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([true, false]);
+  });
+
+  it('are all taken while Redis is away', async () => {
+    await redisServer.kill();
+    for (const each of peers) expect(await each.takesTurn()).to.equal(true);
+  });
+});
