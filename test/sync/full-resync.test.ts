@@ -1,4 +1,4 @@
-// The full resync across leaders and processes: it is due, and continues, as if one process had made it.
+// The full resync across processes: it is due, and continues, as if one process had made it.
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
