@@ -198,6 +198,21 @@ export interface Site {
   name: string;
   /** The site's zone: an IANA name, or a fixed offset such as `+02:00`. */
   timezone: string;
+  /** Absent if the site says none. */
+  settings?: SiteSettings;
+}
+
+/** What an event plugin keeps in its options, as far as records depend on it. What was never set is absent. */
+export interface SiteSettings {
+  /** With the blank between it and the amount, if the plugin shows one: `€ `. */
+  currencySymbol?: string;
+  /** An ISO code, such as `EUR`. */
+  currencyCode?: string;
+  currencyPosition?: 'prefix' | 'postfix';
+  /** When a day of the calendar begins, such as `05:00`: a concert at 02:00 belongs to the evening before. */
+  dayStarts?: string;
+  /** `site`: the plugin shows the times of every event in the site's zone. `event`: in the event's own. */
+  timezoneMode?: 'site' | 'event';
 }
 
 export const isTermKind = (kind: Kind): kind is TermKind => kind === 'category' || kind === 'tag';

@@ -234,6 +234,54 @@ describe('the companion plugin in PHP', () => {
     });
   });
 
+  describe('publishes in the description of the site what an event plugin keeps in its options', () => {
+    const description = (mapping: string, plugin: string) =>
+      evaluate(
+        companionPlugin(loadMapping(mapping)),
+        plugin,
+        "apply_filters('rest_index', (object) array('data' => array('name' => 'Site')))->data",
+      );
+
+    it('for The Events Calendar: what the site chose, and nothing for a default', () => {
+      const plugin = (options: string) =>
+        `function tribe_get_option($name, $default) { $set = array(${options}); return $set[$name] ?? $default; }`;
+      expect(description('tribe-events-native', plugin(''))).to.deep.equal({ name: 'Site' });
+      const options = `'defaultCurrencySymbol' => '€', 'defaultCurrencyCode' => 'EUR', 'reverseCurrencyPosition' => 'yes',
+        'multiDayCutoff' => '05:00', 'tribe_events_timezone_mode' => 'site', 'license' => 'secret'`;
+      expect(description('tribe-events-native', plugin(options))).to.deep.equal({
+        name: 'Site',
+        calendar_gateway: {
+          currency_symbol: '€',
+          currency_code: 'EUR',
+          currency_position: 'postfix',
+          day_starts: '05:00',
+          timezone_mode: 'site',
+        },
+      });
+      expect(description('tribe-events-native', plugin("'reverseCurrencyPosition' => '0'"))).to.deep.equal({
+        name: 'Site',
+        calendar_gateway: { currency_position: 'prefix' },
+      });
+    });
+
+    it('for Modern Events Calendar, with the blank between sign and amount', () => {
+      const plugin = `class MEC {
+        static function getInstance() { return new MEC(); }
+        function get_currency_sign() { return 'zł'; }
+        function get_currency_sign_position() { return 'after_space'; }
+        function get_currency_code() { return 'PLN'; }
+      }`;
+      expect(description('modern-events-calendar', plugin)).to.deep.equal({
+        name: 'Site',
+        calendar_gateway: { currency_symbol: ' zł', currency_code: 'PLN', currency_position: 'postfix' },
+      });
+    });
+
+    it('nothing where the mapping is no event plugin’s', () => {
+      expect(description('wordpress-meta', '')).to.deep.equal({ name: 'Site' });
+    });
+  });
+
   it('gives new drafts of venues and organizers a slug, and pending ones those of users who may publish', () => {
     const site = `
       function get_post_type_object($type) { return (object) array('cap' => (object) array('publish_posts' => 'publish_posts')); }

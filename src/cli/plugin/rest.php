@@ -48,6 +48,17 @@ function is_gateway_request() {
     return $result;
 }, 5);
 
+// Publishes what an event plugin keeps in its options and its records depend on. The description of the site is public, so that the gateway needs
+// no account for it. A hook names the values: plugin_settings().
+\add_filter('rest_index', function ($response) {
+    $name = __NAMESPACE__ . '\\plugin_settings';
+    $settings = \function_exists($name) ? \array_filter($name(), 'is_string') : [];
+    if ($settings) {
+        $response->data['calendar_gateway'] = $settings;
+    }
+    return $response;
+});
+
 // Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of a user who may not publish
 // gets none: WordPress removes the slug of such a post, and only its publication gives it one again.
 \add_filter('wp_insert_post_data', function ($data, $given) {

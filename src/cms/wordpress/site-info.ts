@@ -2,6 +2,7 @@
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
+import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import { offsetText } from '../../time/zones.ts';
 import type { RestCall } from '../client.ts';
@@ -13,17 +14,19 @@ export function createSiteInfo(
 ): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
-      const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
+      const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces,calendar_gateway' };
       const index = recordOf(await call('GET', '', { query }, options));
       const url = String(index.home || index.url || '');
       const { timezone_string: zone, gmt_offset: offset } = index;
       // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
       if (!isWebAddress(url)) throw incomplete('the address of the site');
       if (!zone && offset === undefined) throw incomplete('the time zone of the site');
+      const settings = readSettings(index.calendar_gateway);
       return {
         url: trimCharactersEnd(url, '/'),
         name: String(index.name ?? ''),
         timezone: typeof zone === 'string' && zone !== '' ? zone : formatUtcOffset(Number(offset) || 0),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
       };
     },
 
@@ -88,6 +91,27 @@ export function createSiteInfo(
     },
   };
 }
+
+/** What the companion plugin may publish of an event plugin's options, and the values that make sense. */
+const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
+  ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
+  ['currency_code', 'currencyCode', /^[A-Z]{3}$/],
+  ['currency_position', 'currencyPosition', /^(?:prefix|postfix)$/],
+  ['day_starts', 'dayStarts', /^(?:[01]\d|2[0-3]):[0-5]\d$/],
+  ['timezone_mode', 'timezoneMode', /^(?:site|event)$/],
+];
+
+function readSettings(published: unknown): SiteSettings {
+  const values = objectOrEmpty(published);
+  const valid = SETTINGS.filter(([key, , format]) => {
+    const value = values[key];
+    return typeof value === 'string' && value.length <= MAX_SETTING && format.test(value);
+  });
+  return Object.fromEntries(valid.map(([key, name]) => [name, values[key]]));
+}
+
+/** No setting is longer. */
+const MAX_SETTING = 40;
 
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 

@@ -5,6 +5,18 @@
 
 namespace CalendarGateway\Site;
 
+/** The format is such as "# @": the amount, a blank, the sign. */
+function plugin_settings() {
+    $code = (string) \get_option('dbem_bookings_currency');
+    list($before, $after) = \explode('#', \get_option('dbem_bookings_currency_format', '@#') . '#');
+    $symbols = \function_exists('em_get_currencies') ? \em_get_currencies()->true_symbols : [];
+    return $code === '' ? [] : [
+        'currency_symbol' => \str_replace('@', $symbols[$code] ?? $code, $before . $after),
+        'currency_code' => $code,
+        'currency_position' => \strpos($before, '@') === false ? 'postfix' : 'prefix',
+    ];
+}
+
 /** Whether the lists of the plugin leave out cancelled events. */
 function hides_cancelled() {
     return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');

@@ -3,6 +3,20 @@
 
 namespace CalendarGateway\Site;
 
+/** Its settings name the currency by a sign or a code. A blank between sign and amount is part of the sign here. */
+function plugin_settings() {
+    $main = \class_exists('MEC') ? \MEC::getInstance('app.libraries.main') : null;
+    $sign = $main ? (string) $main->get_currency_sign() : '';
+    $position = $main ? (string) $main->get_currency_sign_position() : '';
+    $blank = \strpos($position, '_space') ? ' ' : '';
+    $is_after = \strpos($position, 'after') === 0;
+    return $sign === '' ? [] : [
+        'currency_symbol' => $is_after ? "$blank$sign" : "$sign$blank",
+        'currency_code' => $main->get_currency_code(),
+        'currency_position' => $is_after ? 'postfix' : 'prefix',
+    ];
+}
+
 /** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;

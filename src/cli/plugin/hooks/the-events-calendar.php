@@ -98,6 +98,21 @@ function occurrences_of($id, $from, $to, $today) {
     ));
 }
 
+/** What the site chose: the plugin's own defaults are left out, so that nothing is in dollars because nobody chose a currency. */
+function plugin_settings() {
+    $of = function ($option) {
+        return \function_exists('tribe_get_option') ? \tribe_get_option($option, null) : null;
+    };
+    $is_after = $of('reverseCurrencyPosition');
+    return [
+        'currency_symbol' => $of('defaultCurrencySymbol'),
+        'currency_code' => $of('defaultCurrencyCode'),
+        'currency_position' => $is_after === null ? null : (\filter_var($is_after, \FILTER_VALIDATE_BOOLEAN) ? 'postfix' : 'prefix'),
+        'day_starts' => $of('multiDayCutoff'),
+        'timezone_mode' => $of('tribe_events_timezone_mode'),
+    ];
+}
+
 // The plugin shows a map if the key is not set. wp/v2 says false then.
 foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {
     \add_filter("rest_prepare_$type", function ($response, $post) use ($prefix) {
