@@ -192,13 +192,17 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       'Longest wait for requests in flight on shutdown, in milliseconds.',
     ),
   }),
-  cost: section('Currency of costs without one.', {
+  cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {
     symbol: text({ default: '$', maxLength: 10 }, 'Currency symbol.'),
     position: {
       default: 'prefix',
       description: 'Position of the symbol beside the amount.',
       enum: ['prefix', 'postfix'],
     },
+    code: text(
+      { default: '', pattern: '^([A-Z]{3})?$' },
+      'ISO code, such as EUR, if the symbol means several currencies.',
+    ),
   }),
   pages: section('HTML pages.', {
     landing: flag(true, 'Landing page at /: the calendar.'),

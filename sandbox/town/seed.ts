@@ -2,7 +2,8 @@
 // `seed.php` runs them all in one run of PHP, which on WebAssembly takes seconds where a request for each
 // takes minutes.
 
-import { encodeCost, normalizeCost } from '../../src/calendar/cost.ts';
+import { normalizeCost } from '../../src/calendar/cost.ts';
+import { encodeCost } from '../../src/text/cost.ts';
 import type { Entry, Town } from './content.ts';
 import { drawPicture, PICTURES } from './pictures.ts';
 

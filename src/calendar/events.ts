@@ -6,7 +6,9 @@ import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
-import { encodeCost, normalizeCost, numericCost } from './cost.ts';
+import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
+import { escapeHtmlOnce } from '../text/html.ts';
+import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, instantBound, zoneOf } from './dates.ts';
 import { eventFilter, eventPageLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
@@ -268,10 +270,10 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     Object.assign(fields, timesOf(sent, stored));
     for (const { key, type } of COPIED_FIELDS)
       if (sent[key] !== undefined) Reflect.set(fields, key, type === 'boolean' ? sent[key] === true : sent[key]);
-    if (sent.cost !== undefined) {
-      const cost = normalizeCost(sent.cost);
+    const cost = normalizeCost(sent.cost);
+    if (sent.cost !== undefined && !isShownCost(cost, stored)) {
       const isNumber = services.mapping.kinds.event.numeric.has('cost');
-      fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost) : cost);
+      fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
     }
     // A new event without a website may have `"0"` in the body, as in The Events Calendar.
     const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
@@ -291,6 +293,13 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
       Reflect.set(fields, field, await createMissing());
     Object.assign(fields, await imageField(input, context));
     return fields;
+  }
+
+  /** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */
+  function isShownCost(cost: Cost, stored: EventRecord | undefined): boolean {
+    if (!stored || typeof cost !== 'string' || cost === '') return false;
+    const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
+    return escapeHtmlOnce(cost) === shown.fields.cost;
   }
 
   /**

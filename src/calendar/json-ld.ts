@@ -4,7 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
 import { offsetMinutes, offsetText, parseZone, utcZone } from '../time/zones.ts';
-import type { CostFields } from './cost.ts';
+import type { Offer } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
@@ -13,11 +13,11 @@ export interface EventJsonLdParts {
   venue: VenueRecord | undefined;
   organizer: OrganizerRecord | undefined;
   image: string | undefined;
-  cost: CostFields;
+  offer: Offer | undefined;
 }
 
 /** An Event with its `@context`. Dates have the offset of the event's zone at that time; a missing date is omitted. */
-export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost }: EventJsonLdParts): JsonObject {
+export function eventJsonLd(event: EventRecord, { venue, organizer, image, offer }: EventJsonLdParts): JsonObject {
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
@@ -31,7 +31,7 @@ export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost 
     ...(event.endUtc === '' ? {} : { endDate: withOffset(event.end, event.endUtc, event.timezone) }),
     ...(venue ? { location: venueJsonLd(venue) } : {}),
     ...(organizer ? { organizer: organizerJsonLd(organizer) } : {}),
-    ...(cost.cost === '' ? {} : { offers: offers(event, cost) }),
+    ...(offer ? { offers: offers(event, offer) } : {}),
     performer: 'Organization',
   };
 }
@@ -82,13 +82,10 @@ export function organizerJsonLd(organizer: OrganizerRecord, image?: string): Jso
   };
 }
 
-function offers(event: EventRecord, { cost, cost_details }: CostFields): JsonObject {
-  const sign = cost_details.currency_symbol || '$';
-  const price = cost.split('Free').join('0').split(sign).join('').trim();
+function offers(event: EventRecord, offer: Offer): JsonObject {
   return {
     '@type': 'Offer',
-    price,
-    priceCurrency: 'USD',
+    ...offer,
     url: event.url,
     category: 'primary',
     availability: 'inStock',

@@ -21,10 +21,11 @@ import {
 } from '../model/records.ts';
 import type { Visibilities } from '../store/filters.ts';
 import type { Replica } from '../store/replica.ts';
+import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
-import { type CostSettings, decodeCost, serializeCost } from './cost.ts';
+import { type CostSettings, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
 import { cmsStatus, isVisibleLink } from './permissions.ts';
@@ -94,7 +95,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options, budget);
     const image = replica.getImage(record.image);
     const flag = (value: boolean) => (isLocked ? null : value);
-    const costFields = serializeCost(isLocked ? '' : decodeCost(record.cost), cost);
+    const { fields: costFields, offer } = serializeCost(decodeCost(isLocked ? '' : record.cost), cost, site().settings);
     const json: JsonObject = {
       ...common(record),
       ...globalId(record.id),
@@ -127,7 +128,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     if (options.single && !record.protected) {
       const [venue] = unprotectedRecords('venue', record.venues, audience);
       const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
-      json.json_ld = eventJsonLd(record, { venue, organizer, image: image?.url, cost: costFields });
+      json.json_ld = eventJsonLd(record, { venue, organizer, image: image?.url, offer });
     }
     return json;
   }

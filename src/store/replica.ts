@@ -322,7 +322,12 @@ export function openReplica(options: ReplicaOptions): Replica {
     getRendered: (rendering, kind, id) => rendered.get(rendering, kind, id, version),
     setRendered: (rendering, record, entry) => rendered.set(rendering, record, entry, version),
     peekRendered: (rendering, kind, id) => rendered.peek(rendering, kind, id),
-    clearRendered: () => rendered.clear(),
+    clearRendered() {
+      // Cached responses hold what was rendered.
+      version += 1;
+      publicVersion += 1;
+      rendered.clear();
+    },
     idempotency: openIdempotencyStore(db),
     journal,
     mergeFts: () => !isBulkLoad && fullText.merge(),

@@ -1,7 +1,6 @@
 // `json_ld` of events, venues and organizers in single reads.
 
 import { expect } from 'chai';
-import { decodeCost, serializeCost } from '../../src/calendar/cost.ts';
 import { eventJsonLd } from '../../src/calendar/json-ld.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
@@ -53,25 +52,29 @@ describe('json_ld', () => {
 
   it('marks a private event, and escapes tags in its title', async () => {
     const record = event(1, { ...NEW_YORK, status: 'private', title: 'T <b>x</b>' });
-    const cost = serializeCost(decodeCost(''), { symbol: '$', position: 'prefix' });
-    const { name } = eventJsonLd(record, { venue: undefined, organizer: undefined, image: undefined, cost });
+    const { name } = eventJsonLd(record, {
+      venue: undefined,
+      organizer: undefined,
+      image: undefined,
+      offer: undefined,
+    });
     expect(name).to.equal('Private: T &lt;b&gt;x&lt;/b&gt;');
   });
 
-  for (const [cost, price] of [
-    ['$10', '10'],
-    ['10-20', '10 – 20'],
-    ['Donation', 'Donation'],
-    ['$0', '0'],
-    ['€10', '10'],
-    ['10,50', '10,50'],
+  for (const [cost, price, priceCurrency] of [
+    ['$10', '10', 'USD'],
+    ['10-20', '10 – 20', 'USD'],
+    ['Donation', 'Donation', 'USD'],
+    ['$0', '0', 'USD'],
+    ['€10', '10', 'EUR'],
+    ['10,50', '10,50', 'USD'],
   ]) {
-    it(`has the price ${price} for the cost ${cost}`, async () => {
+    it(`has the price ${price} in ${priceCurrency} for the cost ${cost}`, async () => {
       expect((await ld({ cost, date: '2026-11-20 21:44:08' })).offers).to.deep.equal({
         ...{
           '@type': 'Offer',
           price,
-          priceCurrency: 'USD',
+          priceCurrency,
           url: 'https://cms.example/event/a/',
           category: 'primary',
         },

@@ -150,7 +150,7 @@ describe('a path through a list', () => {
     const kind = mappingWith({ start_date, cost }).kinds.event;
     const record = {
       meta: { when: '{"dates":[{"from":"2027-01-10 10:00:00"}]}', s: '€', p: 'prefix' },
-      prices: [{ amount: '7' }],
+      prices: [{ amount: '€7' }],
     };
     expect(kind.read({ id: 1, ...record }, site)).to.include({ start: '2027-01-10 10:00:00', cost: '€7' });
     for (const key of ['start', 'cost'] as const) expect(kind.writable.has(key), key).to.equal(false);

@@ -2,18 +2,12 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  type CostSettings,
-  decodeCost,
-  encodeCost,
-  normalizeCost,
-  numericCost,
-  serializeCost,
-} from '../../src/calendar/cost.ts';
+import { type CostSettings, normalizeCost, numericCost, serializeCost } from '../../src/calendar/cost.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
 import { parsePath, setAt, valueAt } from '../../src/mapping/field-accessor.ts';
 import { type KindMapping, kindMappingOf } from '../../src/mapping/mapping.ts';
+import { decodeCost, encodeCost } from '../../src/text/cost.ts';
 import { decodeEntities } from '../../src/text/html.ts';
 import { ACF_TYPES, type FieldType, PODS_TYPES } from './field-types.ts';
 import { mappingWith, site } from './samples.ts';
@@ -40,10 +34,10 @@ function read({ mapping, key, path }: Subject, stored: unknown): unknown {
 const write = ({ mapping, key, path }: Subject, value: unknown): unknown =>
   valueAt(mapping.write({ [key]: value } as never, { site }), path);
 
-const SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
+const SETTINGS: CostSettings = { symbol: '$', position: 'prefix', code: '' };
 /** The value that a client reads. */
 const shown = (key: string, value: unknown): unknown =>
-  key === 'cost' ? decodeEntities(serializeCost(decodeCost(String(value)), SETTINGS).cost) : value;
+  key === 'cost' ? decodeEntities(serializeCost(decodeCost(String(value)), SETTINGS).fields.cost) : value;
 /** The value that the client's write of it becomes. */
 const sent = ({ mapping, key }: Subject, value: unknown): unknown => {
   if (key !== 'cost') return value;
@@ -88,10 +82,11 @@ describe('field types of plugins', () => {
     const settings = fc.record({
       symbol: fc.constantFrom('$', '€', 'CHF', 'kr'),
       position: fc.constantFrom<CostSettings['position']>('prefix', 'postfix'),
+      code: fc.constant(''),
     });
     fc.assert(
       fc.property(numbers, settings, (stored, currency) => {
-        const response = serializeCost(String(read(number, stored)), currency).cost;
+        const response = serializeCost(decodeCost(String(read(number, stored))), currency).fields.cost;
         expect(write(number, numericCost(normalizeCost(response), currency))).to.equal(stored);
       }),
     );

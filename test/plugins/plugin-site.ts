@@ -22,8 +22,6 @@ import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 import type { PluginRequest, PluginSite, PluginTest, SiteOptions } from './plugin-test.ts';
 
 export interface StartedSite extends PluginSite {
-  /** Restarts the gateway with another poll interval, in seconds, and further settings. */
-  restartGateway(intervalS: number, env?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -200,7 +198,7 @@ export async function startPluginSite(
           `return $wpdb->get_results( 'SELECT meta_key, meta_value FROM ' . $wpdb->postmeta . ' WHERE post_id = ${postId} ORDER BY meta_key, meta_id', ARRAY_N );`,
         ),
       nextPoll: () => untilPolled(runningGateway().adminUrl),
-      async restartGateway(intervalS, env) {
+      async restartGateway(intervalS = POLL_S, env) {
         await gateway?.stop();
         await start(intervalS, env);
       },

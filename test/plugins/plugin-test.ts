@@ -79,6 +79,8 @@ export interface PluginSite {
   rows(postId: number): Promise<[string, string][]>;
   /** Waits until the gateway has polled the site after this call. */
   nextPoll(): Promise<void>;
+  /** Restarts the gateway with further settings. It then reads the description of the site. `intervalS`: between polls; default 2. */
+  restartGateway(intervalS?: number, env?: Readonly<Record<string, string>>): Promise<void>;
   /** Installs the companion plugin, or removes it. */
   setCompanionPlugin(isInstalled: boolean): void;
 }

@@ -1,0 +1,220 @@
+// What the text of a cost says: its amounts and its currency, in the gateway's reading and in that of The Events
+// Calendar; and how a record holds a cost with the currency that the CMS keeps beside it.
+
+import { isObject } from '../model/json.ts';
+import { isCurrencySign } from './currencies.ts';
+import { decodeEntities } from './html.ts';
+import { trimCharacters } from './text.ts';
+
+/** A normalized cost: one text, or the texts of a list. The empty text means no cost. */
+export type Cost = string | string[];
+
+/** A cost, and what the CMS keeps beside it. Empty: nothing. `position` is the CMS's own word. */
+export interface StoredCost {
+  cost: Cost;
+  symbol: string;
+  position: string;
+  code: string;
+}
+
+/** Encodes a cost as the text of a CMS field: a list as JSON, a single text as it is. */
+export function encodeCost(cost: Cost): string {
+  if (typeof cost !== 'string') return cost.length === 0 ? '' : JSON.stringify(cost);
+  // Otherwise decoding would take this text for a list, or for a cost with its currency.
+  return typeof parseJson(cost) === 'object' ? JSON.stringify([cost]) : cost;
+}
+
+/** Encodes the text of a CMS field, together with what the CMS keeps beside it unless the text alone says that. */
+export function encodeStoredCost(text: string, { symbol, position, code }: Omit<StoredCost, 'cost'>): string {
+  const own = pluginCurrency(decodeCost(text).cost);
+  const isInText = (symbol === '' || symbol === own.symbol) && (position === '' || position === own.position);
+  return isInText && code === '' ? text : JSON.stringify({ text, symbol, position, code });
+}
+
+/** Decodes what `encodeCost` or `encodeStoredCost` wrote, or any text written in the CMS itself. */
+export function decodeCost(encoded: string): StoredCost {
+  const json = parseJson(encoded);
+  const { text = encoded, symbol = '', position = '', code = '' } = isObject(json) ? json : {};
+  const list = isObject(json) ? parseJson(String(text)) : json;
+  const cost = Array.isArray(list) ? (list.length > 1 ? list : (list[0] ?? '')) : String(text);
+  return { cost, symbol: String(symbol), position: String(position), code: String(code) };
+}
+
+/** A list of texts, or an object of texts; undefined for any other text. */
+function parseJson(text: string): string[] | Record<string, unknown> | undefined {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const isOfTexts = Object.values(value as object).every((item) => typeof item === 'string');
+    return isOfTexts ? (value as string[] | Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type Position = '' | 'prefix' | 'postfix';
+
+export interface Amount {
+  /** As written, without a minus. */
+  shown: string;
+  /** A plain decimal number. */
+  value: string;
+}
+
+export interface ParsedCost {
+  /** Without amounts of the same value, lowest first. */
+  amounts: Amount[];
+  /** The texts without an amount. Of one text with amounts, the words around them are none: `10 for members`. */
+  words: string[];
+  /** The text before a dash and the amount: `Free` in `Free - 20`. */
+  label: string;
+  /** What stands beside the amounts. Empty: nothing, or not the same everywhere. */
+  symbol: string;
+  position: Position;
+  /** The currencies that are named: `€`, `CHF`, `kr`, `Euro`. */
+  signs: string[];
+  /** The whole cost, if only this says what was meant: `ab 7 €`, `€10 / £8`. Otherwise empty. */
+  phrase: string;
+}
+
+/** A cost written in the CMS itself may be longer. Responses show its first characters. */
+const MAX_CHARACTERS = 2000;
+
+const DASHES = '-–—−';
+/** PHP's `trim` keeps no-break spaces. */
+const PHP_BLANKS = ' \t\n\r\0\v';
+
+// Thousands in groups of three (at most six groups, which bounds the search time); else decimals after a
+// point or comma, if no further group follows; else plain digits.
+const NUMBER =
+  /[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)|[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+/g;
+
+/**
+ * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:
+ * what remains of each part between commas without its number, if it is the same in all. `8 €` has `€`,
+ * `5 per person` has `per person`; `5-10 €` and `8,50 €` have none. WordPress stores runs of blanks as one.
+ */
+export function pluginCurrency(cost: Cost): { symbol: string; position: Position } {
+  const parts = typeof cost === 'string' ? cost.split(',') : cost;
+  const symbols = new Set<string>();
+  pluginNumbers(parts).forEach((number, at) => {
+    // The plugin counts parts by numbers: the second number of `5-10 €` has no part.
+    if (isPluginNumber(number)) symbols.add(phpTrim((parts[at] ?? '').replaceAll(number, '')));
+  });
+  const [symbol] = symbols;
+  if (!symbol || symbols.size > 1) return { symbol: '', position: '' };
+  const places = parts.map((part) => phpTrim(part).indexOf(symbol)).filter((at) => at >= 0);
+  const [position = '', ...others] = new Set(places.map((at): Position => (at === 0 ? 'prefix' : 'postfix')));
+  return { symbol: symbol.replace(/[\t\n\r ]+/g, ' '), position: others.length === 0 ? position : '' };
+}
+
+/** The numbers of all parts, equal ones once, and the parts without one. */
+function pluginNumbers(parts: string[]): string[] {
+  const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
+  const decimals = Math.max(...numbers.map((number) => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0));
+  const keyOf = (number: string): string =>
+    isPluginNumber(number) ? Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)) : number;
+  return [...new Map(numbers.map((number) => [keyOf(number), number])).values()];
+}
+
+/** Not `.5.5`. */
+const isPluginNumber = (text: string): boolean => /\d/.test(text) && !/^[,.]\d+[,.]\d/.test(text);
+
+const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
+
+/** Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. */
+export function parseCost(cost: Cost): ParsedCost {
+  const typed = shownTexts(cost);
+  const texts = typed.map(parseText);
+  const all = texts.flatMap((text) => text.amounts);
+  const isList = typeof cost !== 'string';
+  const plain = texts.map(({ text }) => text);
+  const own = pluginCurrency(isList ? plain : (plain[0] ?? ''));
+  const label = own.position === 'prefix' && isDash(own.symbol.at(-1)) ? own.symbol.slice(0, -1).trimEnd() : '';
+  const signs = [...new Set(texts.flatMap((text) => text.signs))];
+  const parsed = {
+    amounts: distinct(all),
+    words: isList || all.length === 0 ? plain.filter((_, at) => texts[at]?.amounts.length === 0) : [],
+    ...{ label: '', symbol: '', position: '' as Position, signs, phrase: '' },
+  };
+  if (all.length === 0) return parsed;
+  if (label !== '' && !isDash(label.at(-1))) return { ...parsed, label };
+  // The minus of `-5` and the dash of `10-10` are no currency.
+  if ([...own.symbol].some((character) => !isDash(character)))
+    return own.position === '' ? { ...parsed, ...own, phrase: typed.join(', ') } : { ...parsed, ...own };
+  if (signs.length > 1) return { ...parsed, phrase: typed.join(', ') };
+  const first = texts.find((text) => text.signs.length > 0);
+  return first ? { ...parsed, symbol: signs[0] ?? '', position: first.isSignFirst ? 'prefix' : 'postfix' } : parsed;
+}
+
+const isDash = (character: string | undefined): boolean => character !== undefined && DASHES.includes(character);
+
+/** Without tags and outer blanks. */
+export const stripTags = (text: string): string => trimCharacters(text.replace(/<[/!a-z][^<>]*>/gi, ''), PHP_BLANKS);
+
+/** The texts without tags and empty ones, up to the limit of characters. */
+function shownTexts(cost: Cost): string[] {
+  let left = MAX_CHARACTERS;
+  const texts = (typeof cost === 'string' ? [cost] : cost.slice(0, MAX_CHARACTERS)).map((text) => {
+    const shown = text.slice(0, left);
+    left -= shown.length;
+    return stripTags(shown);
+  });
+  return texts.filter((text) => text !== '');
+}
+
+function parseText(typed: string): { text: string; amounts: Amount[]; signs: string[]; isSignFirst: boolean } {
+  const numbers = [...typed.matchAll(NUMBER)];
+  const [first] = numbers;
+  if (!first) return { text: typed, amounts: [], signs: [], isSignFirst: false };
+  const before = typed.slice(0, first.index).trim();
+  const unsigned = withoutDashes(before);
+  const isNegative = unsigned !== before && /^\p{Sc}*$/u.test(unsigned);
+  const text = isNegative ? `${unsigned}${typed.slice(first.index)}` : typed;
+  const amounts = numbers.map((match, at) => {
+    const value = plainNumber(match[0]);
+    return { shown: match[0], value: at === 0 && isNegative && Number(value) !== 0 ? `-${value}` : value };
+  });
+  const [only] = amounts;
+  // `5.` as in the plugin.
+  if (only && amounts.length === 1 && typed.endsWith(`${only.shown}.`)) {
+    only.shown += '.';
+    only.value += '.';
+  }
+  const decoded = decodeEntities(text);
+  const signs = signsIn(decoded);
+  return { text, amounts, signs, isSignFirst: decoded.indexOf(signs[0] ?? '') < decoded.search(/\d/) };
+}
+
+/** Currency signs, such as `€` and `R$`, and the words beside a number that name a currency. */
+function signsIn(text: string): string[] {
+  const words = text.split(NUMBER).flatMap((between) => {
+    const all = between.split(/[^\p{L}]+/u).filter((word) => word.length > 1);
+    return [...all.slice(0, 1), ...all.slice(-1)].filter(isCurrencySign);
+  });
+  return [...new Set([...(text.match(/[A-Z]{0,3}\p{Sc}/gu) ?? []), ...words])];
+}
+
+/** Removes one dash at the start and one at the end, with the spaces next to them. */
+function withoutDashes(text: string): string {
+  const from = isDash(text[0]) ? 1 : 0;
+  const to = text.length > from && isDash(text.at(-1)) ? text.length - 1 : text.length;
+  return text.slice(from, to).trim();
+}
+
+/** Converts `1,000.50`, `1.000,50`, `1 000,50` and `10,50` to plain decimals. */
+function plainNumber(shown: string): string {
+  const digits = shown.replace(/['’ \u00a0\u202f]/g, '');
+  const comma = digits.lastIndexOf(',');
+  const point = digits.lastIndexOf('.');
+  if (comma > point && point >= 0) return digits.replaceAll('.', '').replace(',', '.');
+  if (comma >= 0 && (point > comma || /^[1-9]\d{0,2}(?:,\d{3})+$/.test(digits))) return digits.replaceAll(',', '');
+  if (/^[1-9]\d{0,2}(?:\.\d{3}){2,}$/.test(digits)) return digits.replaceAll('.', '');
+  return digits.replace(',', '.');
+}
+
+function distinct(amounts: Amount[]): Amount[] {
+  const byValue = new Map<string, Amount>();
+  for (const amount of amounts) if (!byValue.has(amount.value)) byValue.set(amount.value, amount);
+  return [...byValue.values()].sort((a, b) => Number(a.value) - Number(b.value));
+}
