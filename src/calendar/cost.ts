@@ -3,7 +3,7 @@
 import { type Config, DEFAULTS } from '../config-schema.ts';
 import type { SiteSettings } from '../model/records.ts';
 import { type Cost, type ParsedCost, parseCost, pluginCurrency, type StoredCost, stripTags } from '../text/cost.ts';
-import { currencyOf, fitsCurrency, signOf } from '../text/currencies.ts';
+import { currencyOf, fitsCurrency } from '../text/currencies.ts';
 import { decodeEntities, escapeHtmlOnce } from '../text/html.ts';
 import { slugOf } from '../text/text.ts';
 
@@ -55,7 +55,7 @@ export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSet
   if (typeof cost !== 'string') return cost;
   if (isFree(cost)) return '0';
   const { symbol } = resolveCurrency([ofSite(site), settings]);
-  const parsed = parseCost(cost.replace(symbol, ''));
+  const parsed = parseCost(cost.replace(symbol, '').replace(/\.$/, ''));
   const [amount, ...others] = parsed.amounts;
   const isAmount = others.length === 0 && parsed.symbol + parsed.label + parsed.phrase === '';
   return amount && isAmount ? amount.value : cost;
@@ -80,7 +80,7 @@ const ofSite = ({ currencySymbol, currencyPosition, currencyCode }: SiteSettings
 function resolveCurrency(levels: Currency[]): { symbol: string; isAfter: boolean; code: string | undefined } {
   const known = levels.find(({ symbol, code }) => symbol !== undefined || code) ?? {};
   const fits = (symbol = '', code = ''): boolean => fitsCurrency(symbol.trim(), code);
-  const symbol = known.symbol ?? levels.find((level) => fits(level.symbol, known.code))?.symbol ?? signOf(known.code);
+  const symbol = known.symbol ?? levels.find((level) => fits(level.symbol, known.code))?.symbol ?? known.code ?? '';
   const code = known.code || levels.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
   const position = levels.find((level) => level.position)?.position ?? 'prefix';
   return { symbol, isAfter: position !== 'prefix', code };

@@ -199,7 +199,7 @@ export interface Site {
   /** The site's zone: an IANA name, or a fixed offset such as `+02:00`. */
   timezone: string;
   /** Absent if the site says none. */
-  settings?: SiteSettings;
+  settings?: SiteSettings | undefined;
 }
 
 /** What an event plugin keeps in its options, as far as records depend on it. What was never set is absent. */

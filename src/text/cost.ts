@@ -77,17 +77,19 @@ export interface ParsedCost {
   phrase: string;
 }
 
-/** A cost written in the CMS itself may be longer. Responses show its first characters. */
+/** A cost written in the CMS itself may be longer. Responses show its beginning. */
 const MAX_CHARACTERS = 2000;
+const MAX_TEXTS = 50;
 
-const DASHES = '-–—−';
+const DASH_AT_END = /[–—−-]$/;
+
 /** PHP's `trim` keeps no-break spaces. */
 const PHP_BLANKS = ' \t\n\r\0\v';
 
 // Thousands in groups of three (at most six groups, which bounds the search time); else decimals after a
-// point or comma, if no further group follows; else plain digits.
+// point or comma, if no further group follows; else plain digits, with a point at the end of the text as in the plugin.
 const NUMBER =
-  /[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)|[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+/g;
+  /[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)|[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+\.$|\d+/g;
 
 /**
  * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:
@@ -111,7 +113,8 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
 /** The numbers of all parts, equal ones once, and the parts without one. */
 function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
-  const decimals = Math.max(...numbers.map((number) => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0));
+  const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
+  const decimals = numbers.reduce((most, number) => Math.max(most, decimalsOf(number)), 0);
   const keyOf = (number: string): string =>
     isPluginNumber(number) ? Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)) : number;
   return [...new Map(numbers.map((number) => [keyOf(number), number])).values()];
@@ -124,66 +127,42 @@ const phpTrim = (text: string): string => trimCharacters(text, PHP_BLANKS);
 
 /** Reads the cost. A thousands separator is part of its number, and a leading minus is a sign. */
 export function parseCost(cost: Cost): ParsedCost {
-  const typed = shownTexts(cost);
-  const texts = typed.map(parseText);
-  const all = texts.flatMap((text) => text.amounts);
   const isList = typeof cost !== 'string';
-  const plain = texts.map(({ text }) => text);
-  const own = pluginCurrency(isList ? plain : (plain[0] ?? ''));
-  const label = own.position === 'prefix' && isDash(own.symbol.at(-1)) ? own.symbol.slice(0, -1).trimEnd() : '';
-  const signs = [...new Set(texts.flatMap((text) => text.signs))];
-  const parsed = {
-    amounts: distinct(all),
-    words: isList || all.length === 0 ? plain.filter((_, at) => texts[at]?.amounts.length === 0) : [],
-    ...{ label: '', symbol: '', position: '' as Position, signs, phrase: '' },
+  const shown = (isList ? cost.slice(0, MAX_TEXTS) : [cost]).map((text) => stripTags(text.slice(0, MAX_CHARACTERS)));
+  const typed = shown.filter((text) => text !== '');
+  const texts = typed.map(parseText);
+  const amounts = distinct(texts.flatMap((text) => text.amounts));
+  const whole = decodeEntities(typed.join('\n'));
+  const signs = signsIn(whole);
+  const parsed: ParsedCost = {
+    amounts,
+    words: isList || amounts.length === 0 ? typed.filter((_, at) => texts[at]?.amounts.length === 0) : [],
+    ...{ label: '', symbol: '', position: '', signs, phrase: '' },
   };
-  if (all.length === 0) return parsed;
-  if (label !== '' && !isDash(label.at(-1))) return { ...parsed, label };
-  // The minus of `-5` and the dash of `10-10` are no currency.
-  if ([...own.symbol].some((character) => !isDash(character)))
-    return own.position === '' ? { ...parsed, ...own, phrase: typed.join(', ') } : { ...parsed, ...own };
-  if (signs.length > 1) return { ...parsed, phrase: typed.join(', ') };
-  const first = texts.find((text) => text.signs.length > 0);
-  return first ? { ...parsed, symbol: signs[0] ?? '', position: first.isSignFirst ? 'prefix' : 'postfix' } : parsed;
+  if (amounts.length === 0) return parsed;
+  const unsigned = texts.map(({ text }) => text);
+  const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
+  const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
+  if (label !== '' && !DASH_AT_END.test(label)) return { ...parsed, label };
+  const phrase = typed.join(', ');
+  // The dash of `10-10` is no currency.
+  if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };
+  const [sign, ...others] = signs;
+  if (sign === undefined || others.length > 0) return { ...parsed, phrase: others.length > 0 ? phrase : '' };
+  return { ...parsed, symbol: sign, position: whole.indexOf(sign) < whole.search(/\d/) ? 'prefix' : 'postfix' };
 }
-
-const isDash = (character: string | undefined): boolean => character !== undefined && DASHES.includes(character);
 
 /** Without tags and outer blanks. */
-export const stripTags = (text: string): string => trimCharacters(text.replace(/<[/!a-z][^<>]*>/gi, ''), PHP_BLANKS);
+export const stripTags = (text: string): string => phpTrim(text.replace(/<[/!a-z][^<>]*>/gi, ''));
 
-/** The texts without tags and empty ones, up to the limit of characters. */
-function shownTexts(cost: Cost): string[] {
-  let left = MAX_CHARACTERS;
-  const texts = (typeof cost === 'string' ? [cost] : cost.slice(0, MAX_CHARACTERS)).map((text) => {
-    const shown = text.slice(0, left);
-    left -= shown.length;
-    return stripTags(shown);
+/** The amounts of a text, and the text without the minus before the first: `-5`, `- €5`. */
+function parseText(typed: string): { text: string; amounts: Amount[] } {
+  const isNegative = /^[–—−-]\s?\p{Sc}?\s?[.\d]/u.test(typed);
+  const amounts = (typed.match(NUMBER) ?? []).map((shown, at) => {
+    const value = plainNumber(shown);
+    return { shown, value: at === 0 && isNegative && Number(value) !== 0 ? `-${value}` : value };
   });
-  return texts.filter((text) => text !== '');
-}
-
-function parseText(typed: string): { text: string; amounts: Amount[]; signs: string[]; isSignFirst: boolean } {
-  const numbers = [...typed.matchAll(NUMBER)];
-  const [first] = numbers;
-  if (!first) return { text: typed, amounts: [], signs: [], isSignFirst: false };
-  const before = typed.slice(0, first.index).trim();
-  const unsigned = withoutDashes(before);
-  const isNegative = unsigned !== before && /^\p{Sc}*$/u.test(unsigned);
-  const text = isNegative ? `${unsigned}${typed.slice(first.index)}` : typed;
-  const amounts = numbers.map((match, at) => {
-    const value = plainNumber(match[0]);
-    return { shown: match[0], value: at === 0 && isNegative && Number(value) !== 0 ? `-${value}` : value };
-  });
-  const [only] = amounts;
-  // `5.` as in the plugin.
-  if (only && amounts.length === 1 && typed.endsWith(`${only.shown}.`)) {
-    only.shown += '.';
-    only.value += '.';
-  }
-  const decoded = decodeEntities(text);
-  const signs = signsIn(decoded);
-  return { text, amounts, signs, isSignFirst: decoded.indexOf(signs[0] ?? '') < decoded.search(/\d/) };
+  return { text: isNegative ? typed.slice(1) : typed, amounts };
 }
 
 /** Currency signs, such as `€` and `R$`, and the words beside a number that name a currency. */
@@ -193,13 +172,6 @@ function signsIn(text: string): string[] {
     return [...all.slice(0, 1), ...all.slice(-1)].filter(isCurrencySign);
   });
   return [...new Set([...(text.match(/[A-Z]{0,3}\p{Sc}/gu) ?? []), ...words])];
-}
-
-/** Removes one dash at the start and one at the end, with the spaces next to them. */
-function withoutDashes(text: string): string {
-  const from = isDash(text[0]) ? 1 : 0;
-  const to = text.length > from && isDash(text.at(-1)) ? text.length - 1 : text.length;
-  return text.slice(from, to).trim();
 }
 
 /** Converts `1,000.50`, `1.000,50`, `1 000,50` and `10,50` to plain decimals. */

@@ -8,16 +8,14 @@ function codesBySign(): Map<string, string[]> {
   codes = new Map();
   const names = new Intl.DisplayNames('en', { type: 'currency' });
   for (const currency of Intl.supportedValuesOf('currency')) {
-    const signs = [shownSign(currency, 'symbol'), shownSign(currency, 'narrowSymbol'), currency];
-    const name = names.of(currency) ?? '';
-    for (const sign of new Set([...signs, name.toLowerCase()])) codes.set(sign, [...(codes.get(sign) ?? []), currency]);
+    const signs = (['symbol', 'narrowSymbol'] as const).map((currencyDisplay) => {
+      const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay });
+      return format.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? currency;
+    });
+    for (const sign of new Set([...signs, currency, (names.of(currency) ?? '').toLowerCase()]))
+      codes.set(sign, [...(codes.get(sign) ?? []), currency]);
   }
   return codes;
-}
-
-function shownSign(currency: string, currencyDisplay: 'symbol' | 'narrowSymbol'): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay });
-  return format.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? currency;
 }
 
 function codesOf(sign: string): string[] {
@@ -31,18 +29,11 @@ export const isCurrencySign = (sign: string): boolean => codesOf(sign).length > 
 /** Whether the sign may stand for the currency: `$` for CAD, `kr` for SEK. */
 export const fitsCurrency = (sign: string, code: string): boolean => codesOf(sign).includes(code);
 
-/** Signs of several currencies, and the one that each means without another word. */
-const MAIN_CURRENCIES = new Map([
-  ['$', 'USD'],
-  ['£', 'GBP'],
-  ['¥', 'JPY'],
-]);
+/** Signs of several currencies, with the one that each means without another word. */
+const MAIN_CURRENCIES: Readonly<Record<string, string>> = { $: 'USD', '£': 'GBP', '¥': 'JPY' };
 
 /** The ISO code that the sign means; undefined for `kr`, which may be Danish, Swedish or another. */
 export function currencyOf(sign: string): string | undefined {
   const [only, ...others] = codesOf(sign);
-  return MAIN_CURRENCIES.get(sign) ?? (others.length === 0 ? only : undefined);
+  return MAIN_CURRENCIES[sign] ?? (others.length === 0 ? only : undefined);
 }
-
-/** The sign of a currency that no other has: `€` for EUR, `CA$` for CAD, the code itself for CHF. */
-export const signOf = (code = ''): string => shownSign(code, 'symbol');

@@ -124,8 +124,8 @@ describe('the currency of a cost', () => {
     expect(await shownFor(pounds, EURO)).to.deep.equal(['£5 – £25', 'prefix', 'GBP']);
     expect(await shownFor({ Cost: '30' }, EURO)).to.deep.equal(['30€', '', 'EUR']);
     expect(await shownFor({ Cost: '30' })).to.deep.equal(['$30', '', 'USD']);
-    expect(await shownFor({ Cost: '30', CurrencyCode: 'GBP' }, EURO)).to.deep.equal(['30£', '', 'GBP']);
-    expect(await shownFor({ Cost: '30' }, { currencyCode: 'EUR' })).to.deep.equal(['€30', '', 'EUR']);
+    expect(await shownFor({ Cost: '30', CurrencyCode: 'GBP' }, EURO)).to.deep.equal(['30GBP', '', 'GBP']);
+    expect(await shownFor({ Cost: '30' }, { currencyCode: 'EUR' })).to.deep.equal(['EUR30', '', 'EUR']);
     expect(await shownFor({ Cost: '30' }, { currencySymbol: '' })).to.deep.equal(['30', '', undefined]);
   });
 

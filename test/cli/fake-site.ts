@@ -43,6 +43,8 @@ export interface FakeOptions {
   isPrivate?: boolean;
   capabilities?: string[];
   timezone?: string;
+  /** What the companion plugin publishes of an event plugin's options. */
+  settings?: Record<string, string>;
   /** Added to the `Date` header. */
   skewMs?: number;
   /** Sends no `Date` header. */
@@ -156,6 +158,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
           timezone_string: timezone,
           gmt_offset: 0,
           namespaces: ['wp/v2', ...namespaces],
+          calendar_gateway: options.settings,
         },
       ];
     if (route === 'wp/v2/users/me')

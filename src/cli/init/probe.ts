@@ -4,6 +4,7 @@
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
+import type { SiteSettings } from '../../model/records.ts';
 import { orIfRefused, type WordPressConnection } from '../open-site.ts';
 import { SAMPLE_SIZE } from '../sample-records.ts';
 
@@ -43,6 +44,7 @@ export interface ProbedSite {
   url: string;
   name: string;
   timezone: string;
+  settings?: SiteSettings | undefined;
   /** Folders of the active plugins; undefined if the account may not see them. */
   plugins: string[] | undefined;
   /** Of the REST API: most plugins with routes of their own have one. */
@@ -79,7 +81,7 @@ export async function probe(
 ): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
-  const { url, name, timezone } = await cms.site({ credentials });
+  const { url, name, timezone, settings } = await cms.site({ credentials });
   const user =
     credentials === undefined ? undefined : await read('wp/v2/users/me', { context: 'edit', _fields: 'name,roles' });
   const postTypes = Object.values(await read('wp/v2/types')).map(objectOrEmpty);
@@ -106,6 +108,7 @@ export async function probe(
     url,
     name,
     timezone,
+    settings,
     plugins: await readActivePlugins(site),
     namespaces,
     account: user && { name: String(user.name), roles: stringList(user.roles) },

@@ -4,7 +4,7 @@ import { createSerializer } from '../../calendar/serializer.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { EventRecord, Site } from '../../model/records.ts';
+import type { EventRecord, Site, SiteSettings } from '../../model/records.ts';
 import { PUBLIC_VISIBILITIES } from '../../store/filters.ts';
 import { openReplica } from '../../store/replica.ts';
 import { pluralized } from '../check/checks.ts';
@@ -19,7 +19,7 @@ const SHOWN_FIELDS = 12;
 const WIDTH = 116;
 const PREVIEW_COUNT = 3;
 
-export function siteLines({ url, name, timezone, account, plugins, types }: ProbedSite): string[] {
+export function siteLines({ url, name, timezone, settings, account, plugins, types }: ProbedSite): string[] {
   const content = types.filter(({ base }) => base !== 'posts' && base !== 'pages');
   return [
     `Site        ${name} (${url}), time zone ${timezone}`,
@@ -28,8 +28,16 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
       : 'Account     none: only public records are readable. With a user and an application password the replica also has drafts\n            and private records, and lists for staff are exact; to an administrator the site also shows its active plugins.',
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
     ...(account && !plugins ? ['Plugins     not shown to this account; to an administrator they are'] : []),
+    ...currencyLines(settings),
     `Types       ${content.map(({ base, total }) => `${base} (${total})`).join(', ') || 'posts and pages only'}`,
   ];
+}
+
+/** What the event plugin says of costs that name no currency. */
+function currencyLines({ currencySymbol, currencyCode, currencyPosition }: SiteSettings = {}): string[] {
+  const names = [currencySymbol?.trim(), currencyCode].filter(Boolean).join(', ');
+  const place = currencyPosition === 'postfix' ? 'after' : 'before';
+  return names === '' ? [] : [`Currency    ${names}, ${place} the amount: as the event plugin is set`];
 }
 
 export function proposalLines({ title, reason, preset, collections, fields, notes }: Proposal): string[] {

@@ -10,8 +10,6 @@ interface CurrencyOptions {
   position: string;
   /** The path of an ISO code, which is only read. */
   code?: string;
-  /** The CMS's words for "before the amount" and "after the amount". */
-  positions?: [string, string];
 }
 
 /** The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would. */
@@ -28,39 +26,28 @@ export const currency: CodecDefinition<CurrencyOptions> = {
       symbol: { $ref: '#/definitions/path' },
       position: { $ref: '#/definitions/path' },
       code: { $ref: '#/definitions/path' },
-      positions: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
     },
   },
   metaType: () => ({ type: 'string' }),
-  optionPaths: ({ symbol, position, code }) => [symbol, position, ...(code === undefined ? [] : [code])],
-  createAccessor: (path, { symbol, position, code, positions = ['prefix', 'postfix'] }, pointer) => {
+  optionPaths: ({ symbol, position, code }) => (code === undefined ? [symbol, position] : [symbol, position, code]),
+  createAccessor: (path, { symbol, position, code }, pointer) => {
     const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
     const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);
-    const codePath = code === undefined ? undefined : parseWritablePath(code, `${pointer}/as/currency/code`);
-    const [prefix, postfix] = positions;
-    const words = new Map([
-      [prefix, 'prefix'],
-      [postfix, 'postfix'],
-    ]);
+    const codePaths = code === undefined ? [] : [parseWritablePath(code, `${pointer}/as/currency/code`)];
     return {
       read: (cmsRecord) => {
-        const textAt = (at: Path | undefined): string => (at && readText(valueAt(cmsRecord, at))) ?? '';
-        const place = textAt(positionPath);
-        const beside = { symbol: textAt(symbolPath), position: words.get(place) ?? place, code: textAt(codePath) };
-        return encodeStoredCost(textAt(path), beside);
+        const textAt = (at: Path): string => readText(valueAt(cmsRecord, at)) ?? '';
+        const [code = ''] = codePaths.map(textAt);
+        return encodeStoredCost(textAt(path), { symbol: textAt(symbolPath), position: textAt(positionPath), code });
       },
       write: (value, { body, current }) => {
         const stored = pluginCurrency(decodeCost(String(value)).cost);
-        const place = { prefix, postfix, '': '' }[stored.position];
         setAt(body, path, String(value));
         // The plugin stores no empty row for a new event.
-        for (const [at, text] of [
-          [symbolPath, stored.symbol],
-          [positionPath, place],
-        ] as const)
-          if (text !== '' || current) setAt(body, at, text);
+        if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
+        if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
       },
-      selectedPaths: [path, symbolPath, positionPath, ...(codePath ? [codePath] : [])].map(selectorOf),
+      selectedPaths: [path, symbolPath, positionPath, ...codePaths].map(selectorOf),
       location: [path.join('.'), symbol, position].join(', '),
       needsCurrent: true,
     };

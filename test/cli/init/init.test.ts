@@ -103,6 +103,17 @@ describe('init', () => {
     expect(output()).to.include('start_date  2031-01-25 19:30:00');
   });
 
+  it('says the currency of costs that name none, as the event plugin is set', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.not.include('Currency');
+    await site.close();
+    const settings = { currency_symbol: '€', currency_code: 'EUR', currency_position: 'postfix' };
+    await openSite(gigs('25'), { settings });
+    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
+    expect(output()).to.include('Currency    €, EUR, after the amount: as the event plugin is set');
+  });
+
   it('explains without credentials what they would add', async () => {
     await openSite(gigs('25'));
     expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
