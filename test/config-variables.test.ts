@@ -81,6 +81,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_LIMITS_DRAIN_MS: whole('limits.drainMs', '25s'),
   CALENDAR_COST_SYMBOL: { ...text('cost.symbol', '€'), wrong: 'eleven char' },
   CALENDAR_COST_POSITION: { ...text('cost.position', 'postfix'), wrong: 'suffix' },
+  CALENDAR_COST_CODE: { ...text('cost.code', 'EUR'), wrong: 'euro' },
   CALENDAR_PAGES_LANDING: off('pages.landing'),
   CALENDAR_PAGES_DOCUMENTATION: off('pages.documentation'),
   CALENDAR_PAGES_NAME: { ...text('pages.name', 'Town'), wrong: 'x'.repeat(101) },

@@ -41,7 +41,7 @@ describe('configuration', () => {
     expect(config.lists).to.include({ perPage: 4, maxPerPage: 50 });
     expect(config.mounts).to.deep.equal(['/calendar/events/v1']);
     expect(config.mapping).to.equal('wordpress-meta');
-    expect(config.cost).to.deep.equal({ symbol: '$', position: 'prefix' });
+    expect(config.cost).to.deep.equal({ symbol: '$', position: 'prefix', code: '' });
     expect(publicUrlOf(config)).to.equal('http://localhost:3000');
     expect(basicCredentialsOf(config)).to.equal(undefined);
   });

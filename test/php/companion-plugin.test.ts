@@ -277,6 +277,13 @@ describe('the companion plugin in PHP', () => {
       });
     });
 
+    it('for WP Event Manager: that its prices have no currency', () => {
+      expect(description('wp-event-manager', '')).to.deep.equal({
+        name: 'Site',
+        calendar_gateway: { currency_symbol: '' },
+      });
+    });
+
     it('nothing where the mapping is no event plugin’s', () => {
       expect(description('wordpress-meta', '')).to.deep.equal({ name: 'Site' });
     });

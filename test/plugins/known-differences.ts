@@ -47,12 +47,6 @@ export const KNOWN: readonly KnownDifference[] = [
     fits: (_difference, query) => query.startsWith('events?include='),
   },
   {
-    reason: 'a sign without a position is before the amount',
-    docs: '`cost_details.currency_position`',
-    fits: ({ path, original, here }) =>
-      path.endsWith('cost_details.currency_position') && original === '' && here === 'prefix',
-  },
-  {
     reason: 'a term counts its public events without a password, and no posts',
     docs: '`count` of a term',
     fits: ({ path, original, here }) => /(^|\.)count$/.test(path) && Number(here) < Number(original),

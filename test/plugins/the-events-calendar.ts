@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { bothWays } from './both-ways.ts';
+import { compareCosts } from './costs.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
@@ -75,7 +76,7 @@ const written: Checks = {
     const rows = (await site.rows(Number(id))).filter(([key]) => /^_(Event|tribe_featured)/.test(key));
     expect(rows).to.deep.equal([
       ['_EventAllDay', ''],
-      ['_EventCost', '15'],
+      ['_EventCost', '$15'],
       ['_EventCurrencyPosition', 'prefix'],
       ['_EventCurrencySymbol', '$'],
       ['_EventDuration', '7200'],
@@ -180,6 +181,7 @@ const written: Checks = {
     expect((await edit(site, `tribe_events/${free}`, { title: 'Open day' })).status).to.equal(200);
     expect(await rows(), 'through wp/v2').to.deep.equal(before);
   },
+  'costs are stored and shown as by the plugin’s own REST API': compareCosts,
   async 'the plugin’s own REST API saves as without the companion plugin'(site) {
     const made = async (): Promise<unknown[]> => {
       const json = { title: 'By the plugin', ...DATES, all_day: true, cost: '7', venue: site.ids.hall };

@@ -6,6 +6,11 @@
 
 namespace CalendarGateway\Site;
 
+/** The plugin's pages show a price as it was typed: `12` has no currency. */
+function plugin_settings() {
+    return ['currency_symbol' => ''];
+}
+
 \add_action('rest_after_insert_event_listing', function ($post, $request) {
     $meta = \is_array($request['meta']) ? $request['meta'] : [];
     $is_moved = isset($meta['_event_start_date']) || isset($meta['_event_end_date']);
