@@ -174,7 +174,7 @@ export function createApplication(options: ApplicationOptions): Application {
   };
   const cache = createResponseCache(cacheSettings.responseBytes);
   const rateLimit = createRateLimit(limits, sharedCounters);
-  const unsent = createUnsentResponses(observe);
+  const unsent = createUnsentResponses(clientAddress);
   const app = createApp({
     ...routeOptions,
     authenticator: createAuthenticator({

@@ -174,14 +174,13 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { default: 65_000, minimum: 1 },
       'Keep-alive timeout in milliseconds: longer than that of a load balancer.',
     ),
-    stallTimeoutMs: integer(
-      { default: 120_000, minimum: 1 },
-      'Milliseconds without a byte in either direction during a request before the gateway closes the connection: longer than the slowest write.',
+    sockets: integer(
+      { default: 10_000, minimum: 1 },
+      'Maximum of open connections, of which one IP address may have a tenth; further ones are closed.',
     ),
-    sockets: integer({ default: 10_000, minimum: 1 }, 'Maximum of open connections; further ones are closed.'),
     bodiesAtOnce: integer(
       { default: 200, minimum: 1 },
-      'Concurrent requests with a body, each of which may take bodyBytes of memory; further ones get 503.',
+      'Concurrent requests with a body, each of which may take bodyBytes of memory; one IP address may have a tenth of them. Further ones get 503.',
     ),
     overloadMs: integer(
       { default: 100, minimum: 1 },

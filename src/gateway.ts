@@ -9,6 +9,7 @@ import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createAdmin } from './http/admin.ts';
+import { createProxyCheck } from './http/client-address.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { createSharedCounters } from './http/shared-counters.ts';
 import { createSharedIdempotencyKeys } from './http/shared-idempotency-keys.ts';
@@ -288,7 +289,8 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
           port: adminPort,
         });
         servers.push(adminServer);
-        servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port }));
+        const isProxy = createProxyCheck(listen.trustProxies);
+        servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port, isProxy }));
         startSync();
         return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${adminServer.port}` };
       } catch (error) {

@@ -74,7 +74,6 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_LIMITS_HEADERS_TIMEOUT_MS: whole('limits.headersTimeoutMs', '0'),
   CALENDAR_LIMITS_REQUEST_TIMEOUT_MS: whole('limits.requestTimeoutMs', '0'),
   CALENDAR_LIMITS_KEEP_ALIVE_TIMEOUT_MS: whole('limits.keepAliveTimeoutMs', '0'),
-  CALENDAR_LIMITS_STALL_TIMEOUT_MS: whole('limits.stallTimeoutMs', '0'),
   CALENDAR_LIMITS_SOCKETS: whole('limits.sockets', '0'),
   CALENDAR_LIMITS_BODIES_AT_ONCE: whole('limits.bodiesAtOnce', '0'),
   CALENDAR_LIMITS_OVERLOAD_MS: whole('limits.overloadMs', '1.5'),

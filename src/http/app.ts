@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));
-  app.use(loadShedding(limits));
+  app.use(loadShedding(limits, clientAddress));
   if (services.peers) app.use(waitForToken(services.peers, services.sync));
   app.use(servePages(options.pages));
   app.use(mount(options));

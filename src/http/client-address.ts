@@ -53,11 +53,18 @@ function createWarning(observe: Observe): (req: IncomingMessage) => void {
   };
 }
 
-/**
- * @param trusted false: no proxy; true: the peer of every connection; or addresses and networks of proxies: `10.0.0.0/8`, `::1`
- * @param observe gets one warning about an untrusted proxy in a private network
- */
-export function createClientAddress(trusted: boolean | readonly string[], observe: Observe = () => {}): ClientAddress {
+/** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: the peer of every connection; false: none. */
+type TrustedProxies = boolean | readonly string[];
+
+/** Returns a function that is true for the address of a trusted proxy. */
+export function createProxyCheck(trusted: TrustedProxies): (address: string) => boolean {
+  if (typeof trusted === 'boolean') return () => trusted;
+  const isProxy = proxyAddr.compile([...trusted]);
+  return (address) => isProxy(unmapped(address), 0);
+}
+
+/** @param observe gets one warning about an untrusted proxy in a private network */
+export function createClientAddress(trusted: TrustedProxies, observe: Observe = () => {}): ClientAddress {
   const warn = createWarning(observe);
   if (trusted === false) {
     return (req) => {
@@ -65,14 +72,14 @@ export function createClientAddress(trusted: boolean | readonly string[], observ
       return peerOf(req);
     };
   }
-  const isProxy = trusted === true ? () => true : proxyAddr.compile([...trusted]);
+  const isProxy = createProxyCheck(trusted);
   const isTrusted = (entry: string, hop: number): boolean =>
-    hop === 0 ? isProxy(unmapped(entry), hop) : trusted !== true && isProxy(parseForwarded(entry), hop);
+    hop === 0 ? isProxy(entry) : trusted !== true && isProxy(parseForwarded(entry));
   return (req) => {
     const forwarded = req.headers['x-forwarded-for'];
     const peer = peerOf(req);
     if (typeof forwarded !== 'string') return peer;
-    if (!isProxy(peer, 0)) warn(req);
+    if (!isProxy(peer)) warn(req);
     // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
     const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
     const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);

@@ -3,6 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config-schema.ts';
 import { ApiError } from '../errors.ts';
+import { type ClientAddress, networkOf } from './client-address.ts';
+import { SharedPlaces } from './shared-places.ts';
 import type { Middleware } from './state.ts';
 
 export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {
@@ -40,19 +42,23 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
   };
 }
 
-/** Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress. */
-export function loadShedding({ overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions): Middleware {
+/**
+ * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
+ * them come from the same network.
+ */
+export function loadShedding(
+  { overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions,
+  clientAddress: ClientAddress,
+): Middleware {
   const isOverloaded = createOverloadCheck(overloadMs, clockMs);
-  let bodies = 0;
+  const bodies = new SharedPlaces(bodiesAtOnce);
 
   return function loadSheddingMiddleware({ req, res }, next) {
     if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
     if (hasBody(req)) {
-      if (bodies >= bodiesAtOnce) throw OVERLOADED_WITH_BODY;
-      bodies += 1;
-      res.once('close', () => {
-        bodies -= 1;
-      });
+      const network = networkOf(clientAddress(req));
+      if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
+      res.once('close', () => bodies.release(network));
     }
     return next();
   };

@@ -1,13 +1,13 @@
 // Parses the parameters in the body of a request: JSON, a form or multipart, in PHP's bracket notation.
 
 import { MIMEType } from 'node:util';
-import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Config } from '../config-schema.ts';
 import { ApiError } from '../errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { assertCustomField, parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
+import type { Context } from './state.ts';
 
 /** PHP's codes and messages for errors of `json_decode`. */
 const JSON_ERRORS = {
@@ -50,7 +50,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const readBytes = Math.min(bodyBytes, READ_BODY_BYTES);
   const [parseRead, parseWrite] = [parserOf(readBytes), parserOf(bodyBytes)];
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-    const isRead = READ_METHODS.has(ctx.method) || READ_METHODS.has(ctx.req.method ?? '');
+    const isRead = READ_METHODS.has(ctx.method) || READ_METHODS.has(ctx.state.sentMethod);
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);

@@ -148,7 +148,9 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
 
   return async function responseCacheMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
-    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || state.omitBody) return next();
+    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
+    const isOverridden = state.query._method !== undefined || state.omitBody;
+    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
     if (isNoCache(ctx.req)) await poll();
     if (!isCacheable(ctx.req)) return compute(ctx, next);
 

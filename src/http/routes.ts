@@ -138,7 +138,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
     const route = findRoute(path);
     const endpoint = route && endpointOf(route, 'GET');
     if (!route || !endpoint) throw noRoute();
-    const state = { ...newState(''), ...mounted, path, query };
+    const state = { ...newState('', 'GET'), ...mounted, path, query };
     const { body } = await run({
       route,
       endpoint,

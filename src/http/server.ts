@@ -2,14 +2,16 @@
 // shutdown that cuts off no response.
 
 import { once } from 'node:events';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
+import { networkOf } from './client-address.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
+import { SharedPlaces } from './shared-places.ts';
 import { nextRequestId } from './state.ts';
 
 /**
@@ -23,7 +25,6 @@ type ServerLimits =
   | 'headersTimeoutMs'
   | 'requestTimeoutMs'
   | 'keepAliveTimeoutMs'
-  | 'stallTimeoutMs'
   | 'sockets'
   | 'drainMs';
 
@@ -32,6 +33,8 @@ export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
   port: number;
   /** The environment variables that set host and port, for error messages. */
   setting?: { host: string; port: string };
+  /** True for a proxy in front, through which all clients come: it may hold all connections. */
+  isProxy?: (address: string) => boolean;
 }
 
 export const MAIN_SERVER = { setting: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
@@ -45,6 +48,22 @@ export interface HttpServer {
 }
 
 const MAX_CHECK_INTERVAL_MS = 1000;
+/** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
+const STALL_FACTOR = 4;
+/**
+ * Pipelined requests of one connection that wait for their turn. Programs that pipeline at all send about ten;
+ * browsers send none.
+ */
+const MAX_QUEUED = 16;
+/**
+ * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
+ * of 1 MB in chunks of one byte would take 300 MB.
+ */
+const MAX_PIECES = 4000;
+/** Pieces after which the connections of the network wait for the next turn of the event loop. */
+const PIECES_PER_TURN = 1000;
+/** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
+const EVICTED_PART = 1 / 100;
 /** Node's default. */
 const MIN_BACKLOG = 511;
 /**
@@ -70,10 +89,9 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     // Node checks both timeouts only at this interval; its default is 30 s.
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
   });
-  server.maxConnections = options.sockets;
-  const connections = trackConnections(server, listener);
-  answerUnreadable(server, connections.responses);
-  closeStalled(server, connections.responses, options.stallTimeoutMs, keepAliveTimeout + requestTimeout);
+  server.timeout = STALL_FACTOR * requestTimeout;
+  const connections = trackConnections(server, listener, options);
+  answerUnreadable(server, connections.newestResponse);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
   try {
@@ -129,8 +147,15 @@ function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.settin
   return new ConfigError(location, known[code] ? `${reason} (${code})` : reason, remedy);
 }
 
-/** The newest response of each connection; earlier ones on the same connection are sent before it. */
-type NewestResponses = ReadonlyMap<Socket, ServerResponse | undefined>;
+interface Connection {
+  network: string;
+  /** Earlier responses are sent before it. */
+  newest: ServerResponse | undefined;
+  /** Pipelined requests that wait for their turn. */
+  queued: number;
+}
+
+const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.writableFinished;
 
 /**
  * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
@@ -143,25 +168,87 @@ type NewestResponses = ReadonlyMap<Socket, ServerResponse | undefined>;
 function trackConnections(
   server: Server,
   listener: RequestListener,
-): { responses: NewestResponses; acceptPending(): Promise<void>; closeWhenDone(): void } {
-  const connections = new Map<Socket, ServerResponse | undefined>();
+  { sockets, isProxy = () => false }: ServerOptions,
+): {
+  newestResponse(socket: Socket): ServerResponse | undefined;
+  acceptPending(): Promise<void>;
+  closeWhenDone(): void;
+} {
+  const connections = new Map<Socket, Connection>();
+  const places = new SharedPlaces(sockets);
   let arrivals = 0;
   let isClosing = false;
   server.on('connection', (socket: Socket) => {
     arrivals += 1;
-    connections.set(socket, undefined);
-    socket.once('close', () => connections.delete(socket));
+    const { remoteAddress = '' } = socket;
+    const network = networkOf(remoteAddress);
+    if (places.isFull) evictIdle(Math.ceil(sockets * EVICTED_PART));
+    if (isProxy(remoteAddress) && !places.isFull) places.take(network);
+    else if (!places.tryTake(network)) return void socket.destroy();
+    connections.set(socket, { network, newest: undefined, queued: 0 });
+    socket.once('close', () => forget(socket));
   });
+
+  function forget(socket: Socket): void {
+    const connection = connections.get(socket);
+    if (connections.delete(socket)) places.release(connection!.network);
+  }
+
+  /** Closes idle connections of the network that holds the most, the oldest first. */
+  function evictIdle(count: number): void {
+    const idle = [...connections].filter(([, connection]) => isIdle(connection));
+    const held = ([, { network }]: (typeof idle)[number]) => places.held(network);
+    const most = Math.max(...idle.map(held));
+    for (const [socket] of idle.filter((each) => held(each) === most).slice(0, count)) {
+      socket.destroy();
+      forget(socket);
+    }
+  }
+
+  /** The connections of a network wait for the next turn of the event loop: those of others are read before. */
+  function yieldTurn(network: string): void {
+    const isReading = ([socket, connection]: [Socket, Connection]) =>
+      connection.network === network && !socket.isPaused();
+    const reading = [...connections].filter(isReading);
+    for (const [socket] of reading) socket.pause();
+    setImmediate(() => {
+      for (const [socket] of reading) socket.resume();
+    });
+  }
+
+  /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
+  function limitPieces(req: IncomingMessage, network: string): void {
+    const { socket, push } = req;
+    let pieces = 0;
+    req.push = (piece) => {
+      pieces += 1;
+      if (pieces % PIECES_PER_TURN === 0) yieldTurn(network);
+      if (pieces <= MAX_PIECES) return push.call(req, piece);
+      if (pieces === MAX_PIECES + 1) server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
+      return false;
+    };
+  }
+
   const onRequest: RequestListener = (req, res) => {
     const { socket } = req;
+    const connection = connections.get(socket);
+    if (!connection) return;
     // Node gives a response its socket when the earlier ones have been sent.
-    const previous = res.socket ? undefined : connections.get(socket);
+    const previous = res.socket ? undefined : connection.newest;
     arrivals += 1;
-    connections.set(socket, res);
+    connection.newest = res;
     if (isClosing) closeAfter(socket, res);
-    if (!previous) listener(req, res);
-    else
-      previous.once('close', () => setImmediate(() => !socket.destroyed && !res.writableEnded && listener(req, res)));
+    if (!req.readableEnded) limitPieces(req, connection.network);
+    if (!previous) return listener(req, res);
+    connection.queued += 1;
+    if (connection.queued >= MAX_QUEUED) {
+      readNoFurther(socket, res);
+      yieldTurn(connection.network);
+    }
+    previous.once('close', () => {
+      connection.queued -= 1;
+      setImmediate(() => !socket.destroyed && !res.writableEnded && listener(req, res));
+    });
   };
   server.on('request', onRequest);
   // Without this listener Node itself sends a 417 without a body.
@@ -170,12 +257,12 @@ function trackConnections(
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;
     res.once('close', () => {
-      if (connections.get(socket) === res) socket.destroySoon();
+      if (connections.get(socket)?.newest === res) socket.destroySoon();
     });
   }
 
   return {
-    responses: connections,
+    newestResponse: (socket) => connections.get(socket)?.newest,
     /**
      * Waits until the process has accepted and read what had arrived; Node accepts one connection per
      * event-loop turn.
@@ -193,13 +280,29 @@ function trackConnections(
       // `close` would otherwise also destroy connections that it considers idle.
       server.closeIdleConnections = () => {};
       server.close();
-      for (const [socket, res] of connections) closeAfter(socket, res);
+      for (const [socket, { newest }] of connections) closeAfter(socket, newest);
     },
   };
 }
 
-/** Node's codes that have a status of their own. */
+/**
+ * Makes `res` the last response of its connection; its client repeats later requests on a new one (RFC 9112, 9.3.2).
+ * Node itself parses all of the 64 KB that it reads at a time, which hold 2,400 small requests, and pausing the socket
+ * does not stop it. A parser stops when this function of it returns 2, as for a change of the protocol.
+ */
+function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  if (!socket.parser) return;
+  socket.parser.onIncoming = () => {
+    socket.pause();
+    return 2;
+  };
+}
+
+const TOO_MANY_PIECES = 'TOO_MANY_PIECES';
+/** Node's codes, and our own, that have a status of their own. */
 const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
+  [TOO_MANY_PIECES]: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   HPE_HEADER_OVERFLOW: 431,
@@ -209,7 +312,7 @@ const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
  * Sends the API's error for a request that Node cannot read, or not in time, after all earlier responses, and
  * closes the connection.
  */
-function answerUnreadable(server: Server, connections: NewestResponses): void {
+function answerUnreadable(server: Server, newestResponse: (socket: Socket) => ServerResponse | undefined): void {
   /** Node reports an error again when more bytes arrive. */
   const failed = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
@@ -231,7 +334,7 @@ function answerUnreadable(server: Server, connections: NewestResponses): void {
       socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${json}`);
       socket.destroySoon();
     }
-    const res = connections.get(socket);
+    const res = newestResponse(socket);
     const isOfBody = res !== undefined && !res.req.complete;
     if (isOfBody && res.writableFinished) socket.destroySoon();
     else if (isOfBody && res.headersSent) res.once('close', () => socket.destroySoon());
@@ -240,42 +343,4 @@ function answerUnreadable(server: Server, connections: NewestResponses): void {
     else if (isOfBody || !res || res.writableFinished) send();
     else res.once('close', send);
   });
-}
-
-/**
- * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after
- * one. Node alone would keep a connection on which a client sends only blank lines: each of them restarts the
- * keep-alive timeout, and no other timeout runs before a request line.
- *
- * `server.timeout` would start a timer for every request; nearly all requests end before the first check, so
- * this sets a socket timeout only for the rest. Node clears it when the next request begins.
- */
-function closeStalled(
-  server: Server,
-  connections: NewestResponses,
-  stallTimeoutMs: number,
-  idleTimeoutMs: number,
-): void {
-  /** When a check first found the response finished. */
-  const finishedMs = new WeakMap<ServerResponse, number>();
-  const check = () => {
-    const nowMs = performance.now();
-    for (const [socket, res] of connections) {
-      if (!res) continue;
-      if (!res.writableFinished) {
-        if (socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
-        // Blank lines that the client sends meanwhile would restart the timeout.
-        if (socket.writableLength > 0 && !socket.isPaused()) {
-          socket.pause();
-          res.once('close', () => socket.resume());
-        }
-        continue;
-      }
-      const sinceMs = finishedMs.get(res);
-      if (sinceMs === undefined) finishedMs.set(res, nowMs);
-      else if (nowMs - sinceMs > idleTimeoutMs) socket.destroy();
-    }
-  };
-  const timer = setInterval(check, Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(stallTimeoutMs / 4))).unref();
-  server.once('close', () => clearInterval(timer));
 }

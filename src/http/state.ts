@@ -10,6 +10,8 @@ import type { CachedResponse } from './cached-response.ts';
 
 export interface State {
   requestId: string;
+  /** The method in the request line. `ctx.method` is the one that is carried out, after a method override. */
+  sentMethod: string;
   /** The route's name in log and metrics: `list /events`. */
   route: string;
   cache: CacheOutcome;
@@ -32,8 +34,9 @@ export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;
 
 /** The state of a request of which only its id is known. */
-export const newState = (requestId: string): State => ({
+export const newState = (requestId: string, sentMethod: string): State => ({
   requestId,
+  sentMethod,
   route: 'none',
   cache: 'none',
   mount: '',
@@ -47,7 +50,7 @@ export const newState = (requestId: string): State => ({
 export function accessLog(observe: Observe): Middleware {
   return async function accessLogMiddleware(ctx, next) {
     const startedMs = performance.now();
-    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']));
+    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']), ctx.method);
     try {
       await next();
     } finally {

@@ -193,7 +193,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     },
     cancelled(eventId) {
       const [row] = rowsWhere(sql`kind = 'event' AND id = ${eventId}`, 1);
-      return row?.cancelled ? (JSON.parse(row.cancelled) as CancelledEvent) : undefined;
+      return row?.cancelled ? db.parse<CancelledEvent>(row.cancelled) : undefined;
     },
     setClock(clock) {
       nowS = clock;

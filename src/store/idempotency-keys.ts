@@ -72,7 +72,7 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
       return durably(() => {
         db.run(sql`DELETE FROM idempotency_key WHERE started_ms < ${entry.startedMs - KEY_TTL_MS}`);
         const known = find(key);
-        if (known !== undefined) return JSON.parse(known) as IdempotencyEntry;
+        if (known !== undefined) return db.parse<IdempotencyEntry>(known);
         db.run(pruneUserKeys(owner, MAX_KEYS_PER_USER - 1));
         db.run(pruneAllKeys(MAX_KEYS - 1));
         db.insert('idempotency_key', { key, owner, started_ms: entry.startedMs, entry: JSON.stringify(entry) });

@@ -17,6 +17,7 @@ import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContex
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
+import { readState } from './saved-state.ts';
 
 /**
  * Some databases count a list a moment after they read it. A record that is created in between is in the total and
@@ -266,8 +267,8 @@ export function assertComplete(context: SyncContext, kind: Kind, record: CmsReco
 function knownFields(context: SyncContext, kind: Kind): KnownFields {
   const memory = context.memory.kinds[kind];
   if (!memory.knownFields) {
-    const saved = context.replica.state(STATE_KEYS.fields(scopeOf(context), kind)) ?? '{}';
-    const { always, varies } = JSON.parse(saved) as { always?: string[]; varies?: string[] };
+    const key = STATE_KEYS.fields(scopeOf(context), kind);
+    const { always, varies } = readState<{ always?: string[]; varies?: string[] }>(context, 'fields', key, {});
     memory.knownFields = { always: new Set(always), varies: new Set(varies) };
   }
   return memory.knownFields;

@@ -11,6 +11,7 @@ import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
 import type { Cursor, WatermarkAge } from './paginate.ts';
+import { readState } from './saved-state.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
@@ -257,25 +258,29 @@ export interface SyncMemory {
   recordCounts: { version: number; kinds: Partial<Record<Kind, number>> };
 }
 
-const parseState = <T>(replica: Replica, key: string, fallback: T): T => {
-  const text = replica.state(key);
-  return text === undefined ? fallback : (JSON.parse(text) as T);
-};
+/** Where saved state comes from, and who gets the warnings about it. */
+type Saved = Pick<SyncContext, 'replica' | 'observe'>;
 
 export const isComplete = (replica: Replica): boolean => replica.state(STATE_KEYS.complete) === '1';
 
-export const loadInitialSync = (replica: Replica): SyncProgress => parseState(replica, STATE_KEYS.initialSync, {});
+export const loadInitialSync = (saved: Saved): SyncProgress =>
+  readState(saved, 'initialSync', STATE_KEYS.initialSync, {});
 
-const loadSite = (replica: Replica): Site => parseState(replica, STATE_KEYS.site, UNKNOWN_SITE);
+/** When the replica was last current. */
+export const loadCaughtUpMs = (saved: Saved): number | undefined =>
+  readState(saved, 'caughtUp', STATE_KEYS.caughtUp, undefined);
 
-const loadPublicViewModes = (replica: Replica): PublicViewModes => parseState(replica, STATE_KEYS.publicView, {});
+const loadSite = (saved: Saved): Site => readState(saved, 'site', STATE_KEYS.site, UNKNOWN_SITE);
+
+const loadPublicViewModes = (saved: Saved): PublicViewModes =>
+  readState(saved, 'publicView', STATE_KEYS.publicView, {});
 
 type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
 
-function loadLinkTables(replica: Replica): LinkTables {
-  const saved = parseState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
+function loadLinkTables(saved: Saved): LinkTables {
+  const tables = readState<SavedTable[]>(saved, 'linkTables', STATE_KEYS.linkTables, []);
   return Object.fromEntries(
-    saved.map(([field, idOf, storedIdOf]) => [
+    tables.map(([field, idOf, storedIdOf]) => [
       field,
       { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), missing: new Set<number>() },
     ]),
@@ -288,8 +293,8 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 }
 
 /** A replica without a saved time is due. */
-function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
-  const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, {});
+function loadResync(saved: Saved, collections: readonly Collection[]): SyncMemory['resync'] {
+  const { dueMs, started = 0, progress } = readState<SavedResync>(saved, 'resync', STATE_KEYS.resync, {});
   const resync = {
     ...{ dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY },
     ...{ endedS: undefined, retry: undefined },
@@ -336,12 +341,12 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
 /**
  * Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again.
  */
-export function loadMemory(replica: Replica, nowMs: number, collections: readonly Collection[]): SyncMemory {
-  const watermarks = parseState<Partial<Record<Kind, string>>>(replica, STATE_KEYS.watermarks, {});
-  const media = parseState<{ watermarkUtc?: string; total?: number }>(replica, STATE_KEYS.media, {});
+export function loadMemory(saved: Saved, nowMs: number, collections: readonly Collection[]): SyncMemory {
+  const watermarks = readState<Partial<Record<Kind, string>>>(saved, 'watermarks', STATE_KEYS.watermarks, {});
+  const media = readState<{ watermarkUtc?: string; total?: number }>(saved, 'media', STATE_KEYS.media, {});
   return {
     state: initialSyncState(nowMs),
-    site: loadSite(replica),
+    site: loadSite(saved),
     isSiteRead: false,
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(watermarks[kind])])) as SyncMemory['kinds'],
     absent: new Set(),
@@ -357,10 +362,10 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
       failures: 0,
       completeAtVersion: undefined,
     },
-    initialSync: loadInitialSync(replica),
-    resync: loadResync(replica, collections),
-    links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
-    publicView: { modes: loadPublicViewModes(replica), isRead: false, refusedSinceMs: undefined },
+    initialSync: loadInitialSync(saved),
+    resync: loadResync(saved, collections),
+    links: { tables: loadLinkTables(saved), builtFrom: new Map(), refreshed: Promise.resolve() },
+    publicView: { modes: loadPublicViewModes(saved), isRead: false, refusedSinceMs: undefined },
     reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, cmsSentMs: 0, retained: 0 },
     tally: { requests: 0, changed: 0, removed: 0 },
     recordCounts: { version: -1, kinds: {} },

@@ -33,7 +33,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await recheckPublicViews(context);
   replica.beginBulkLoad();
   // A failure may have rolled back the last changes of the bulk load, with the progress.
-  memory.initialSync = loadInitialSync(replica);
+  memory.initialSync = loadInitialSync(context);
   await startCollections(context);
   for (const collection of context.collections) await readUnlessAbsent(context, collection);
   await fetchMissingImages(context, (done, missing) => {

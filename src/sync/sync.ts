@@ -12,6 +12,7 @@ import { collectionsOf, idOf } from './collections.ts';
 import {
   collectionOf,
   isComplete,
+  loadCaughtUpMs,
   loadMemory,
   restartResync,
   STATE_KEYS,
@@ -135,7 +136,7 @@ export function createSync(options: SyncOptions): Sync {
     nowMs,
     clockMs,
     signal,
-    memory: loadMemory(replica, nowMs(), collections),
+    memory: loadMemory({ replica, observe }, nowMs(), collections),
     commit: async (build) => replica.apply(build()),
   };
   replica.journal.setClock(() => latestCmsTimeS(context));
@@ -160,7 +161,7 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Saves when the replica was last current, which a later start without the CMS reports. Throws `ReplicaError`. */
   function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
-    const savedMs = Number(replica.state(STATE_KEYS.caughtUp) ?? 0);
+    const savedMs = loadCaughtUpMs(context) ?? 0;
     if (lastCaughtUpMs !== undefined && Math.abs(lastCaughtUpMs - savedMs) >= toleranceMs)
       replica.setState(STATE_KEYS.caughtUp, String(lastCaughtUpMs));
   }
@@ -265,9 +266,7 @@ export function createSync(options: SyncOptions): Sync {
 
   return {
     start() {
-      const lastCaughtUp = replica.state(STATE_KEYS.caughtUp);
-      const lastCaughtUpMs = lastCaughtUp === undefined ? undefined : Number(lastCaughtUp);
-      if (isComplete(replica)) dispatch({ type: 'opened', lastCaughtUpMs });
+      if (isComplete(replica)) dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(context) });
       loop.start();
     },
     async stop() {

@@ -81,6 +81,18 @@ describe('limits of a gateway', () => {
       });
     }
 
+    it('rejects a long body of a GET in chunks, also if a method override makes a write of it', async () => {
+      const body = JSON.stringify({ title: 'x'.repeat(9000) });
+      for (const path of ['/events', '/events?_method=POST'])
+        for (const override of [{}, { 'x-http-method-override': 'post' }]) {
+          const headers = { ...JSON_TYPE, ...override, 'transfer-encoding': 'chunked' };
+          const response = await gateway.request(path, { method: 'GET', headers, body });
+          expect(errorOf(response), path).to.deep.equal([413, 'rest_body_too_large']);
+        }
+      // A POST of this length is within the limit.
+      expect((await post(body)).status).to.equal(200);
+    });
+
     it('rejects bodies nested too deeply, and accepts the maximum depth', async () => {
       const nested = (depth: number) => `{"title":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`;
       expect(errorOf(await post(nested(6)))).to.deep.equal([400, 'rest_invalid_json']);
@@ -231,8 +243,8 @@ describe('limits of a gateway', () => {
     expect(output).to.match(/^HTTP\/1\.1 408 /);
   });
 
-  it('on connections: further ones are closed on arrival', async () => {
-    const small = await start({ limits: { sockets: 5 } });
+  it('on connections of one address: further ones are closed on arrival', async () => {
+    const small = await start({ limits: { sockets: 50 } });
     const sockets = Array.from({ length: 8 }, () => connect(small.port, '127.0.0.1').on('error', () => {}));
     const closed: unknown[] = [];
     for (const socket of sockets) socket.on('close', () => closed.push(socket)).resume();

@@ -95,7 +95,7 @@ describe('raw HTTP', () => {
       cmsUrl: wordpress.url.href,
       config: {
         sync: { intervalS: 3600 },
-        limits: { headersTimeoutMs: 500, requestTimeoutMs: 800, stallTimeoutMs: 1000, sockets: 2000 },
+        limits: { headersTimeoutMs: 500, requestTimeoutMs: 800, sockets: 2000 },
       },
       service: { user: 'admin', password: PASSWORD },
     });

@@ -1,7 +1,7 @@
 // Load shedding: what is rejected while the process is overloaded, and that it recovers.
 
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -63,7 +63,8 @@ describe('load shedding', () => {
           ctx.body = error.code;
         }
       });
-      app.use(loadShedding({ overloadMs: 1e6, bodiesAtOnce: 1e6, ...options }));
+      const clientAddress = ({ headers }: IncomingMessage) => String(headers['x-client'] ?? Math.random());
+      app.use(loadShedding({ overloadMs: 1e6, bodiesAtOnce: 1e6, ...options }, clientAddress));
       app.use((ctx) => {
         ctx.respond = false;
         ctx.res.statusCode = 200;
@@ -86,6 +87,19 @@ describe('load shedding', () => {
       expect(response.status).to.equal(503);
       expect(await response.text()).to.equal('calendar_overloaded');
       expect(Object.fromEntries(response.headers)).to.include({ 'retry-after': '1', connection: 'close' });
+    });
+
+    it('accepts a tenth of them from one address', async () => {
+      const request = await open({ bodiesAtOnce: 20 });
+      const send = (client: string) =>
+        request({ method: 'POST', body: 'x', headers: { 'x-client': client } }).then(({ status }) => status);
+      const first = [send('2001:db8::1'), send('2001:db8::2')];
+      await until(() => pending.length >= 2, 'two are accepted');
+      expect(await send('2001:db8::3')).to.equal(503);
+      const other = send('192.0.2.1');
+      await until(() => pending.length >= 3, 'another address is accepted');
+      for (const response of pending.splice(0)) response.end();
+      expect(await Promise.all([...first, other])).to.deep.equal([200, 200, 200]);
     });
 
     it('accepts a number of concurrent bodies, any number of requests without one, and more bodies later', async () => {

@@ -95,6 +95,20 @@ describe('protocol', () => {
       expectError(await send('/events?_method=FLY', { json: {} }), NO_ROUTE);
     });
 
+    it('overridden in the query get no cached response, whatever was read under this URL before', async () => {
+      for (const [name, path] of Object.entries({
+        lower: '/events/1?_method=delete',
+        encoded: '/events/1?%5Fmethod=DELETE',
+      }))
+        for (const method of ['HEAD', 'OPTIONS', 'HEAD']) {
+          const before = await send(path, { method });
+          expect(before.headers['cache-control'], name).to.include('no-store');
+          expectForbidden(await send(path), 401);
+          expectForbidden(await send(path, { method: 'POST' }), 401);
+        }
+      expect((await send('/events/1?_method=GET')).headers['cache-control']).to.include('no-store');
+    });
+
     it('are overridden with HEAD: no body, and a Content-Length of 0', async () => {
       const asHead = { headers: { 'x-http-method-override': 'head' } };
       for (const reply of [

@@ -1,52 +1,21 @@
 // Connections: kept alive, with pipelined requests, and on a graceful shutdown.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, type RequestListener, type ServerResponse, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type HttpServer, openServer } from '../../src/http/server.ts';
+import { type HttpServer, openServer, type ServerOptions } from '../../src/http/server.ts';
 import { until } from '../until.ts';
 
 const LARGE = 30_000_000;
 const HOST = 'Host: x\r\n\r\n';
 const LIMITS = {
-  ...{ host: '127.0.0.1', port: 0, headerBytes: 16_384, sockets: 100 },
-  ...{ headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 65_000, stallTimeoutMs: 120_000 },
+  ...{ host: '127.0.0.1', port: 0, headerBytes: 16_384, sockets: 1000 },
+  ...{ headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 65_000 },
   drainMs: 60_000,
 };
-
-describe('a kept-alive connection', () => {
-  it('on which a client sends blank lines only is closed; one with requests stays open', async () => {
-    const port = await openServer((_request, response) => response.end('quick'), {
-      ...LIMITS,
-      ...{ headersTimeoutMs: 200, requestTimeoutMs: 200, keepAliveTimeoutMs: 200, stallTimeoutMs: 200 },
-    });
-    const request = `GET /quick HTTP/1.1\r\n${HOST}`;
-    const [blank, busy] = [connect(port.port, '127.0.0.1'), connect(port.port, '127.0.0.1')];
-    let isOpen = true;
-    blank.once('close', () => {
-      isOpen = false;
-    });
-    blank.on('error', () => {}).resume();
-    blank.write(request);
-    const drip = setInterval(() => blank.write('\r\n'), 20);
-    try {
-      const isClosed = async () => {
-        busy.write(request);
-        const [response] = await once(busy, 'data');
-        expect(String(response)).to.match(/^HTTP\/1\.1 200 /);
-        return !isOpen;
-      };
-      await until(isClosed, 'the connection with blank lines is closed');
-    } finally {
-      clearInterval(drip);
-      blank.destroy();
-      busy.destroy();
-      await port.close();
-    }
-  });
-});
 
 describe('a request that cannot be parsed', () => {
   const SMALL = { ...LIMITS, headersTimeoutMs: 200, requestTimeoutMs: 200 };
@@ -82,6 +51,7 @@ describe('a request that cannot be parsed', () => {
     ['has too long chunk extensions', `${START}${HOST}1;${'a'.repeat(20_000)}`, 413, 'rest_body_too_large'],
     ['has too long headers', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}`, 431, 'rest_headers_too_large'],
     ['does not end its headers', 'GET / HTTP/1.1\r\n', 408, 'rest_request_timeout'],
+    ['has a body in too many pieces', `${START}${HOST}${'1\r\nx\r\n'.repeat(5000)}`, 413, 'rest_body_too_large'],
     ['does not end its body', `${START}${HOST}1\r\n`, 408, 'rest_request_timeout'],
   ] as const) {
     it(`gets the API's error and is closed if it ${name}`, async () => {
@@ -135,22 +105,86 @@ describe('a request that cannot be parsed', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is disconnected although it sends blank lines', async () => {
+  it('is disconnected', async () => {
     const responses: ServerResponse[] = [];
-    const port = await openServer((_request, response) => responses.push(response.end(Buffer.alloc(LARGE))), {
-      ...LIMITS,
-      stallTimeoutMs: 200,
-    });
+    const listener: RequestListener = (_request, response) => responses.push(response.end(Buffer.alloc(LARGE)));
+    const port = await openServer(listener, { ...LIMITS, requestTimeoutMs: 50 });
     const socket = connect(port.port, '127.0.0.1').on('error', () => {});
     socket.write(`GET / HTTP/1.1\r\n${HOST}`);
-    const drip = setInterval(() => socket.write('\r\n'), 20);
-    try {
-      await until(() => responses[0]?.destroyed === true, 'the connection is closed');
-    } finally {
-      clearInterval(drip);
-      socket.destroy();
-      await port.close();
-    }
+    await until(() => responses[0]?.destroyed === true, 'the connection is closed');
+    socket.destroy();
+    await port.close();
+  });
+});
+
+describe('connections', () => {
+  let port: HttpServer;
+  let clients: Socket[];
+  let held: ServerResponse[];
+  async function open(options: Partial<ServerOptions>): Promise<void> {
+    port = await openServer((_request, response) => held.push(response), { ...LIMITS, ...options });
+  }
+  beforeEach(() => {
+    [clients, held] = [[], []];
+  });
+  afterEach(async () => {
+    for (const client of clients) client.destroy();
+    await port.close();
+  });
+
+  /** Connects from an address, and sends a request, which stays unanswered. */
+  async function busy(localAddress: string): Promise<Socket> {
+    const client = await idle(localAddress);
+    const before = held.length;
+    client.write(`GET / HTTP/1.1\r\n${HOST}`);
+    await until(() => held.length > before || client.destroyed, 'the request has arrived');
+    return client;
+  }
+
+  async function idle(localAddress: string): Promise<Socket> {
+    const client = connect({ port: port.port, host: '127.0.0.1', localAddress })
+      .on('error', () => {})
+      .resume();
+    clients.push(client);
+    await once(client, 'connect');
+    // The server accepts connections in their order.
+    for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+    return client;
+  }
+
+  const areOpen = () => clients.map(({ closed }) => !closed);
+  const addresses = (count: number) => Array.from({ length: count }, (_, n) => `127.0.0.${n + 2}`);
+
+  it('of one address are a tenth of all at most', async () => {
+    await open({ sockets: 50 });
+    for (let n = 0; n < 8; n += 1) await idle('127.0.0.2');
+    await until(() => clients.filter(({ closed }) => closed).length === 3, 'three are closed');
+    expect(areOpen()).to.deep.equal([true, true, true, true, true, false, false, false]);
+    await busy('127.0.0.3');
+    expect(held).to.have.length(1);
+    clients[0]!.destroy();
+    await until(async () => !(await busy('127.0.0.2')).destroyed, 'one that has left makes room');
+  });
+
+  it('of a proxy may be all', async () => {
+    await open({ sockets: 10, isProxy: (address) => address === '127.0.0.2' });
+    for (let n = 0; n < 10; n += 1) await busy('127.0.0.2');
+    await idle('127.0.0.2');
+    await until(() => clients[10]!.closed, 'one more is closed');
+    expect(held).to.have.length(10);
+  });
+
+  it('that are idle make room, those of the largest holder first', async () => {
+    await open({ sockets: 20 });
+    await busy('127.0.0.2');
+    await idle('127.0.0.2');
+    await idle('127.0.0.3');
+    for (const address of addresses(19).slice(2)) await busy(address);
+    await busy('127.0.0.100');
+    await busy('127.0.0.101');
+    expect(areOpen()).to.deep.equal([true, false, false, ...Array(19).fill(true)]);
+    await idle('127.0.0.102');
+    await until(() => clients.at(-1)!.closed, 'none is idle: one more is closed');
   });
 });
 
@@ -184,6 +218,45 @@ describe('pipelined requests', () => {
     await until(() => received.includes('response 3'), 'all are answered');
     expect(received.match(/response \d/g)).to.deep.equal(['response 1', 'response 2', 'response 3']);
     socket.destroy();
+  });
+
+  it('beyond a few end the connection after the responses that are due', async () => {
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    subscribe('http.server.request.start', count);
+    const socket = await pipeline(5000);
+    unsubscribe('http.server.request.start', count);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    for (let turn = 0; !socket.closed; turn += 1) {
+      await until(() => held.length > turn || socket.closed, 'its turn, or the end');
+      held[turn]?.end(`response ${turn}`);
+    }
+    expect(parsed).to.equal(17);
+    expect(received.match(/response \d+/g)).to.have.length(17);
+    expect(received.match(/Connection: [\w-]+/g)).to.deep.equal([
+      ...Array(16).fill('Connection: keep-alive'),
+      'Connection: close',
+    ]);
+  });
+
+  it('beyond a few let only one connection of an address be read in a turn of the event loop', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    const count = () => turns.push(turn);
+    const sockets = Array.from({ length: 5 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (let n = 0; n < 5; n += 1) await nextTurn();
+    subscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\n${HOST}`.repeat(100));
+    for (; turns.length < 5 * 17; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    expect(new Set(turns).size).to.equal(5);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('are dropped when the client disconnects', async () => {

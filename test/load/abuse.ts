@@ -1,4 +1,4 @@
-// `npm run test:abuse`: worst-case inputs, and a CMS with every fault.
+// `npm run test:abuse`: floods, worst-case inputs, and a CMS with every fault.
 
 import { cmsFailures } from '../faults/cms-failures.ts';
 import { authorization, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
@@ -6,20 +6,22 @@ import { startFaultProxy } from '../faults/fault-proxy.ts';
 import { scriptOptions } from '../script-options.ts';
 import { startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
+import { floods } from './floods.ts';
 import { exitWithResult, report } from './measured-gateway.ts';
 import { worstInputs } from './worst-inputs.ts';
 
 const options = scriptOptions(
   `npm run test:abuse -- [options]
 
-Sends the worst values of each parameter to a gateway in front of a fake WordPress, and then requests while that WordPress has every fault.
-Needs nothing else. Takes half a minute. Fails for an event loop that blocks too long, a 5xx, and a late response.`,
+Floods a gateway in front of a fake WordPress from one address (pipelined requests, bodies in tiny pieces), sends the worst values of each
+parameter, and then requests while that WordPress has every fault. Needs nothing else. Takes two minutes. Fails for an event loop that blocks
+too long, memory that a flood takes, a 5xx, and a late response.`,
   {
     only: {
       type: 'string',
       value: 'PART',
       choices: ['worst-inputs', 'faults'],
-      help: 'worst-inputs or faults (default: both)',
+      help: 'worst-inputs, with floods, or faults (default: both)',
     },
     'stall-ms': { type: 'string', value: 'N', default: '50', help: 'how long an input may block the event loop' },
   },
@@ -84,6 +86,10 @@ async function faults(): Promise<void> {
 }
 
 const { only } = options;
-if (only !== 'faults') await worstInputs(Number(options['stall-ms']));
+const stallMs = Number(options['stall-ms']);
+if (only !== 'faults') {
+  await floods(stallMs);
+  await worstInputs(stallMs);
+}
 if (only !== 'worst-inputs') await faults();
 exitWithResult();

@@ -19,8 +19,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/load-shedding.ts', 'test/http/load-shedding.test.ts', {
     'load shedding under overload': { function: 'createOverloadCheck', code: '> _1;', replacement: '> 1e9;' },
-    'concurrent bodies': { function: 'loadShedding', code: 'if (_1 >= _2) throw OVERLOADED_WITH_BODY;' },
-    'a finished body no longer counts': { function: 'loadShedding', code: '_1 -= 1;' },
+    'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw OVERLOADED_WITH_BODY;' },
+    'a finished body no longer counts': { function: 'loadShedding', code: "_1.once('close', () => _2.release(_3));" },
   }),
   ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', {
     'guesses at one user are counted together': { function: 'createLoginLimit.check', code: '_1.waitS(_2, _3),' },
@@ -109,6 +109,15 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/http/request-body.test.ts',
     },
   }),
+  ...mutantsOf('src/http/shared-places.ts', 'test/http/server.test.ts', {
+    'share of one address': { function: 'tryTake', code: 'if (_1 ||', replacement: 'if (', title: 'a tenth of all' },
+  }),
+  ...mutantsOf('src/http/slow-clients.ts', 'test/http/slow-clients.test.ts', {
+    'unsent responses': {
+      function: 'createUnsentResponses.add',
+      code: 'else if (!_1.tryTake(_2, _3)) return void _4.req.socket.destroy();',
+    },
+  }),
   ...mutantsOf('src/http/server.ts', 'test/faults/raw-http.test.ts', {
     'size of headers': {
       function: 'openServer',
@@ -131,26 +140,41 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'clients that do not read': {
       function: 'openServer',
-      code: 'closeStalled(_1, _2.responses, _3.stallTimeoutMs, _4 + _5);',
-      title: 'read no response',
-    },
-    'clients that send blank lines': {
-      function: 'closeStalled.check',
-      code: 'else if (_1 - _2 > _3) _4.destroy();',
-      test: 'test/http/server.test.ts',
-      title: 'blank lines only',
-    },
-    'clients that send blank lines instead of reading': {
-      function: 'closeStalled.check',
-      code: '_1.pause();',
+      code: '_1.timeout = STALL_FACTOR * _2;',
       test: 'test/http/server.test.ts',
       title: 'does not read',
     },
     connections: {
-      function: 'openServer',
-      code: '_1.maxConnections = _2.sockets;',
+      function: 'trackConnections',
+      code: 'else if (!_1.tryTake(_2)) return void _3.destroy();',
       test: 'test/faults/limits.test.ts',
-      title: 'on connections: further ones are closed on arrival',
+      title: 'on connections of one address: further ones are closed on arrival',
+    },
+    'idle connections make room': {
+      function: 'trackConnections',
+      code: 'if (_1.isFull) _2(Math.ceil(_3 * EVICTED_PART));',
+      test: 'test/http/server.test.ts',
+      title: 'make room',
+    },
+    'number of pipelined requests': {
+      function: 'readNoFurther',
+      code: 'return 2;',
+      replacement: 'return 0;',
+      test: 'test/http/server.test.ts',
+      title: 'beyond a few end the connection',
+    },
+    'connections of an address take turns': {
+      function: 'trackConnections.yieldTurn',
+      code: 'for (const [_1] of _2) _1.pause();',
+      test: 'test/http/server.test.ts',
+      title: 'in a turn of the event loop',
+    },
+    'pieces of a body': {
+      function: 'trackConnections.limitPieces',
+      code: 'if (_1 <= MAX_PIECES) return',
+      replacement: 'if (true) return',
+      test: 'test/http/server.test.ts',
+      title: 'too many pieces',
     },
     'strict HTTP parsing': {
       function: 'openServer',
@@ -177,7 +201,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'shutdown does not wait for idle keep-alive connections': {
       function: 'trackConnections.closeAfter',
-      code: 'if (_1.get(_2) === _3) _2.destroySoon();',
+      code: 'if (_1.get(_2)?.newest === _3) _2.destroySoon();',
       test: 'test/http/server.test.ts',
     },
     'shutdown waits at most drainMs': {

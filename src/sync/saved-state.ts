@@ -1,0 +1,64 @@
+// Reads what the sync saved in the replica, and checks it: in a cluster it came through Redis, where others can write,
+// and a disk may have changed it.
+
+import { Ajv } from 'ajv';
+import { KINDS } from '../model/records.ts';
+import type { Observe } from '../observability/observations.ts';
+import type { Replica } from '../store/replica.ts';
+
+const text = { type: 'string', maxLength: 2000 };
+const number = { type: 'number' };
+const flag = { type: 'boolean' };
+/** The latest that a `Date` can be. */
+const timeMs = { type: 'number', minimum: 0, maximum: 8.64e15 };
+const list = (items: object) => ({ type: 'array', items });
+const object = (properties: Record<string, object>, required: string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+});
+const byKind = (value: object) => object(Object.fromEntries(KINDS.map((kind) => [kind, value])));
+
+const cursor = object({ position: number, lastId: number }, ['position', 'lastId']);
+const progress = object({ done: number, total: number, isFinished: flag, cursor, watermarkUtc: text }, [
+  ...['done', 'total', 'isFinished', 'watermarkUtc'],
+]);
+const resyncProgress = object(
+  { readsEverything: flag, remaining: list({ enum: KINDS }), cursor, lastImageId: number },
+  [...['remaining', 'lastImageId']],
+);
+const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
+
+const SCHEMAS = {
+  site: object({ url: text, name: text, timezone: text }, ['url', 'name', 'timezone']),
+  watermarks: byKind(text),
+  initialSync: byKind(progress),
+  caughtUp: timeMs,
+  media: object({ watermarkUtc: text, total: number }),
+  linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
+  publicView: byKind({ enum: ['public', 'account', 'withheld'] }),
+  resync: object({ dueMs: timeMs, started: number, progress: resyncProgress }),
+  fields: object({ always: list(text), varies: list(text) }),
+};
+
+const ajv = new Ajv({ strict: false });
+
+/** The value under `key`, or `fallback` if there is none or it is not as `schema` says; then it warns. */
+export function readState<T>(
+  { replica, observe }: { replica: Replica; observe: Observe },
+  schema: keyof typeof SCHEMAS,
+  key: string,
+  fallback: T,
+): T {
+  const json = replica.state(key);
+  if (json === undefined) return fallback;
+  try {
+    const value: unknown = JSON.parse(json);
+    if (ajv.validate(SCHEMAS[schema], value)) return value as T;
+  } catch {
+    // Not JSON.
+  }
+  const message = `The saved state "${key}" is not one that a gateway writes. It is ignored, and read from the CMS again.`;
+  observe({ type: 'message', level: 'warn', message });
+  return fallback;
+}
