@@ -23,7 +23,7 @@ type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 
 /**
  * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads, and users or networks take turns in them.
+ * Accounts and anonymous callers have separate bulkheads, and each user or network a part of them.
  */
 export function callOptions({ actor, requestId }: Caller): CallOptions {
   const { credentials, account, network } = actor;

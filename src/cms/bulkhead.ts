@@ -4,12 +4,12 @@ import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { BulkheadName } from './port.ts';
 
-/** Decides which queue a call joins and whose calls it takes turns with. */
+/** Decides which queue a call joins, and whose part of it. */
 export interface CallClass {
   bulkhead: BulkheadName;
   /**
-   * Calls with one key (one user) take turns with the other calls of their bulkhead, and have a part of it at most.
-   * Calls without a key take turns as one key, and have no such limit.
+   * Calls with one key (one user) have a part of their bulkhead at most: all connections but one, half of the queue.
+   * Calls without a key have no such limit.
    */
   fairnessKey?: string | undefined;
 }
@@ -67,8 +67,8 @@ interface Bulkhead extends BulkheadLimits {
 }
 
 /**
- * Divides the connections among the bulkheads. Within a bulkhead the fairness key with the fewest running
- * calls comes first, then the order of arrival. Own code, since cockatiel's bulkhead has a single queue and
+ * Divides the connections among the bulkheads. Within a bulkhead calls start in the order of arrival, except those of
+ * a key that has its part. Own code, since cockatiel's bulkhead has a single queue and
  * keeps an aborted task until its turn comes.
  */
 export function createBulkheads(limits: { connections: number; queue: number }, observe: Observe): Bulkheads {
@@ -121,10 +121,8 @@ export function createBulkheads(limits: { connections: number; queue: number }, 
   }
 
   function nextQueued(bulkhead: Bulkhead): QueuedCall | undefined {
-    const runningOf = ({ fairnessKey = '' }: QueuedCall) => bulkhead.runningByKey.get(fairnessKey) ?? 0;
-    let next: QueuedCall | undefined;
-    for (const call of bulkhead.queued) if (!next || runningOf(call) < runningOf(next)) next = call;
-    return next && canStart(bulkhead, next) ? next : undefined;
+    for (const call of bulkhead.queued) if (canStart(bulkhead, call)) return call;
+    return undefined;
   }
 
   /** Gives free connections to queued calls before a new call can take them. */

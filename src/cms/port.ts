@@ -215,7 +215,7 @@ export interface CallOptions {
   credentials?: Credentials;
   /** Default `sync`. */
   bulkhead?: BulkheadName | undefined;
-  /** Calls with one key, such as those of one user, take turns with the other calls of their bulkhead. */
+  /** Calls with one key, such as those of one user, have a part of their bulkhead at most. */
   fairnessKey?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Sent to the CMS as `X-Request-Id`. */

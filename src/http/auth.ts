@@ -3,7 +3,6 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BulkheadPolicy, BulkheadRejectedError, bulkhead as createBulkhead } from 'cockatiel';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
@@ -11,8 +10,7 @@ import type { Account, BulkheadName, CallOptions, Cms, Credentials, Login } from
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
-import type { LoginDecision, LoginLimit } from './login-limit.ts';
-import { accountKey } from './login-limit.ts';
+import { accountKey, type LoginDecision, type LoginLimit } from './login-limit.ts';
 import { READ_METHODS } from './request-target.ts';
 import type { Middleware } from './state.ts';
 
@@ -22,13 +20,6 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
-/** Unknown tokens of one network that the CMS checks at a time. */
-const TOKENS_AT_ONCE = 4;
-/**
- * Unknown tokens of one network that wait for their turn: the rest of the queue to the CMS is for the logins
- * of others.
- */
-const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
 /** The longest wait of a request for the poll after a failed write of the same user. */
@@ -123,8 +114,6 @@ export function createAuthenticator({
     ttl: EMAIL_CACHED_MS,
     perf: { now: clockMs },
   });
-  /** Turns of unknown tokens by network. */
-  const turns = createLargeCache<string, BulkheadPolicy>(MAX_CACHED);
   let purgedMs = 0;
 
   /** The name under which failures count: the user name, also for a login by the account's e-mail address. */
@@ -157,8 +146,6 @@ export function createAuthenticator({
     }
   }
 
-  const decide = ({ address, name, login }: Attempt) => logins.check(address, name, login.kind);
-
   /** Reports a result to the login limit. */
   async function reportResult(
     { hash, address, user, name, login }: Attempt,
@@ -179,45 +166,21 @@ export function createAuthenticator({
 
   /**
    * Checks the credentials with the CMS. Throws 429 if the login limit does not allow that; a read with an
-   * ignored token is anonymous instead. `counted` resolves once the limit knows the result, and never
-   * rejects.
+   * ignored token is anonymous instead.
    */
-  function checkWithCms(
-    attempt: Attempt,
-    decision: LoginDecision,
-  ): { result: Promise<AuthResult>; counted: Promise<void> } {
+  function checkWithCms(attempt: Attempt, decision: LoginDecision): Promise<AuthResult> {
     const { hash, authorization, address, isRead } = attempt;
     if (!decision.ok) {
       if (!decision.isIgnored || !isRead) throw tooManyLogins(decision.retryAfterS);
-      return { result: Promise.resolve({ account: undefined }), counted: Promise.resolve() };
+      return Promise.resolve({ account: undefined });
     }
     purge();
     // Guesses from many addresses must not take the connections of known users.
     const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', networkOf(address));
     results.set(hash, result);
     // A failing counter must not end the process.
-    return { result, counted: reportResult(attempt, result).catch(() => {}) };
-  }
-
-  /**
-   * Checks a few unknown tokens of a network at a time, so that the login limit counts each before the next
-   * one is checked.
-   */
-  async function checkInTurn(attempt: Attempt): Promise<AuthResult> {
-    const network = networkOf(attempt.address);
-    const turn = turns.get(network) ?? createBulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);
-    turns.set(network, turn);
-    try {
-      return await turn.execute(async () => {
-        const known = results.get(attempt.hash);
-        if (known) return known;
-        const { result, counted } = checkWithCms(attempt, await decide(attempt));
-        await counted;
-        return result;
-      });
-    } catch (error) {
-      throw error instanceof BulkheadRejectedError ? tooManyLogins(1) : error;
-    }
+    reportResult(attempt, result).catch(() => {});
+    return result;
   }
 
   return {
@@ -233,9 +196,10 @@ export function createAuthenticator({
         if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
         const attempt = { hash, authorization, login, user, name, address, isRead };
-        const decision = await decide(attempt);
-        const takesTurns = login.kind === 'token' && decision.ok && !decision.trusted;
-        result = takesTurns ? checkInTurn(attempt) : checkWithCms(attempt, decision).result;
+        const decision = await logins.check(address, name, login.kind);
+        // Several requests at once may have brought the same new token. A password counts as an attempt each time.
+        const known = login.kind === 'token' ? results.get(hash) : undefined;
+        result = known ?? checkWithCms(attempt, decision);
       }
       const auth = await result;
       if ('error' in auth) throw auth.error;

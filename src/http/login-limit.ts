@@ -1,4 +1,4 @@
-// The limit of failed logins, by client address and by user name, whose spellings all count as one.
+// The limit of failed logins, by client address and by user name.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -59,8 +59,7 @@ const MAX_ATTEMPT_MS = 20_000;
 /**
  * Slows down password guessing through the gateway. A user who logged in from an address within a day has a
  * counter of their own there: guesses from elsewhere and a neighbour's failures do not lock them out, and
- * their success does not reset the counters of others. All spellings of a user name share a counter, under a
- * keyed hash.
+ * their success does not reset the counters of others. A counter's key is a keyed hash of the name.
  */
 export function createLoginLimit(options: FailureLimits, shared?: SharedCounters): LoginLimit {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
@@ -198,68 +197,10 @@ const MAX_NAME_LENGTH = 250;
 /** Control characters, characters of HTML tags, and malformed UTF-8. */
 const INVALID_NAME = /[\p{Cc}<>\uFFFD]/u;
 
-/** Letters that WordPress or its database collation equates with others, beyond Unicode decomposition. */
-const LETTERS: Readonly<Record<string, string>> = {
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ß: 'ss',
-  þ: 'th',
-  ð: 'd',
-  đ: 'd',
-  ħ: 'h',
-  ı: 'i',
-  ĸ: 'k',
-  ł: 'l',
-  ŋ: 'n',
-  ŧ: 't',
-  ŀ: 'l',
-  ŉ: 'n',
-  ɑ: 'a',
-  ə: 'e',
-  ɖ: 'd',
-  '€': 'e',
-};
-
-/** Unicode has the digits of a script in runs of ten that start at a code point ending in hexadecimal 0 or 6. */
-function digit(letter: string): string {
-  const code = letter.codePointAt(0)!;
-  const run = code & ~0xf;
-  return String(code - (/\p{Nd}/u.test(String.fromCodePoint(run)) ? run : run + 6));
-}
-
 /**
- * Removes what WordPress treats as HTML entities: from an ampersand, with at least one character, to the next
- * semicolon.
- */
-function withoutEntities(text: string): string {
-  let result = '';
-  for (let from = 0; ; ) {
-    const start = text.indexOf('&', from);
-    const end = start < 0 ? -1 : text.indexOf(';', start + 2);
-    if (end < 0) return result + text.slice(from);
-    result += text.slice(from, start);
-    from = end + 1;
-  }
-}
-
-/**
- * Returns a key that all spellings of a user name share; undefined for an invalid name. It applies
- * `sanitize_user()` and MySQL's collations (no accents, case or trailing spaces) and then drops everything
- * but letters and digits. Different names with one key share a counter of failed logins, which does no harm.
+ * The name under which failed logins of a user count: in lower case. Undefined for one from which WordPress removes
+ * characters, so that it might be the name of another user.
  */
 export function accountKey(user: string): string | undefined {
-  if (user.length > MAX_NAME_LENGTH || INVALID_NAME.test(user)) return undefined;
-  const plain = user.normalize('NFKD').replace(/\p{M}/gu, '');
-  const name = withoutEntities(plain.replace(/%[0-9a-f]{2}/gi, ''))
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}@€]/gu, '')
-    .replace(/[^\p{ASCII}]/gu, (letter) => LETTERS[letter] ?? (/\p{Nd}/u.test(letter) ? digit(letter) : letter));
-  // Depending on the site's language, `ä` equals `a` or `ae`, `å` equals `a` or `aa`, and `đ` equals `d` or `dj`.
-  return name
-    .replace(/([aou])e/g, '$1')
-    .replace(/aa/g, 'a')
-    .replace(/ss/g, 's')
-    .replace(/dj/g, 'd');
+  return user.length > MAX_NAME_LENGTH || INVALID_NAME.test(user) ? undefined : user.trim().toLowerCase();
 }

@@ -65,21 +65,6 @@ describe('bulkheads', () => {
     expect(countStarted('callers')).to.equal(5);
   });
 
-  it('let the users of a bulkhead take turns, however many calls one of them makes', async () => {
-    calls(20, 'callers', 'first');
-    calls(20, 'callers', 'second');
-    for (let n = 0; n < 10; n += 1) {
-      await settle();
-      const [oldest] = finish.keys();
-      finish.get(oldest!)!();
-      finish.delete(oldest!);
-    }
-    await settle();
-    // In the order of arrival alone, the second user would have started two of these.
-    expect(countStarted('callers first') + countStarted('callers second')).to.equal(15);
-    expect(countStarted('callers second')).to.be.at.least(5);
-  });
-
   it("leave one connection of a bulkhead to other users, however long one user's calls last", async () => {
     calls(60, 'callers', 'first');
     await settle();

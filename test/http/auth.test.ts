@@ -241,43 +241,6 @@ describe('credentials', () => {
         expect(ofSubscriber).to.have.length(3);
       });
 
-      describe('at the same time', () => {
-        let running: number;
-        let most: number;
-        beforeEach(() => {
-          [running, most] = [0, 0];
-          const account = async ({ credentials }: CallOptions) => {
-            running += 1;
-            most = Math.max(most, running);
-            await new Promise((done) => setImmediate(done));
-            running -= 1;
-            if (credentials?.startsWith('Bearer ignored')) throw new CmsRejected('unknown-scheme', 'No.');
-            return { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: false };
-          };
-          limit = createLoginLimit({ ...MANY, failedLoginsPerAddress: 20 });
-          identity = createAuthenticator({ cms: { account, readLogin }, logins: limit });
-        });
-        const all = (count: number, name: string) =>
-          Promise.all(Array.from({ length: count }, (_, n) => received(`Bearer ${name} ${n}`)));
-
-        it('make anonymous readers, and refuse no password of the address', async () => {
-          const reads = all(100, 'ignored');
-          expect(await received(RIGHT)).to.have.nested.property('account.userId', 1);
-          for (const actor of await reads) expect(actor).to.deep.equal(anonymous);
-          expect(most).to.be.at.most(5);
-        });
-
-        it('wait for each other, so that no token that the CMS accepts counts as anonymous', async () => {
-          for (const actor of await all(100, 'accepted')) expect(actor).to.have.nested.property('account.userId', 1);
-          expect(most).to.be.at.most(5);
-        });
-
-        it('are 429 beyond 200 that wait', async () => {
-          const statuses = (await all(300, 'accepted')).map((actor) => (actor as ApiError).status);
-          expect(statuses.filter((status) => status === 429)).to.have.length(300 - 200 - 4);
-        });
-      });
-
       it('block writes by another token, which the CMS is not asked about', async () => {
         await ignore(0, 3);
         expect(await received('Bearer ignored write', undefined, false)).to.include({

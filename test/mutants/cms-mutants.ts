@@ -27,12 +27,6 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       code: '_1.running >= _1.max ||',
       title: 'at most two connections',
     },
-    'users take turns': {
-      function: 'createBulkheads.nextQueued',
-      code: 'if (!_1 || _2(_3) < _2(_1)) _1 = _3;',
-      replacement: '_1 ??= _3;',
-      title: 'take turns',
-    },
     'one user leaves a connection to the others': {
       function: 'createBulkheads.canStart',
       code: '(_1.runningByKey.get(_2) ?? 0) < _3(_1)',

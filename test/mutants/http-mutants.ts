@@ -68,8 +68,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a failing counter does not end the process': {
       function: 'createAuthenticator.checkWithCms',
-      code: '.catch(() => {}) };',
-      replacement: ' };',
+      code: '.catch(() => {});\nreturn',
+      replacement: '; return',
       title: 'cannot store a failure',
     },
     'credentials that are new from an address have their own bulkhead': {

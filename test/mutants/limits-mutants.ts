@@ -35,11 +35,11 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/faults/limits.test.ts',
       title: 'slow down guesses from one address at any user, also concurrent ones',
     },
-    'spellings of a user name count together': {
+    'letter case makes no new count': {
       function: 'createLoginLimit.countersOf',
       code: 'accountKey(_1) ?? _1',
       replacement: '_1',
-      title: 'all spellings',
+      title: 'in lower case',
     },
     'guesses are counted per IPv6 network': {
       function: 'widerNetworksOf',
