@@ -157,9 +157,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'make room',
     },
     'number of pipelined requests': {
-      function: 'readNoFurther',
-      code: 'return 2;',
-      replacement: 'return 0;',
+      function: 'trackConnections.onRequest',
+      code: 'readNoFurther(_1, _2);',
       test: 'test/http/server.test.ts',
       title: 'beyond a few end the connection',
     },
