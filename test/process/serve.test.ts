@@ -70,7 +70,8 @@ describe('serve', function () {
       transport: 'process',
       cmsUrl: wordpress.url.href,
       service: { user: 'admin', password: PASSWORD },
-      config: { upstream: { limits } },
+      // One address may have a tenth of the bodies.
+      config: { upstream: { limits }, limits: { bodiesAtOnce: 10 * WRITES } },
     });
     const { port, child } = serving;
     await serving.untilReady();
