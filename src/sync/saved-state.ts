@@ -1,5 +1,4 @@
-// Reads what the sync saved in the replica, and checks it: in a cluster it came through Redis, where others can write,
-// and a disk may have changed it.
+// Reads what the sync saved in the replica, and checks it: a disk, or another program, may have changed it.
 
 import { Ajv } from 'ajv';
 import { KINDS } from '../model/records.ts';
@@ -20,13 +19,10 @@ const object = (properties: Record<string, object>, required: string[] = []) => 
 const byKind = (value: object) => object(Object.fromEntries(KINDS.map((kind) => [kind, value])));
 
 const cursor = object({ position: number, lastId: number }, ['position', 'lastId']);
-const progress = object({ done: number, total: number, isFinished: flag, cursor, watermarkUtc: text }, [
-  ...['done', 'total', 'isFinished', 'watermarkUtc'],
-]);
-const resyncProgress = object(
-  { readsEverything: flag, remaining: list({ enum: KINDS }), cursor, lastImageId: number },
-  [...['remaining', 'lastImageId']],
-);
+const progressTypes = { done: number, total: number, isFinished: flag, cursor, watermarkUtc: text };
+const progress = object(progressTypes, ['done', 'total', 'isFinished', 'watermarkUtc']);
+const resyncTypes = { readsEverything: flag, remaining: list({ enum: KINDS }), cursor, lastImageId: number };
+const resyncProgress = object(resyncTypes, ['remaining', 'lastImageId']);
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
 const SCHEMAS = {
