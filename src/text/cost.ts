@@ -4,7 +4,7 @@
 import { isObject } from '../model/json.ts';
 import { isCurrencySign } from './currencies.ts';
 import { decodeEntities } from './html.ts';
-import { trimCharacters } from './text.ts';
+import { slugOf, trimCharacters } from './text.ts';
 
 /** A normalized cost: one text, or the texts of a list. The empty text means no cost. */
 export type Cost = string | string[];
@@ -107,7 +107,10 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
   if (!symbol || symbols.size > 1) return { symbol: '', position: '' };
   const places = parts.map((part) => phpTrim(part).indexOf(symbol)).filter((at) => at >= 0);
   const [position = '', ...others] = new Set(places.map((at): Position => (at === 0 ? 'prefix' : 'postfix')));
-  return { symbol: symbol.replace(/[\t\n\r ]+/g, ' '), position: others.length === 0 ? position : '' };
+  return {
+    symbol: symbol.replace(/[\t\n\r ]+/g, ' '),
+    position: others.length === 0 && symbol !== '0' ? position : '',
+  };
 }
 
 /** The numbers of all parts, equal ones once, and the parts without one. */
@@ -115,8 +118,12 @@ function pluginNumbers(parts: string[]): string[] {
   const numbers = parts.flatMap((part) => part.match(/[,.]?\d+[,.]?\d*/g) ?? [part]);
   const decimalsOf = (number: string): number => /\d[,.](\d*)$/.exec(number)?.[1]?.length ?? 0;
   const decimals = numbers.reduce((most, number) => Math.max(most, decimalsOf(number)), 0);
-  const keyOf = (number: string): string =>
-    isPluginNumber(number) ? Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)) : number;
+  const keyOf = (number: string): string => {
+    if (!isPluginNumber(number)) return slugOf(number);
+    // The plugin takes `.5.` for a word, and compares words and numbers by their digits.
+    if (/^[,.]\d+[,.]$/.test(number)) return number.slice(1, -1);
+    return Number.parseFloat(number.replaceAll(',', '.')).toFixed(Math.min(decimals, 100)).replace('.', '');
+  };
   return [...new Map(numbers.map((number) => [keyOf(number), number])).values()];
 }
 

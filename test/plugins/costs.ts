@@ -3,6 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { pluginCurrency } from '../../src/text/cost.ts';
 import { COST_DIFFERENCES, currencyOfOffer } from '../calendar/cost-differences.ts';
 import type { Json } from '../live/json-client.ts';
 import type { PluginSite } from './plugin-test.ts';
@@ -140,4 +142,70 @@ async function setOptions(site: PluginSite, options: Json): Promise<void> {
     return Tribe__Settings_Manager::set_options( $all );`,
   );
   await site.restartGateway();
+}
+
+/** Pieces of costs. Texts of them reach every case of the plugin's rule. */
+const PIECES = [
+  ...[
+    '5',
+    '10',
+    '0',
+    '05',
+    '12.50',
+    '.50',
+    '5.',
+    '1,000',
+    '1.000,50',
+    ' ',
+    ' ',
+    ' - ',
+    '-',
+    '–',
+    ', ',
+    ',',
+    '/',
+    '(',
+    ')',
+  ],
+  ...[
+    '€',
+    '$',
+    '£',
+    'R$',
+    'CHF',
+    'EUR',
+    'kr',
+    'kr.',
+    'zł',
+    'Free',
+    'from',
+    'per person',
+    'ab',
+    '&',
+    'x',
+    "'",
+    '\u00a0',
+  ],
+];
+const SEED = 7;
+
+/** Generated texts: what the gateway would store is what the plugin's functions say. */
+export async function compareRule(site: PluginSite): Promise<void> {
+  const text = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 6 }).map((all) => all.join('').trim());
+  const texts = fc.sample(text, { numRuns: 3000, seed: SEED }).filter((one) => one !== '');
+  const said = await site.php<[string | false, string | false][]>(
+    `$rule = tribe( 'cost-utils' );
+    return array_map( static fn( $cost ) => array( $rule->parse_currency_symbol( $cost ), $rule->parse_currency_position( $cost ) ), json_decode( <<<'JSON'
+${JSON.stringify(texts)}
+JSON
+, true ) );`,
+  );
+  const stored = (value: string | false): string => (value || '').replace(/[\t\n\r ]+/g, ' ');
+  const differing = texts.flatMap((cost, at) => {
+    const [symbol, position] = said[at]!.map(stored);
+    const here = pluginCurrency(cost);
+    return here.symbol === symbol && here.position === position ? [] : [{ cost, here, plugin: { symbol, position } }];
+  });
+  console.log(`  ${texts.length} generated costs, ${differing.length} with another symbol or position`);
+  expect(differing).to.deep.equal([]);
 }

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { bothWays } from './both-ways.ts';
-import { compareCosts } from './costs.ts';
+import { compareCosts, compareRule } from './costs.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
@@ -182,6 +182,7 @@ const written: Checks = {
     expect(await rows(), 'through wp/v2').to.deep.equal(before);
   },
   'costs are stored and shown as by the plugin’s own REST API': compareCosts,
+  'currencies of generated costs are those of the plugin’s own functions': compareRule,
   async 'the plugin’s own REST API saves as without the companion plugin'(site) {
     const made = async (): Promise<unknown[]> => {
       const json = { title: 'By the plugin', ...DATES, all_day: true, cost: '7', venue: site.ids.hall };
