@@ -54,7 +54,7 @@ const unescapeHtml = (text: string): string => text.replace(/&(?:amp|lt|gt|quot|
 export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSettings): Cost {
   if (typeof cost !== 'string') return cost;
   if (isFree(cost)) return '0';
-  const { symbol } = resolveCurrency([ofSite(site), settings]);
+  const { symbol } = resolveCurrency([ofSite(site)], settings);
   const parsed = parseCost(cost.replace(symbol, '').replace(/\.$/, ''));
   const [amount, ...others] = parsed.amounts;
   const isAmount = others.length === 0 && parsed.symbol + parsed.label + parsed.phrase === '';
@@ -74,16 +74,18 @@ const ofSite = ({ currencySymbol, currencyPosition, currencyCode }: SiteSettings
 });
 
 /**
- * The first that names a currency decides, by its symbol or its code. What it lacks comes from the next that fits:
- * a cost in `kr` on a site in SEK is in SEK. Otherwise from the currency itself: `€` is EUR.
+ * The symbol of the first that has one, and its code. A symbol without a code has that of the next that fits: a cost in
+ * `kr` on a site in SEK is in SEK. Otherwise its own: `€` is EUR.
  */
-function resolveCurrency(levels: Currency[]): { symbol: string; isAfter: boolean; code: string | undefined } {
-  const known = levels.find(({ symbol, code }) => symbol !== undefined || code) ?? {};
+function resolveCurrency(levels: Currency[], gateway: CostSettings) {
+  const all: Currency[] = [...levels, gateway];
   const fits = (symbol = '', code = ''): boolean => fitsCurrency(symbol.trim(), code);
-  const symbol = known.symbol ?? levels.find((level) => fits(level.symbol, known.code))?.symbol ?? known.code ?? '';
-  const code = known.code || levels.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
-  const position = levels.find((level) => level.position)?.position ?? 'prefix';
-  return { symbol, isAfter: position !== 'prefix', code };
+  const known = all.find(({ symbol, code }) => symbol !== undefined || code)?.code;
+  // A cost in GBP is not in the gateway's dollars.
+  const usual = known && !fits(gateway.symbol, known) ? known : gateway.symbol;
+  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usual;
+  const code = known || all.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
+  return { symbol, isAfter: (all.find(({ position }) => position)?.position ?? 'prefix') !== 'prefix', code };
 }
 
 /**
@@ -105,13 +107,13 @@ export function serializeCost(
     position: stored.position,
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
-  const levels = [record, ofSite(site), settings];
-  const usual = resolveCurrency(levels);
-  const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels]);
+  const levels = [record, ofSite(site)];
+  const usual = resolveCurrency(levels, settings);
+  const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (text) => (isAfter ? `${text}${symbol}` : `${symbol}${text}`));
   const price = displayCost({ ...typed, phrase: '' }, (text) => text);
   const [sign, ...others] = typed.signs;
-  const { code } = sign === undefined ? usual : resolveCurrency([{ symbol: sign }, ...levels]);
+  const { code } = sign === undefined ? usual : resolveCurrency([{ symbol: sign }, ...levels], settings);
   // `$5-$10` is in the usual currency, which the details of the plugin never name.
   const isUsual = inText.symbol === '' && typed.symbol === usual.symbol;
   const own = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;

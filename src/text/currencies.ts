@@ -30,10 +30,10 @@ export const isCurrencySign = (sign: string): boolean => codesOf(sign).length > 
 export const fitsCurrency = (sign: string, code: string): boolean => codesOf(sign).includes(code);
 
 /** Signs of several currencies, with the one that each means without another word. */
-const MAIN_CURRENCIES: Readonly<Record<string, string>> = { $: 'USD', '£': 'GBP', '¥': 'JPY' };
+const MAIN_CURRENCIES = new Map(Object.entries({ $: 'USD', '£': 'GBP', '¥': 'JPY' }));
 
 /** The ISO code that the sign means; undefined for `kr`, which may be Danish, Swedish or another. */
 export function currencyOf(sign: string): string | undefined {
   const [only, ...others] = codesOf(sign);
-  return MAIN_CURRENCIES[sign] ?? (others.length === 0 ? only : undefined);
+  return MAIN_CURRENCIES.get(sign) ?? (others.length === 0 ? only : undefined);
 }

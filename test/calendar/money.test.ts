@@ -124,7 +124,8 @@ describe('the currency of a cost', () => {
     expect(await shownFor(pounds, EURO)).to.deep.equal(['£5 – £25', 'prefix', 'GBP']);
     expect(await shownFor({ Cost: '30' }, EURO)).to.deep.equal(['30€', '', 'EUR']);
     expect(await shownFor({ Cost: '30' })).to.deep.equal(['$30', '', 'USD']);
-    expect(await shownFor({ Cost: '30', CurrencyCode: 'GBP' }, EURO)).to.deep.equal(['30GBP', '', 'GBP']);
+    expect(await shownFor({ Cost: '30', CurrencyCode: 'GBP' }, EURO)).to.deep.equal(['30€', '', 'GBP']);
+    expect(await shownFor({ Cost: '30', CurrencyCode: 'GBP' })).to.deep.equal(['GBP30', '', 'GBP']);
     expect(await shownFor({ Cost: '30' }, { currencyCode: 'EUR' })).to.deep.equal(['EUR30', '', 'EUR']);
     expect(await shownFor({ Cost: '30' }, { currencySymbol: '' })).to.deep.equal(['30', '', undefined]);
   });
@@ -147,6 +148,7 @@ describe('the currency of a cost', () => {
     expect((await shownFor({ Cost: '50 kr' }))[2]).to.equal(undefined);
     expect((await shownFor({ Cost: '50 kr' }, { currencySymbol: 'kr', currencyCode: 'SEK' }))[2]).to.equal('SEK');
     expect((await shownFor({ Cost: '€10 / £8' }))[2]).to.equal(undefined);
+    expect((await shownFor({ Cost: '5', CurrencySymbol: 'constructor' }))[2]).to.equal(undefined);
     expect((await shownFor({ Cost: '$5', CurrencyCode: 'CAD' }))[2]).to.equal('CAD');
   });
 
