@@ -26,20 +26,31 @@ export const COST_DIFFERENCES: Readonly<Record<string, Difference>> = {
   '10,00 – 15,00 €': { why: TYPED, cost: '10,00€ – 15,00€' },
   '5 bis 10 Euro': { why: TYPED, cost: '5Euro – 10Euro' },
   '€10 / £8': { why: TYPED, cost: '€10 / £8' },
-  '12 €, 15 €': { why: TYPED, cost: '12€ – 15€' },
+  // With the plugin's default settings these are equal.
+  '$5-$10': { why: TYPED, cost: '$5 – $10' },
+  '$5 - 10': { why: TYPED, cost: '$5 – $10' },
   '5, 10, 15': { why: LOST, cost: '$5 – $15' },
   'Free, 5, 10': { why: LOST, cost: '$5 – $10' },
   'Adults $10, Kids $5': { why: LOST, cost: '$5 – $10' },
   'CHF 15.-': { why: WORDS, cost: 'CHF 15.-' },
+  '"7" €': { why: WORDS, cost: '&quot;7&quot; €' },
   'ab 7 €': { why: WORDS, cost: 'ab 7 €' },
   'Spende: 3 €': { why: WORDS, cost: 'Spende: 3 €' },
+  '<b>7</b> €': {
+    why: 'tags are no part of the cost',
+    cost: '7€',
+    stored: { _EventCost: '7 €', _EventCurrencySymbol: '€', _EventCurrencyPosition: 'postfix' },
+  },
   'Free - 20': { why: 'the dash is no currency', cost: 'Free – $20' },
   '-5': { why: 'a minus is a sign, and no currency', cost: '-$5' },
 };
 
 /** The currency that each of these costs names. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
-  EUR: ['€8', '8€', '8 €', '5\u00a0€', 'EUR 8', '9 €', '8,50 €', '€5-€10', 'ab 7 €', 'Spende: 3 €', '12.50 €', '€ 12'],
+  EUR: [
+    ...['€8', '8€', '8 €', '5\u00a0€', 'EUR 8', '9 €', '8,50 €', '€5-€10', 'ab 7 €', 'Spende: 3 €', '12.50 €', '€ 12'],
+    ...['12 €, 15 €', '12€, 15€, Free', '  8  €  ', '10&euro;'],
+  ],
   GBP: ['£3', '3 GBP'],
   CHF: ['CHF 15.-', '15 CHF', 'CHF 4', 'CHF 20', "1'200 CHF"],
   INR: ['₹250'],
@@ -49,7 +60,9 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   AUD: ['A$20'],
   CAD: ['CA$ 20'],
   BRL: ['R$ 50'],
-  USD: ['$7'],
+  USD: ['$7', '$5', '$ 5', '5$', '5 $', 'USD 5', 'Free - $10'],
+  // One of several, so that the offer names none unless a setting does.
+  '': ['kr 100', '20 kr.', 'Rs. 100'],
 };
 
 /** The currency in the offer, if it is not the plugin's: the one that was typed. The plugin always says its own. */
