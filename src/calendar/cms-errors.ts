@@ -111,17 +111,20 @@ function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext):
   );
 }
 
-const WRONG_PART_CODES: Readonly<Record<string, string>> = { username: 'invalid_username', email: 'invalid_email' };
-const CREDENTIAL_MESSAGES: Record<string, string> = {
+const CREDENTIAL_MESSAGES = {
   incorrect_password: 'The provided password is an invalid application password.',
   invalid_username: '<strong>Error:</strong> Unknown username. Check again or try your email address.',
   invalid_email: '<strong>Error:</strong> Unknown email address. Check again or try your username.',
+};
+const WRONG_PART_CODES: Readonly<Record<string, keyof typeof CREDENTIAL_MESSAGES>> = {
+  username: 'invalid_username',
+  email: 'invalid_email',
 };
 
 /** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
 export function invalidCredentials(error: CmsRejected): ApiError {
   const code = WRONG_PART_CODES[error.fields[0] ?? ''] ?? 'incorrect_password';
-  return new ApiError(401, code, CREDENTIAL_MESSAGES[code]!, { cause: error });
+  return new ApiError(401, code, CREDENTIAL_MESSAGES[code], { cause: error });
 }
 
 /** The CMS did not respond: 502 if a write may have happened, otherwise 503. */

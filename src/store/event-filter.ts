@@ -231,7 +231,7 @@ export function timeRange(bounds: readonly DateBound[] = []): TimeRange {
     // Wall numbers are whole: "after 10:00:00" is "from 10:00:01", "before 10:00:00" is "until 9:99:99",
     // which need not be a time of day.
     const value = wallNumber(wall) + (op === '>' ? 1 : op === '<' ? -1 : 0);
-    const name = `${field}s${op.startsWith('>') ? 'From' : 'To'}` as keyof TimeRange;
+    const name = `${field}s${op.startsWith('>') ? 'From' : 'To'}` as const;
     range[name] = name.endsWith('From') ? Math.max(range[name], value) : Math.min(range[name], value);
   }
   return range;

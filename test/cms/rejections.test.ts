@@ -21,6 +21,8 @@ describe('a rejection by WordPress', () => {
     [404, 'rest_no_route', 'no-collection'],
     [401, 'rest_forbidden', 'not-visible'],
     [403, 'rest_forbidden', 'not-visible'],
+    [400, 'rest_forbidden', 'invalid'],
+    [500, 'rest_forbidden', 'failed'],
     [401, 'rest_login_required', 'forbidden'],
     [403, 'rest_cannot_edit', 'forbidden'],
     [401, 'incorrect_password', 'unauthenticated'],

@@ -2,7 +2,7 @@
 
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { isPostKind } from '../../model/records.ts';
+import { type EventFields, isPostKind } from '../../model/records.ts';
 import { isoToWall } from '../../time/wall-time.ts';
 import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
 import type { IdSpace, Ids } from './ids.ts';
@@ -15,8 +15,15 @@ export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly 
   slug: [],
 };
 
+/** Paths that every record has, and that a list with this detail leaves out. */
+const NOT_REQUESTED: Readonly<Partial<Record<Detail, readonly string[]>>> = {
+  id: ['modifiedUtc', 'status'],
+  slug: ['modifiedUtc', 'status'],
+  time: ['status'],
+};
+
 /** Fields of the gateway's records that hold ids of others. */
-const REFERENCES: Readonly<Record<string, IdSpace>> = {
+const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
   venues: 'venue',
   organizers: 'organizer',
   categories: 'category',
@@ -56,8 +63,7 @@ export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== 
 
 export const PAYLOAD_RECORDS: RecordForm = {
   requestedPaths(spec, detail) {
-    const notRequested = { id: ['modifiedUtc', 'status'], slug: ['modifiedUtc', 'status'], time: ['status'] };
-    return certainPaths(spec).filter((path) => !notRequested[detail as keyof typeof notRequested]?.includes(path));
+    return certainPaths(spec).filter((path) => !NOT_REQUESTED[detail]?.includes(path));
   },
   certainPaths,
   hasPath: (_spec, record, path) => {
@@ -143,7 +149,7 @@ function invalid(path: string, reason: string): never {
 }
 
 export function referencesOf({ kind, paths }: CollectionSpec): { path: string; space: IdSpace }[] {
-  const spaces: Record<string, IdSpace> = { ...REFERENCES, ...(kind && { parent: kind }) };
+  const spaces: Partial<Record<string, IdSpace>> = { ...REFERENCES, ...(kind && { parent: kind }) };
   return [...paths].flatMap(([key, path]) => (spaces[key] ? [{ path, space: spaces[key] }] : []));
 }
 

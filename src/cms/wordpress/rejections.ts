@@ -83,10 +83,14 @@ export function rejection(error: WordPressError, isWrite = false, creationId?: s
 
 function kindOf({ status, code, data }: WordPressError): RejectionKind {
   const kind = MEANINGS[code]?.kind;
-  // A plugin may use these codes for whatever it refuses.
-  const isPlausible = { 'not-found': status === 404, hidden: status === 401 || status === 403 };
-  if (kind && (!(kind in isPlausible) || isPlausible[kind as keyof typeof isPlausible])) return kind;
-  if (status === 401 || status === 403) return 'forbidden';
+  const isRefused = status === 401 || status === 403;
+  // A plugin may use these codes for whatever it refuses: `rest_forbidden` with 500 does not hide a record.
+  const isPlausible: Partial<Record<RejectionKind, boolean>> = {
+    'not-found': status === 404,
+    'not-visible': isRefused,
+  };
+  if (kind && isPlausible[kind] !== false) return kind;
+  if (isRefused) return 'forbidden';
   return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
 }
 
