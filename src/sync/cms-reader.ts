@@ -123,7 +123,7 @@ export async function readPage(
       await checkComplete(context, spec, request.detail, wholeRecords);
       return page;
     }
-    if (attempt === MAX_ATTEMPTS) throw holesError(spec.collection, page.records.length, expected);
+    if (attempt === MAX_ATTEMPTS) throw await holesError(context, spec, page, expected);
   }
 }
 
@@ -193,12 +193,23 @@ function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageR
 }
 
 /**
- * An account that may not edit others' records gets lists with holes, although the CMS's totals may count what
- * it leaves out. The sync must not take what the account does not see for deleted.
+ * A list that shows fewer records than its total counts. WordPress leaves out what an author may not edit. For an
+ * administrator a plugin does that, or it counts rows that are no records, as that of a series with ten dates. The sync
+ * must not take what the list leaves out for deleted.
  */
-function holesError(name: string, received: number, expected: number): CmsRejected {
-  const seen = `${received} of ${expected} records of ${name}`;
-  return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the permission to edit all of them`);
+async function holesError(
+  { cms, serviceCredentials: credentials, signal }: SyncContext,
+  spec: CollectionSpec,
+  { records, total }: MarkedPage,
+  expected: number,
+): Promise<CmsRejected | CmsUnavailable> {
+  const { permissions: granted } = await cms.account({ credentials, signal });
+  const { permissions: needed } = await cms.collectionInfo(spec, { credentials, signal });
+  const shown = `a page shows ${records.length} records where ${expected} should be`;
+  const counts = `the total of "${spec.collection}", ${total}, counts more than the site shows: ${shown}`;
+  if (needed && granted.has(needed.editOthers))
+    return new CmsUnavailable('incomplete', `${counts}. A plugin or a cache of the site changes its lists.`);
+  return new CmsRejected('forbidden', `${counts}. The account needs the permission to edit all of them.`);
 }
 
 /** Fails a poll, or the request of a caller. */

@@ -109,6 +109,27 @@ describe('sync and CMS failures', () => {
       expectInSync(site);
     });
 
+    it('is not said to refuse an administrator, if a total counts more than the site shows', async () => {
+      site = await syncedSite();
+      const { list } = site.cms;
+      site.cms.list = async (spec, request, options) => {
+        const page = await list(spec, request, options);
+        return spec.collection === 'events' ? { ...page, total: page.total + 7 } : page;
+      };
+      await site.poll();
+      await site.poll();
+      const { state, reason } = site.sync.status();
+      expect(state).to.equal('unreachable');
+      expect(reason).to.match(
+        /^the total of "events", \d+, counts more than the site shows: a page shows \d records where 5 should be/,
+      );
+      expect(reason).not.to.match(/account|permission/);
+      site.cms.list = list;
+      await site.poll();
+      expect(site.sync.status().state).to.equal('live');
+      expectInSync(site);
+    });
+
     it('does not empty the replica when the service account loses its permissions', async () => {
       site = await syncedSite();
       site.cms.serviceRole = 'author';
