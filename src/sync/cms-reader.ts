@@ -3,6 +3,7 @@
 
 import {
   type CallOptions,
+  CMS_STATUS,
   type CmsRecord,
   type CollectionSpec,
   type Detail,
@@ -11,7 +12,7 @@ import {
   type View,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import type { ImageRecord, Kind } from '../model/records.ts';
+import { type ImageRecord, type Kind, WITHHELD } from '../model/records.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
@@ -153,9 +154,20 @@ export function readRecord(
   return context.cms.read(spec, id, { view, detail: 'mapped' }, options);
 }
 
+/** 401 and 403; a plugin may also deny to anonymous readers that the collection exists. */
+export const isRefusal = (error: unknown): error is CmsRejected =>
+  error instanceof CmsRejected && [401, 403, 404].includes(error.status);
+
+/** As {@link readRecord}; undefined if the CMS refuses this record. */
+export const readUnlessRefused = (...read: Parameters<typeof readRecord>): Promise<CmsRecord | undefined> =>
+  readRecord(...read).catch((error: unknown) => {
+    if (!isRefusal(error)) throw error;
+    return undefined;
+  });
+
 /**
- * All records with these ids, which may repeat, and the read mark of the first request. Throws as {@link
- * readPage}.
+ * All records with these ids, which may repeat, and the read mark of the first request. What an anonymous list counts and
+ * leaves out is read by id: an empty page with a total is no answer. Throws as {@link readPage}.
  */
 export async function readByIds(
   context: SyncContext,
@@ -171,9 +183,35 @@ export async function readByIds(
     const response = await readPage(context, part, request, callOptions);
     readMark ||= response.readMark;
     records.push(...response.records);
-    if (page * pageSize >= response.total || response.records.length === 0) return { records, readMark };
+    if (page * pageSize < response.total && response.records.length > 0) continue;
+    const isAnonymous = (callOptions ?? serviceOptions(context)).credentials === undefined;
+    if (isAnonymous && records.length < response.total) records.push(...(await readHoles(context, part, ids, records)));
+    return { records, readMark };
   }
 }
+
+/** Without those of which the replica knows that the site hides them from visitors. */
+async function readHoles(
+  context: SyncContext,
+  { spec, scope }: CollectionPart,
+  ids: readonly number[],
+  records: readonly CmsRecord[],
+): Promise<CmsRecord[]> {
+  const listed = new Set(records.map(idOf));
+  const holes = [...new Set(ids)].filter((id) => !listed.has(id) && !isWithheld(context, spec, id));
+  const found: CmsRecord[] = [];
+  for (const id of holes) {
+    const record = await readUnlessRefused(context, spec, id, scope.view, { signal: context.signal });
+    // Lists do not count a record with a status of a plugin.
+    if (record && record[CMS_STATUS] === undefined) found.push(record);
+  }
+  return found;
+}
+
+export const isWithheld = ({ replica }: SyncContext, { kind }: CollectionSpec, id: number): boolean => {
+  const record = kind && replica.get(kind, id);
+  return record !== undefined && 'status' in record && record.status === WITHHELD;
+};
 
 /** One page of the CMS's media. Throws `CmsUnavailable` if an item lacks a field, and what the CMS throws. */
 export async function readMediaPage(context: SyncContext, request: PageRequest): Promise<MarkedPage> {

@@ -2,10 +2,19 @@
 // the CMS shows the service account only if the site refuses all anonymous readers.
 
 import { type CallOptions, CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
-import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import { type PostKind, WITHHELD } from '../model/records.ts';
+import { type CmsRejected, CmsUnavailable } from '../errors.ts';
+import { WITHHELD } from '../model/records.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
-import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
+import {
+  asTooLarge,
+  isRefusal,
+  isTooLarge,
+  isTooLargeError,
+  isWithheld,
+  readByIds,
+  readPage,
+  readUnlessRefused,
+} from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
@@ -19,10 +28,6 @@ const REFUSAL_GRACE_MS = 10 * 60_000;
 const RESYNCS_PER_PLUGIN_RECORD = 12;
 /** The longest that a write waits for the public view of the record. */
 const WRITE_TIMEOUT_MS = 5_000;
-
-/** 401 and 403; a plugin may also deny to anonymous readers that the collection exists. */
-const isRefusal = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && [401, 403, 404].includes(error.status);
 
 const anonymousOptions = ({ signal }: SyncContext): CallOptions => ({ signal });
 
@@ -63,7 +68,7 @@ export async function readPublicViews(
     );
     // A delayed database in front of the CMS may not have the record yet: the next poll reads it again.
     const isNewlyWithheld =
-      view?.status === WITHHELD && viewsOrMode !== 'withheld' && !isWithheld(context, collection, id);
+      view?.status === WITHHELD && viewsOrMode !== 'withheld' && !isWithheld(context, collection.spec, id);
     if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
     return view ? [view] : [];
   });
@@ -173,9 +178,10 @@ async function readAnonymously(
   // The CMS shows a record with a plugin's own status to an anonymous reader by id, but not in lists.
   for (const record of records) {
     if (record[CMS_STATUS] === undefined) continue;
-    const view = await readRecord(context, collection.spec, idOf(record), 'public', options).catch((error: unknown) => {
-      if (isTooLargeError(error)) return asTooLarge(record);
-      if (!isRefusal(error)) throw error;
+    const read = readUnlessRefused(context, collection.spec, idOf(record), 'public', options);
+    const view = await read.catch((error: unknown) => {
+      if (!isTooLargeError(error)) throw error;
+      return asTooLarge(record);
     });
     if (view) views.push(view);
   }
@@ -235,9 +241,6 @@ async function readAnonymouslyOrDecide(
     return decideAfterRefusal(context, collection, error);
   }
 }
-
-const isWithheld = ({ replica }: SyncContext, { kind }: Collection, id: number): boolean =>
-  replica.get(kind as PostKind, id)?.status === WITHHELD;
 
 /** Undefined: the public view is older than the record, as that of a cache in front of the CMS is. */
 function mergePublicView(

@@ -158,6 +158,50 @@ describe('public view', () => {
     expectInSync(site);
   });
 
+  for (const service of [SERVICE, undefined])
+    it(`is read by id if an anonymous list counts it and leaves it out: ${service ? 'with' : 'without'} an account`, async () => {
+      await synced({ service });
+      const shown = shownToPublic();
+      const { list } = site.cms;
+      let isEmpty = true;
+      site.cms.list = async (spec, request, options) => {
+        const page = await list(spec, request, options);
+        const isAnonymous = request.ids !== undefined && options?.credentials === undefined;
+        return isAnonymous ? { ...page, records: isEmpty ? [] : page.records.slice(1) } : page;
+      };
+      await site.sync.fetchChanged(eventIds().map((id) => ({ collection: 'events', id })));
+      await site.fullResync();
+      expect(shownToPublic()).to.deep.equal(shown);
+      isEmpty = false;
+      for (const id of eventIds()) site.cms.edit(id, { title: `Changed ${id}` });
+      await site.poll();
+      expect(shown.map((id) => event(id)?.title)).to.deep.equal(shown.map((id) => `Changed ${id}`));
+      expect(shownToPublic()).to.deep.equal(shown);
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+  it('is asked once by id of a record that an anonymous list counts and the CMS hides', async () => {
+    createSite();
+    const hidden = createEvent({ hiddenFromPublic: true });
+    const { list, read } = site.cms;
+    site.cms.list = async (spec, request, options) => {
+      const page = await list(spec, request, options);
+      const isCounted = request.ids?.includes(hidden.id) && options?.credentials === undefined;
+      return isCounted ? { ...page, total: page.total + 1 } : page;
+    };
+    let reads = 0;
+    site.cms.read = (spec, id, ...more) => {
+      if (id === hidden.id) reads += 1;
+      return read(spec, id, ...more);
+    };
+    site.sync.start();
+    await site.sync.whenComplete();
+    await site.fullResync();
+    expect(event(hidden.id)?.status).to.equal(WITHHELD);
+    expect(reads).to.equal(1);
+    expectInSync(site);
+  });
+
   it('leaves the record unchanged while the CMS does not send it, and is read again', async () => {
     await synced();
     const [, id = 0] = eventIds();
