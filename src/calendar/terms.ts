@@ -206,7 +206,7 @@ export function createTerms(services: Services, kind: TermKind) {
     /** The response to a repeated `create` of a term. */
     async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       writableMapping(services, kind);
-      return createdResponse((await services.cmsRecords.readForEditing(kind, id, request)).record, request);
+      return createdResponse(await services.cmsRecords.read(kind, id, request, { view: 'editor' }), request);
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const rollback = createRollback(services, request);

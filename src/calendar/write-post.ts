@@ -106,8 +106,8 @@ export async function readCurrent<K extends PostKind>(
 }
 
 /**
- * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read.
- * Throws what these throw.
+ * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read. Stores it: the
+ * gateway may have ended before the CMS's response to the create came. Throws what these reads throw.
  */
 export async function readCreated<K extends PostKind>(
   services: Services,
@@ -116,7 +116,8 @@ export async function readCreated<K extends PostKind>(
   request: RequestContext,
 ): Promise<ReadResult<K>> {
   try {
-    return { record: (await readCurrent(services, kind, id, request)).record, unlocked: true };
+    const read = () => services.cmsRecords.read(kind, id, request, { view: 'editor' });
+    return { record: await withApiErrors({ kind, id, anonymous: false }, read), unlocked: true };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error;
     return readPost(services, kind, id, request);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { ApiError, CmsRejected, CmsUnavailable } from '../../src/errors.ts';
-import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms, unavailable } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const event = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00', status: 'publish' };
@@ -151,11 +151,16 @@ describe('Idempotency-Key on creates', () => {
       it(`with the companion plugin a retry of POST ${path} gets the record that was created`, async () => {
         cms.hasCompanion = true;
         failOnce(true);
+        // The gateway may have ended meanwhile: no poll has found the record.
+        cms.beforeRequest = ({ order }) => (order === undefined ? undefined : unavailable());
         expect((await create(path, body, 'k')).status).to.equal(502);
         for (let retry = 0; retry < 2; retry += 1) {
           const again = await create(path, body, 'k');
           expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
           expect(cms.all().map(({ id }) => id)).to.deep.equal([again.body.id]);
+          const collection = path.slice(1);
+          const { body: list } = await gateway.request(`${path}?hide_empty=0`);
+          expect(list[collection].map(({ id }: { id: number }) => id)).to.deep.equal([again.body.id]);
         }
         expect(cms.writes).to.have.length(1);
       });
