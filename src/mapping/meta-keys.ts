@@ -63,6 +63,15 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
   return [...keys.values()];
 }
 
+/** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
+export const pathsWithoutPassword = (events: KindSpec): string[] =>
+  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) => {
+    const spec = events.fields?.[name];
+    return spec === undefined
+      ? []
+      : usesOf(spec, FIELDS.event[name]!, true).map(({ path }) => (parsePath(path) ?? []).join('.'));
+  });
+
 function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
   const spec: FieldSpec = typeof fieldSpec === 'string' ? { at: fieldSpec } : fieldSpec;
   const writable = !readOnly && !spec.readOnly;

@@ -41,6 +41,7 @@ interface Event {
   description: string;
   website: string;
 }
+type Rest = { id: number; content: { protected: boolean }; meta: Record<string, unknown> };
 type Listed = { events: Event[]; total: number };
 
 const wp = `${siteUrl}/wp-json/wp/v2`;
@@ -48,6 +49,43 @@ const DATES = { start_date: '2034-05-06 10:00:00', end_date: '2034-05-06 12:00:0
 const onTheDay = `${calendar}/events?start_date=2034-05-06&end_date=2034-05-06&per_page=50`;
 const NAMED = { title: 'Supper (m)', description: 'Open <b>kitchen</b> [members]bodysecret[/members]' };
 const META = { start_date: DATES.start_date, end_date: DATES.end_date, timezone: 'UTC' };
+
+describe('records with a password', () => {
+  const KEPT = ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'];
+  const FILLED: Record<string, Record<string, unknown>> = {
+    venues: { address: '1 Secret St', city: 'Ely', phone: '555', website: 'https://secret.example', show_map: true },
+    organizers: { phone: '555', email: 'secret@example.org', website: 'https://secret.example' },
+    events: {
+      ...META,
+      all_day: true,
+      cost: '77.77',
+      website: 'https://secret.example',
+      venue_ids: [1],
+      organizer_ids: [1],
+    },
+  };
+
+  for (const [base, meta] of Object.entries(FILLED))
+    it(`show visitors nothing but an event’s dates, in ${base} of the site’s own API`, async () => {
+      const json = { title: 'Closed', status: 'publish', password: 'word', meta };
+      const created = await request<Rest>(`${wp}/${base}`, { as: 'admin', method: 'POST', json });
+      expect(created.status).to.equal(201);
+      const url = `${wp}/${base}/${created.body.id}`;
+      const shown = { ...created.body.meta, ...meta };
+      const single = await request<Rest>(url);
+      const list = await request<Rest[]>(`${wp}/${base}?include=${created.body.id}`);
+      for (const record of [single.body, list.body[0]!, (await request<Rest>(url, { as: 'subscriber' })).body]) {
+        expect(record.content.protected).to.equal(true);
+        expect(Object.keys(record.meta)).to.have.members(Object.keys(shown));
+        for (const [key, value] of Object.entries(record.meta))
+          if (KEPT.includes(key)) expect(value, key).to.deep.equal(shown[key]);
+          else expect([[], '', null], key).to.deep.include(value);
+      }
+      for (const full of [await request<Rest>(`${url}?password=word`), await request<Rest>(url, { as: 'editor' })])
+        expect(full.body.meta).to.deep.include(meta);
+      await request(`${url}?force=true`, { as: 'admin', method: 'DELETE' });
+    });
+});
 
 describe('a site that shows members more than the public', () => {
   before(() => writeFileSync(PLUGIN, MEMBERS));

@@ -145,6 +145,74 @@ describe('the companion plugin in PHP', () => {
     ]);
   });
 
+  describe('of a record with a password', () => {
+    const fields = {
+      start_date: 'meta.dates.start',
+      end_date: {
+        parts: [
+          { at: 'meta.end_day', format: 'Y-m-d' },
+          { at: 'acf.end_hour', format: 'H:i' },
+        ],
+      },
+      cost: 'meta.price',
+      website: 'acf.site',
+      venue: 'meta.places',
+    } as const;
+    const STORED = {
+      meta: {
+        dates: { start: '2027-05-01 19:00:00', door: '18:00' },
+        end_day: '2027-05-01',
+        price: '12',
+        places: [7],
+        own: 'x',
+      },
+      acf: { end_hour: '23:00', site: 'https://band.example', seats: 40, gallery: [{ id: 3 }] },
+    };
+    const EMPTIED = {
+      meta: {
+        dates: { start: '2027-05-01 19:00:00', door: '' },
+        end_day: '2027-05-01',
+        price: '',
+        places: [],
+        own: '',
+      },
+      acf: { end_hour: '23:00', site: '', seats: null, gallery: [] },
+    };
+
+    /** What the REST API shows of the record `STORED` of a type, whose password is "word". */
+    function shown(existing: boolean, { supports = '', sent = {}, isEditor = false, locked = true } = {}): unknown {
+      const site = `
+        function post_password_required($post) { return ${locked}; }
+        function current_user_can($capability, $id) { return ${isEditor} && array($capability, $id) === array('edit_post', 7); }
+        ${supports && `add_post_type_support('gig', '${supports}');`}
+        function shown() {
+          $response = (object) array('data' => json_decode('${JSON.stringify(STORED)}', true));
+          $post = (object) array('ID' => 7, 'post_password' => 'word');
+          $request = new ArrayObject(json_decode('${JSON.stringify({ password: null, ...sent })}', true));
+          return apply_filters('rest_prepare_gig', $response, $post, $request)->data;
+        }`;
+      const source = sourceWith(fields, { wordpress: { posts: { events: { type: 'gig', existing } } } });
+      return evaluate(companionPlugin(compileMapping(source, 'sample')), site, 'shown()');
+    }
+
+    it('shows everybody the dates alone, and all to its editors and with the password', () => {
+      expect(shown(false)).to.deep.equal(EMPTIED);
+      expect(shown(false, { sent: { password: 'wrong' } })).to.deep.equal(EMPTIED);
+      expect(shown(false, { sent: { password: ['word'] } })).to.deep.equal(EMPTIED);
+      expect(shown(false, { sent: { password: 'word' } })).to.deep.equal(STORED);
+      expect(shown(false, { isEditor: true })).to.deep.equal(STORED);
+      expect(shown(false, { locked: false })).to.deep.equal(STORED);
+    });
+
+    it('of another plugin’s type empties what it has opened alone', () => {
+      expect(shown(true, { supports: 'custom-fields' })).to.deep.equal({
+        meta: { ...EMPTIED.meta, own: 'x' },
+        acf: STORED.acf,
+      });
+      expect(shown(true)).to.deep.equal({ meta: EMPTIED.meta, acf: STORED.acf });
+    });
+  });
+
   describe('beside an event plugin', () => {
     const register = (key: string, more = '') =>
       `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;

@@ -46,6 +46,10 @@ function taxonomy_exists( $taxonomy ) {
 	return true;
 }
 function register_taxonomy_for_object_type() {}
+function post_type_supports( $type, $feature ) {
+	global $supports;
+	return in_array( "$type $feature", $supports, true );
+}
 function add_post_type_support( $type, $feature ) {
 	global $supports;
 	$supports[] = "$type $feature";

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
-import { type MetaKey, metaKeys } from '../../mapping/meta-keys.ts';
+import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
 export interface PluginOptions {
@@ -120,6 +120,7 @@ function postTypesOf(source: MappingFile): Record<string, PhpType> {
       // A type that the mapping does not describe is another plugin's.
       existing: spec?.existing ?? spec === undefined,
       meta: metaOf(kind, kindSpec, source.event),
+      without_password: kind === 'event' ? pathsWithoutPassword(kindSpec) : [],
     };
   }
   return types;

@@ -88,6 +88,7 @@ function collection_of_taxonomy($taxonomy) {
         if (empty($definition['existing'])) {
             $own[$type] = $definition;
             register_keys('post', $type, $definition['meta']);
+            hide_with_password($type);
         }
     }
     $rules = \md5((string) \wp_json_encode([TYPES, TAXONOMIES]));
@@ -108,7 +109,10 @@ function collection_of_taxonomy($taxonomy) {
     foreach (TYPES as $type => $definition) {
         if (!empty($definition['existing']) && $definition['meta'] && \post_type_exists($type)) {
             // Without it REST responses have no "meta".
-            \add_post_type_support($type, 'custom-fields');
+            if (!\post_type_supports($type, 'custom-fields')) {
+                \add_post_type_support($type, 'custom-fields');
+                hide_with_password($type);
+            }
             open_keys('post', $type, $definition['meta']);
         }
     }
@@ -204,6 +208,49 @@ function open_keys($object, $subtype, $keys) {
         $opened[$key] = $definition;
     }
     ignore_unchanged($object, $subtype, $opened);
+    if ($object === 'post') {
+        hide_with_password($subtype, \array_keys($opened));
+    }
+}
+
+/**
+ * WordPress hides the content of a record with a password, and shows its meta. Empties the meta too, but for the event's dates, for everybody
+ * who has neither given the password nor may edit the record. $keys: only these.
+ */
+function hide_with_password($type, $keys = null) {
+    \add_filter("rest_prepare_$type", function ($response, $post, $request) use ($type, $keys) {
+        $password = $request['password'];
+        $is_given = \is_string($password) && \hash_equals((string) $post->post_password, $password);
+        if (!\post_password_required($post) || $is_given || \current_user_can('edit_post', $post->ID)) {
+            return $response;
+        }
+        // Advanced Custom Fields itself shows its fields of other types.
+        foreach (empty(TYPES[$type]['existing']) ? ['meta', 'acf'] : ['meta'] as $root) {
+            foreach ($response->data[$root] ?? [] as $key => $value) {
+                if ($keys === null || \in_array($key, $keys, true)) {
+                    $response->data[$root][$key] = emptied($value, "$root.$key", TYPES[$type]['without_password']);
+                }
+            }
+        }
+        return $response;
+    }, \PHP_INT_MAX, 3);
+}
+
+/** The value at the path, such as "meta.place", emptied but for its parts at the paths in $shown, such as "meta.place.zone". */
+function emptied($value, $path, $shown) {
+    if (\in_array($path, $shown, true)) {
+        return $value;
+    }
+    $has_shown_parts = \is_array($value) && \array_filter($shown, function ($one) use ($path) {
+        return \strpos($one, "$path.") === 0;
+    });
+    if ($has_shown_parts) {
+        foreach ($value as $key => $part) {
+            $value[$key] = emptied($part, "$path.$key", $shown);
+        }
+        return $value;
+    }
+    return \is_string($value) ? '' : (\is_scalar($value) ? null : []);
 }
 
 /** Drops keys that a REST request sends back unchanged, so that WordPress does not write them. */

@@ -13,6 +13,7 @@ namespace CalendarGateway\Site;
         && !\registered_meta_key_exists('post', '_EventStartDate')) {
         $meta = new \Tribe__Events__Editor__Meta();
         $meta->register();
+        \array_map(__NAMESPACE__ . '\\hide_with_password', \array_keys(TYPES));
         keep_cost($meta);
     } elseif (is_gateway_request() && \function_exists('tribe') && \tribe()->isBound('events.editor.meta')) {
         keep_cost(\tribe('events.editor.meta'));
