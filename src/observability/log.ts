@@ -52,6 +52,7 @@ const LINES: {
     message: ({ from, to, why }) => `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
   },
   'sync-progress': { level: 'info', message: ({ collection }) => `initial sync of ${collection}` },
+  'sync-decision': { level: 'debug', message: ({ collection, decision }) => `${collection}: ${decision}` },
   'sync-poll': {
     level: 'debug',
     message: ({ changed, removed }) => `polled the CMS: ${changed} changed, ${removed} deleted`,
@@ -83,7 +84,7 @@ const BREAKER = {
 };
 
 /** Fields that the message already contains; `pretty` lines omit them. */
-const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
+const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
 
 /** The longest that a line waits. */
 const FLUSH_MS = 200;

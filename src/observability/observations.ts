@@ -31,6 +31,8 @@ export type Observation =
   | { type: 'queue'; waiting: number; running: number }
   | { type: 'sync-state'; from: ReplicaState; to: ReplicaState; why: string }
   | { type: 'sync-progress'; collection: string; done: number; total: number }
+  /** Why the sync did something with records, and the values that led to it: for the log at level debug. */
+  | { type: 'sync-decision'; collection: string; decision: string; values: object }
   | { type: 'sync-poll'; requests: number; changed: number; removed: number; durationMs: number }
   /** The replica's file was unusable: the gateway renamed it to `file` and started a new replica. */
   | { type: 'replica-quarantined'; file: string; reason: string }

@@ -32,6 +32,10 @@ export interface SyncContext {
   readonly memory: SyncMemory;
 }
 
+/** Logs a decision about records at level debug: `decided(context, 'events', 'delete', { ids, total })`. */
+export const decided = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
+  observe({ type: 'sync-decision', collection, decision, values });
+
 /** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
@@ -152,8 +156,6 @@ export interface KindMemory {
   reconciledTotal: number | undefined;
   /** Long lists of terms are read a few pages at each poll. */
   nextTermPage: number;
-  /** Where the poll continues among the scheduled records that the CMS should have published long ago. */
-  lastOverdueId: number;
 
   suspended: SuspendedDeletions | undefined;
   recentDeletions: { atMs: number; count: number }[];
@@ -331,7 +333,6 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   usualExcess: 0,
   reconciledTotal: undefined,
   nextTermPage: 1,
-  lastOverdueId: 0,
   suspended: undefined,
   recentDeletions: [],
   knownFields: undefined,

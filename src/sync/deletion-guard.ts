@@ -6,7 +6,14 @@ import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
 import type { Collection, CollectionPart } from './collections.ts';
-import { collectionOf, isComplete, type SuspendedDeletions, type SyncContext, type SyncMemory } from './context.ts';
+import {
+  collectionOf,
+  decided,
+  isComplete,
+  type SuspendedDeletions,
+  type SyncContext,
+  type SyncMemory,
+} from './context.ts';
 import { countRecords } from './replica-records.ts';
 
 /**
@@ -71,8 +78,10 @@ function countRecentDeletions({ memory, clockMs }: SyncContext, kind: Kind): num
 }
 
 /** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
-export function suspendDeletions({ memory, clockMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
+export function suspendDeletions(context: SyncContext, kind: Kind, missing: readonly number[]): void {
   if (missing.length === 0) return;
+  const { memory, clockMs } = context;
+  decided(context, collectionOf(context, kind)!.name, 'the deletion waits for confirmation', { ids: missing });
   const kindMemory = memory.kinds[kind];
   kindMemory.suspended ??= { records: new Map(), nextReviewMs: clockMs(), reason: WAITING };
   const { records } = kindMemory.suspended;
@@ -113,6 +122,7 @@ export async function reviewSuspended(context: SyncContext, collection: Collecti
   const isConfirmed = (id: number) => existing.size === 0 || (sample.has(id) && !existing.has(id));
   for (const [id, wait] of waiting)
     Object.assign(wait, isConfirmed(id) ? { reviews: wait.reviews + 1 } : { sinceMs: clockMs(), reviews: 0 });
+  decided(context, collection.name, 'review of deletions that wait', { existing: [...existing], due });
   const [first] = existing;
   suspended.reason = first === undefined ? WAITING : `record ${first} exists when the gateway reads it by id`;
   return due.filter(isConfirmed);

@@ -4,7 +4,7 @@
 import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, seriesIdOf } from '../model/records.ts';
-import type { SyncContext } from './context.ts';
+import { decided, type SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
@@ -36,6 +36,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, name } of collections) {
     const ids = idsOf(name);
+    if (ids.size > 0) decided(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
     // Responses to the requests in progress are outdated, as after a write of the gateway.
     for (const id of ids) markWritten(memory, kind, id, clockMs());
     markDirty(memory, kind, ids);

@@ -3,7 +3,7 @@
 
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
-import { type ResyncProgress, resyncState, type SyncContext, type SyncMemory } from './context.ts';
+import { decided, type ResyncProgress, resyncState, type SyncContext, type SyncMemory } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { forgetMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
@@ -93,6 +93,7 @@ async function resyncPages(context: SyncContext, collection: Collection, progres
   });
   let pagesRead = 0;
   for await (const { records, readMark, cursor, isLast } of pages) {
+    decided(context, collection.name, 'full resync: read a page', { records: records.length, cursor, isLast });
     await ingestRecords(context, collection, records, readMark);
     for (const record of records) progress.seen?.add(idOf(record));
     progress.cursor = cursor;

@@ -8,7 +8,7 @@ import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
-import type { SyncContext } from './context.ts';
+import { decided, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import {
@@ -94,11 +94,14 @@ function acceptRecords(
   for (const cmsRecord of batch) {
     const id = idOf(cmsRecord);
     if (isOutdated(memory, collection.kind, id, readMark)) {
+      decided(context, collection.name, 'refuse: changed after it was requested', { id, readMark });
       markDirty(memory, collection.kind, [id]);
       continue;
     }
     const record = collection.read(cmsRecord, memory.site, memory.links.tables);
     if (!accept(context, collection, record, stored.get(id), readMark, byId)) {
+      const sent = stampOf(cmsRecord).modifiedUtc;
+      decided(context, collection.name, 'refuse: older than in the replica', { id, sent, stored: stored.get(id) });
       markDirty(memory, collection.kind, [id]);
       continue;
     }
@@ -172,6 +175,16 @@ function isStaleConfirmed(
   return stale.responses >= STALE_RESPONSE.responses && clockMs() - stale.sinceMs >= STALE_RESPONSE.ms;
 }
 
+/** Of which records the CMS sends older versions, which may be those of a restored backup; undefined if of none. */
+export function staleReason({ memory, collections }: SyncContext): string | undefined {
+  const waiting = collections.flatMap(({ kind, name }) => {
+    const { length } = [...memory.kinds[kind].staleResponses.values()].filter(({ responses }) => responses > 1);
+    return length > 0 ? `${length} records of "${name}"` : [];
+  });
+  if (waiting.length === 0) return undefined;
+  return `the CMS sends older versions of ${waiting.join(', ')}, as after a restored backup: waiting for confirmation`;
+}
+
 /**
  * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
  * returns the change and the ids of the collection's records in it; it is called again if another change came
@@ -202,6 +215,8 @@ async function commitAndPruneEmbedded(
 }
 
 interface FetchOptions {
+  /** For the log. */
+  reason: string;
   /** Records that a webhook reported: the deletion guard reads them one by one. */
   reported?: ReadonlySet<number> | undefined;
   /** The deletion guard has already confirmed that missing records may be deleted. */
@@ -216,9 +231,10 @@ export async function fetchRecords(
   context: SyncContext,
   collection: Collection,
   recordIds: readonly number[],
-  { reported, isConfirmed = false }: FetchOptions = {},
+  { reason, reported, isConfirmed = false }: FetchOptions,
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
+  if (ids.length > 0) decided(context, collection.name, 'fetch', { ids, reason });
   const { pageSize, memory } = context;
   const size = collection.spec.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
   const missing: { ids: number[]; readMark: number }[] = [];
@@ -278,7 +294,8 @@ export async function fetchDirty(
   const { kind } = collection;
   const dirty = takeDirty(memory, kind);
   try {
-    await fetchRecords(context, collection, [...dirty, ...memory.kinds[kind].unsettled.keys()], { reported });
+    const ids = [...dirty, ...memory.kinds[kind].unsettled.keys()];
+    await fetchRecords(context, collection, ids, { reason: 'changed, or may change again', reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
@@ -302,6 +319,7 @@ async function deleteRecords(
       const deletable = deletableIds(context, collection, batch, readMark);
       return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };
     });
+    decided(context, collection.name, 'delete', { ids: batch, removed });
     if (removed > 0) memory.kinds[kind].revision += 1;
     memory.tally.removed += removed;
     await nextTurn();
@@ -324,6 +342,7 @@ function deletableIds(
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
   for (const id of certain) memory.kinds[kind].unsettled.delete(id);
+  for (const id of certain) memory.kinds[kind].staleResponses.delete(id);
   const stored = stampsById(context, collection, certain);
   const deletable = certain.filter((id) => {
     const status = stored.get(id)?.status;

@@ -7,7 +7,7 @@ import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readImages, readMediaPage } from './cms-reader.ts';
 import { PUBLIC_SCOPE, stampOf } from './collections.ts';
-import { STATE_KEYS, type SyncContext } from './context.ts';
+import { decided, STATE_KEYS, type SyncContext } from './context.ts';
 import { areAllMissing } from './deletion-guard.ts';
 import { MODIFIED_RESOLUTION_MS, markDirty } from './dirty-records.ts';
 import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } from './paginate.ts';
@@ -33,6 +33,7 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
   const stored = [...replica.getImages(missing).keys()];
+  if (ids.length > 0) decided(context, MEDIA.collection, 'fetch images', { ids, missing });
   if (stored.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, stored)))
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {

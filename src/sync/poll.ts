@@ -8,7 +8,7 @@ import { type Collection, stampOf } from './collections.ts';
 import { restartResync, resyncState, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
-import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
+import { fetchDirty, fetchRecords, ingestRecords, staleReason } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { isWatermarkSettled, type MarkedPage, modifiedSince, updateWatermarkAge } from './paginate.ts';
@@ -22,18 +22,13 @@ import { findDiffering } from './replica-records.ts';
  */
 const TERM_PAGES_PER_POLL = 5;
 
-/**
- * A scheduled record is fetched at every poll for this long after its date. Later, a poll fetches some of
- * these records in turn.
- */
+/** A scheduled record is fetched at every poll for this long after its date. Later, the full resync finds its publication. */
 const RECENTLY_DUE_MS = 10 * 60_000;
-/** Scheduled records that one poll fetches of those that the CMS should have published long ago. */
-const OVERDUE_PER_POLL = 100;
 
 /**
- * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has
- * records that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them. Throws what
- * the CMS throws.
+ * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has records
+ * that the CMS's lists leave out, or newer versions than the CMS sends: until that is confirmed, the replica keeps them.
+ * Throws what the CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
@@ -54,10 +49,13 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   await commit(() => ({ state: { [STATE_KEYS.watermarks]: JSON.stringify(watermarks) } }));
   for (const collection of present) {
     const ids = await reviewSuspended(context, collection);
-    if (ids.length > 0) await fetchRecords(context, collection, ids, { isConfirmed: true });
+    if (ids.length > 0)
+      await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
   return (
-    [suspensionReason(context), absenceReason(context)].filter((reason) => reason !== undefined).join('; ') || undefined
+    [suspensionReason(context), absenceReason(context), staleReason(context)]
+      .filter((reason) => reason !== undefined)
+      .join('; ') || undefined
   );
 }
 
@@ -119,7 +117,7 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
     }
   }
   const { total, readMark } = result ?? { total: 0, readMark: 0 };
-  await fetchRecords(context, collection, [...differing]);
+  await fetchRecords(context, collection, [...differing], { reason: 'the list of changes differs' });
   memory.watermarkUtc = newestUtc;
   memory.isPolled = true;
   memory.watermarkAge = updateWatermarkAge(memory.watermarkAge, newestUtc, sentAtMs(context, readMark));
@@ -152,15 +150,10 @@ async function fetchDueScheduled(context: SyncContext, collection: Collection): 
   const { kind } = collection;
   if (!collection.statuses.includes('future') || isTermKind(kind)) return;
   const nowMs = memory.reads.cmsTimeMs;
-  const [nowUtc, recentlyUtc] = [formatWallTime(nowMs), formatWallTime(nowMs - RECENTLY_DUE_MS)];
-  const due = replica.dueScheduled(kind, nowUtc);
-  const recent = due.filter(({ dateUtc }) => dateUtc >= recentlyUtc).map(({ id }) => id);
-  const overdue = due.filter(({ dateUtc }) => dateUtc < recentlyUtc).map(({ id }) => id);
-  const { lastOverdueId } = memory.kinds[kind];
-  const rotated = [...overdue.filter((id) => id > lastOverdueId), ...overdue.filter((id) => id <= lastOverdueId)];
-  const next = rotated.slice(0, OVERDUE_PER_POLL);
-  memory.kinds[kind].lastOverdueId = next.at(-1) ?? 0;
-  await fetchRecords(context, collection, [...recent, ...next]);
+  const recentlyUtc = formatWallTime(nowMs - RECENTLY_DUE_MS);
+  const due = replica.dueScheduled(kind, formatWallTime(nowMs)).filter(({ dateUtc }) => dateUtc >= recentlyUtc);
+  const ids = due.map(({ id }) => id);
+  await fetchRecords(context, collection, ids, { reason: 'the date of publication has come' });
 }
 
 export interface PollLoop {

@@ -16,7 +16,7 @@ import {
   readUnlessRefused,
 } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
-import { type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
+import { decided, type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 
 /**
@@ -69,6 +69,8 @@ export async function readPublicViews(
     // A delayed database in front of the CMS may not have the record yet: the next poll reads it again.
     const isNewlyWithheld =
       view?.status === WITHHELD && viewsOrMode !== 'withheld' && !isWithheld(context, collection.spec, id);
+    if (!view) decided(context, collection.name, 'refuse: the public view is older', { id });
+    if (isNewlyWithheld) decided(context, collection.name, 'withhold: visitors do not get it', { id });
     if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
     return view ? [view] : [];
   });

@@ -6,7 +6,7 @@ import type { CmsRecord } from '../cms/port.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
-import type { SyncContext } from './context.ts';
+import { decided, type SyncContext } from './context.ts';
 import { endSuspension, isMassDeletion, suspendDeletions, suspendedIds } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
 import { type PageRequest, paginate } from './paginate.ts';
@@ -28,8 +28,10 @@ export async function reconcile(context: SyncContext, collection: Collection): P
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
   const { usualExcess, reconciledTotal } = context.memory.kinds[collection.kind];
-  if (collection.spec.dedupe) return reconciledTotal === total;
-  return total - listedCount(context, collection) === usualExcess;
+  const listed = listedCount(context, collection);
+  const matches = collection.spec.dedupe ? reconciledTotal === total : total - listed === usualExcess;
+  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, usualExcess, reconciledTotal });
+  return matches;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function deleteUnlisted(
   endSuspension(context.memory, collection.kind, listed);
   const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
   if (isMassDeletion(context, collection, unlisted.length)) suspendDeletions(context, collection.kind, unlisted);
-  else await fetchRecords(context, collection, unlisted);
+  else await fetchRecords(context, collection, unlisted, { reason: 'in no list' });
 }
 
 /** Suspended records are in no list. */
@@ -65,7 +67,8 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
   for (const order of ['-id', '-date'] as const) {
     const page = await readPage(context, collection, { order, limit: context.pageSize, detail: 'stamp' });
     total = page.total;
-    await fetchRecords(context, collection, findDiffering(context, collection, page.records.map(stampOf)));
+    const differing = findDiffering(context, collection, page.records.map(stampOf));
+    await fetchRecords(context, collection, differing, { reason: `the newest by ${order.slice(1)} differ` });
     if (matchesTotal(context, collection, total)) break;
   }
   return total;
@@ -81,18 +84,21 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
     return (await readPage(context, collection, request)).records;
   };
-  await fetchRecords(context, collection, await findDeleted(ids, surplus, context.pageSize, readFrom));
+  decided(context, collection.name, 'search for deleted records', { surplus, total });
+  const deleted = await findDeleted(ids, surplus, context.pageSize, readFrom);
+  await fetchRecords(context, collection, deleted, { reason: 'the search finds them in no list' });
   return matchesTotal(context, collection, total);
 }
 
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
 async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
   const { dedupe } = collection.spec;
+  decided(context, collection.name, 'compare the whole list of ids', {});
   let list = await listIds(context, collection);
   // The list changed while it was read.
   for (let attempt = 1; !dedupe && list.ids.size < list.total && attempt < MAX_ATTEMPTS; attempt += 1)
     list = await listIds(context, collection);
-  await fetchRecords(context, collection, list.differing);
+  await fetchRecords(context, collection, list.differing, { reason: 'the list of ids differs' });
   await deleteUnlisted(context, collection, list.ids);
   const memory = context.memory.kinds[collection.kind];
   if (dedupe) memory.reconciledTotal = list.total;

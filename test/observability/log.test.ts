@@ -51,6 +51,15 @@ describe('log', () => {
     expect({ ...succeeded, level: 40, time: failed!.time, status: 502, msg: failed!.msg }).to.deep.equal(failed);
   });
 
+  it('writes decisions of the sync at level debug only', () => {
+    const values = { ids: [3, 7], reason: 'in no list' };
+    const decision: Observation = { type: 'sync-decision', collection: 'events', decision: 'fetch', values };
+    log()(decision);
+    expect(output).to.equal('');
+    log({ level: 'debug' })(decision);
+    expect(lines()[0]).to.deep.include({ level: 20, type: 'sync-decision', msg: 'events: fetch', values });
+  });
+
   it('names the level of a line once: readers of JSON disagree about a key that is there twice', () => {
     log()({ type: 'message', level: 'warn', message: 'a text' });
     expect(output.match(/"level":/g)).to.have.length(1);

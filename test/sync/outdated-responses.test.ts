@@ -84,7 +84,28 @@ describe('outdated responses', () => {
       site.cms.editSilently(10, restored);
       for (let n = 0; n < 12; n += 1) await site.poll();
       expect(titleOf(site.replica, 'event', 10)).to.equal('Written');
+      const reason =
+        'the CMS sends older versions of 1 records of "events", as after a restored backup: waiting for confirmation';
+      expect(site.sync.status()).to.include({ state: 'stale', reason });
+      expect(site.observations).to.deep.include({ type: 'sync-state', from: 'live', to: 'stale', why: reason });
       for (let n = 0; n < 30; n += 1) await site.poll();
+      expectInSync(site);
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('is not waited for any more after the record was deleted', async () => {
+      site = await syncedSite();
+      await site.poll();
+      const older = { ...site.cms.posts.get(10)! };
+      site.cms.edit(10, { title: 'Written' });
+      await site.poll();
+      site.cms.editSilently(10, older);
+      await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+      for (let n = 0; n < 2; n += 1) await site.poll();
+      expect(site.sync.status().state).to.equal('stale');
+      site.cms.erase(10);
+      await site.poll();
+      expect(site.sync.status().state).to.equal('live');
       expectInSync(site);
     });
 
