@@ -37,7 +37,8 @@ describe('memory of the response cache', () => {
     ['bodies of a few bytes', '_fields=total&', ['identity']],
   ];
   for (const [what, query, accepted] of cases)
-    it(`is at most cache.responseBytes for ${what}`, async () => {
+    it(`is at most cache.responseBytes for ${what}`, async function () {
+      this.timeout(60_000);
       const ask = async (list: number) => {
         const path = `/events?${query}unknown=${list}`;
         for (const encoding of accepted)
