@@ -45,7 +45,7 @@ describe('poll', () => {
         // The full resync takes two polls here. The third saves up to when the change journal is complete.
         for (let n = 0; n < 3; n += 1) await site.poll();
         const before = written();
-        for (let n = 0; n < 5; n += 1) await site.poll();
+        for (let n = 0; n < 3; n += 1) await site.poll();
         expect(written().equals(before)).to.equal(true);
       } finally {
         rmSync(folder, { recursive: true });
