@@ -27,7 +27,7 @@ const COMPARISONS = {
   ends_after: { field: 'end', op: '>', widen: endOfDay },
 } as const satisfies Record<
   string,
-  { field: DateBound['field']; op: DateBound['op']; widen: (wall: WallTime) => WallTime }
+  { field: DateBound['field']; op: DateBound['op']; widen: (wall: WallTime, dayStarts?: string) => WallTime }
 >;
 
 export type DateParameter = keyof typeof COMPARISONS;
@@ -69,9 +69,9 @@ const SECOND_MS = 1000;
  */
 export function dateWindow(
   values: Partial<Record<DateParameter, string>>,
-  options: { strict: boolean; nowMs: number; zone: Zone; withDefaults: boolean },
+  options: Clock & { strict: boolean; dayStarts?: string | undefined; withDefaults: boolean },
 ): DateWindow {
-  const { strict, nowMs, zone } = options;
+  const { strict, nowMs, zone, dayStarts } = options;
   const hasExplicitBound = EXPLICIT_PARAMETERS.some((name) => values[name] !== undefined);
   const bounds: DateBound[] = [];
   const effective: DateWindow['effective'] = {};
@@ -83,11 +83,13 @@ export function dateWindow(
     const text = values[name];
     let wall: WallTime | undefined;
     if (text !== undefined) {
-      wall = strict ? parseWallTimeIn(name, text, options) : widen(wholeDay(name, text, options));
+      wall = strict
+        ? parseWallTimeIn(name, text, options)
+        : widen(startOfDay(wholeDay(name, text, options)), dayStarts);
       isAbsolute &&= ABSOLUTE.test(text);
     } else if (options.withDefaults && !hasExplicitBound && isDefaulted(name)) {
       defaults ??= defaultWindow(nowMs, zone);
-      wall = strict ? defaults[name] : widen(defaults[name]);
+      wall = strict ? defaults[name] : widen(startOfDay(defaults[name]), dayStarts);
       // The default end moves with the minute; only its day stays until midnight.
       isAbsolute &&= !strict;
     }
@@ -174,7 +176,7 @@ export interface EventTimes {
 export function eventTimes(
   sent: { start?: string; end?: string; timezone?: string; allDay?: boolean },
   before: EventTimes | undefined,
-  site: { zone: Zone; zoneName: string; nowMs: number },
+  site: Clock & { zoneName: string; dayStarts?: string | undefined },
 ): EventTimes {
   const timezone = sent.timezone === '' ? site.zoneName : (sent.timezone ?? before?.timezone ?? site.zoneName);
   const zone = parseZone(timezone) ?? site.zone;
@@ -187,8 +189,8 @@ export function eventTimes(
   if (before && sent.end === undefined && before.end === before.start && end < start) end = start;
   if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
   if (allDay && start !== '') {
-    start = startOfDay(start);
-    end = endOfDay(end);
+    start = startOfDay(start, site.dayStarts);
+    end = endOfDay(end, site.dayStarts);
   }
   const isSent = sent.start !== undefined || sent.end !== undefined;
   if (isSent && end < start && !repeatedSpanToUtc(start, end, zone)) {

@@ -72,6 +72,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       strict: values.strict_dates === true,
       nowMs: services.nowMs(),
       zone: zoneOf(services),
+      dayStarts: services.site().settings?.dayStarts,
       withDefaults: hasDates,
     });
     const bounds = hasDates ? window.bounds : [];
@@ -320,8 +321,9 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
   function timesOf(sent: Record<string, unknown>, stored: EventRecord | undefined): Partial<EventFields> {
     if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
     const zone = zoneOf(services);
-    const { timezone: zoneName } = services.site();
-    const times = eventTimes(sent, stored, { zone, zoneName, nowMs: services.nowMs() });
+    const { timezone: zoneName, settings } = services.site();
+    const site = { zone, zoneName, dayStarts: settings?.dayStarts, nowMs: services.nowMs() };
+    const times = eventTimes(sent, stored, site);
     if (!stored) return times;
     const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
     return Object.fromEntries(changed.map((name) => [name, times[name]]));

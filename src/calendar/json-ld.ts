@@ -3,21 +3,23 @@
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
-import { offsetMinutes, offsetText, parseZone, utcZone } from '../time/zones.ts';
+import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import type { Offer } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
 /** What the `json_ld` of an event shows besides the event itself. */
 export interface EventJsonLdParts {
-  venue: VenueRecord | undefined;
-  organizer: OrganizerRecord | undefined;
+  location: JsonObject | undefined;
+  organizer: JsonObject | undefined;
   image: string | undefined;
+  timezone: string;
   offer: Offer | undefined;
 }
 
-/** An Event with its `@context`. Dates have the offset of the event's zone at that time; a missing date is omitted. */
-export function eventJsonLd(event: EventRecord, { venue, organizer, image, offer }: EventJsonLdParts): JsonObject {
+/** An Event with its `@context`. Dates have the offset of `timezone` at that time; a missing date is omitted. */
+export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonObject {
+  const { location, organizer, image, timezone, offer } = parts;
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
@@ -27,10 +29,10 @@ export function eventJsonLd(event: EventRecord, { venue, organizer, image, offer
     url: event.url,
     eventAttendanceMode: 'https://schema.org/OfflineEventAttendanceMode',
     eventStatus: 'https://schema.org/EventScheduled',
-    ...(event.startUtc === '' ? {} : { startDate: withOffset(event.start, event.startUtc, event.timezone) }),
-    ...(event.endUtc === '' ? {} : { endDate: withOffset(event.end, event.endUtc, event.timezone) }),
-    ...(venue ? { location: venueJsonLd(venue) } : {}),
-    ...(organizer ? { organizer: organizerJsonLd(organizer) } : {}),
+    ...(event.startUtc === '' ? {} : { startDate: withOffset(event.startUtc, timezone) }),
+    ...(event.endUtc === '' ? {} : { endDate: withOffset(event.endUtc, timezone) }),
+    ...(location ? { location } : {}),
+    ...(organizer ? { organizer } : {}),
     ...(offer ? { offers: offers(event, offer) } : {}),
     performer: 'Organization',
   };
@@ -131,10 +133,10 @@ const TYPED = new Map([
 const typedText = (html: string): string =>
   html.replace(/&#(\d{1,20});/g, (entity, code: string) => TYPED.get(Number(code)) ?? entity);
 
-/** For example `2027-01-10T10:00:00-05:00`. */
-function withOffset(wall: string, utc: string, timezone: string): string {
-  const minutes = offsetMinutes(utc, parseZone(timezone) ?? utcZone);
-  return `${wall.replace(' ', 'T')}${offsetText(minutes, ':')}`;
+/** For example `2027-01-10T10:00:00-05:00`. An event at 02:30, which the clock skips, is at 03:30. */
+function withOffset(utc: string, timezone: string): string {
+  const zone = parseZone(timezone) ?? utcZone;
+  return `${utcToWall(utc, zone).replace(' ', 'T')}${offsetText(offsetMinutes(utc, zone), ':')}`;
 }
 
 /** Writes every second character as an HTML entity against address harvesters, the same way each time. */

@@ -128,7 +128,13 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     if (options.single && !record.protected) {
       const [venue] = unprotectedRecords('venue', record.venues, audience);
       const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
-      json.json_ld = eventJsonLd(record, { venue, organizer, image: image?.url, offer });
+      json.json_ld = eventJsonLd(record, {
+        location: venue && venueJsonLd(venue, replica.getImage(venue.image)?.url),
+        organizer: organizer && organizerJsonLd(organizer, replica.getImage(organizer.image)?.url),
+        image: image?.url,
+        timezone: site().settings?.timezoneMode === 'site' ? site().timezone : record.timezone,
+        offer,
+      });
     }
     return json;
   }

@@ -29,6 +29,7 @@ import {
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
 import { checkReferencePaths, checkStatusPaths, checkVisibilityFields } from './reserved-paths.ts';
+import { endOnDayOfStart, sendSharedTogether } from './shared-paths.ts';
 
 /**
  * @param file names the mapping in error messages
@@ -81,6 +82,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
   const customFields = compileCustomFields(kind, spec, file);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
+  sendSharedTogether(writable);
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
@@ -189,6 +191,9 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
       if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
     });
   }
+  const find = (name: string) => compiled.fields.find((field) => field.name === name);
+  const [start, end] = [find('start_date'), find('end_date')];
+  if (start && end) end.accessor = endOnDayOfStart(start.accessor, end.accessor);
   return compiled;
 }
 

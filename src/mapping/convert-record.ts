@@ -1,6 +1,7 @@
 // Converts between CMS records and records with the compiled fields of a mapping: reads the single fields and what
 // several determine together, and makes the body of a CMS request of changed fields.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError } from '../errors.ts';
 import { FIELDS, type Field } from '../interface/fields.ts';
@@ -19,12 +20,13 @@ import {
 import { searchableText } from '../text/html.ts';
 import { cutHtml, percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
-import { parseZone, repeatedSpanToUtc, wallToUtc } from '../time/zones.ts';
+import { parseZone, repeatedSpanToUtc, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
 import { valueAt, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
+import { writtenPaths } from './shared-paths.ts';
 
 export interface ReaderOptions {
   storedAs: 'posts' | 'terms';
@@ -93,15 +95,18 @@ export function completeEvent(event: EventRecord, site: Site): void {
   if (event.timezone === '') event.timezone = site.timezone;
   if (event.end === '') event.end = event.start;
   if (event.allDay && event.start !== '') {
-    event.start = startOfDay(event.start);
-    event.end = endOfDay(event.end);
+    event.start = startOfDay(event.start, site.settings?.dayStarts);
+    event.end = endOfDay(event.end, site.settings?.dayStarts);
   }
   const zones = { event: event.timezone, site: site.timezone };
   event.startUtc = toUtc(event.start, zones);
   event.endUtc = toUtc(event.end, zones);
-  if (event.endUtc === '' || event.endUtc >= event.startUtc) return;
-  const span = repeatedSpanToUtc(event.start, event.end, eventZone(zones));
+  const isReversed = event.endUtc !== '' && event.endUtc < event.startUtc;
+  const span = isReversed && repeatedSpanToUtc(event.start, event.end, eventZone(zones));
   if (span) [event.startUtc, event.endUtc] = span;
+  if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
+  const zone = siteZone(site.timezone);
+  event.listed = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
 }
 
 /**
@@ -179,10 +184,18 @@ export function createWriter(
     const zones = adjustDates(values, site, current);
     orInvalid('end_date', () => checkOrder(values, current ? { ...read(current, site) } : {}, zones));
     const body: CmsRecord = {};
+    const written = new Map<string, { name: string; stored: unknown }>();
     for (const { name, field, accessor } of writable) {
       const value = values[field.key];
-      if (value !== undefined)
-        orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
+      if (value === undefined) continue;
+      orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
+      for (const path of writtenPaths(accessor)) {
+        const stored = valueAt(body, path.split('.'));
+        const other = written.get(path);
+        if (other && !isDeepStrictEqual(other.stored, stored))
+          throw invalid([other.name, name], `both are stored in "${path}", which cannot have two values`);
+        written.set(path, { name, stored });
+      }
     }
     for (const [name, value] of Object.entries(customValuesOf(changed)))
       orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, { body, current, zones }));
@@ -280,12 +293,15 @@ function orInvalid(name: string, write: () => void): void {
     write();
   } catch (error) {
     if (!(error instanceof UnrepresentableValue)) throw error;
-    throw new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${name}`, {
-      data: { params: { [name]: `${error.message}.` } },
-      cause: error,
-    });
+    throw invalid([name], error.message, error);
   }
 }
+
+const invalid = (names: string[], reason: string, cause?: unknown): ApiError =>
+  new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}`, {
+    data: { params: Object.fromEntries(names.map((name) => [name, `${reason}.`])) },
+    cause,
+  });
 
 /** The values that a CMS record has, without empty texts. Undefined if there are none. */
 function readCustomFields(

@@ -129,7 +129,7 @@ export function beginCounters(db: Database, invalidate: Invalidate): Counters {
     countDay(event, events) {
       if (events > 0 && !isIrregular(event)) maxDuration = Math.max(maxDuration, durationSeconds(event));
       if (event.hidden) return;
-      const day = Math.floor(wallNumber(event.start) / WALL_DAY);
+      const day = Math.floor(wallNumber((event.listed ?? event).start) / WALL_DAY);
       const featured = featuredColumn(event);
       const key = `${day}/${featured}/${event.status}`;
       const change = days.get(key);

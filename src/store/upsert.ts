@@ -92,12 +92,13 @@ export function beginBatch(
   }
 
   function insertEvent(event: EventRecord): void {
+    const { start, end } = event.listed ?? event;
     const shared = {
       status: event.status,
-      starts: wallNumber(event.start),
+      starts: wallNumber(start),
       published: wallNumber(event.date),
       id: event.id,
-      ends: wallNumber(event.end),
+      ends: wallNumber(end),
       author: event.author,
       featured: featuredColumn(event),
       modified: wallNumber(event.modifiedUtc),
@@ -130,7 +131,7 @@ export function beginBatch(
   function deleteEvent(event: EventRecord): void {
     db.run(sql`DELETE FROM event WHERE id = ${event.id}`);
     counters.countDay(event, -1);
-    const [starts, published] = [wallNumber(event.start), wallNumber(event.date)];
+    const [starts, published] = [wallNumber((event.listed ?? event).start), wallNumber(event.date)];
     for (const { targetKind, targetId } of linksOf(event)) {
       db.run(sql`
         DELETE FROM event_link

@@ -49,12 +49,23 @@ export function dayStartMs(year: number, month: number, day: number): number {
   return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
 
-export function startOfDay(wall: string): string {
-  return `${wall.slice(0, 10)} 00:00:00`;
+const DAY_MS = 86_400_000;
+
+/** When the calendar's day of this date starts: at midnight, or later on a site that says so. */
+export function startOfDay(wall: string, dayStarts = '00:00'): string {
+  return `${wall.slice(0, 10)} ${dayStarts}:00`;
 }
 
-export function endOfDay(wall: string): string {
-  return `${wall.slice(0, 10)} 23:59:59`;
+/** The last second of the calendar's day. A wall time that is the last second of a day stays: `2027-06-12 04:59:59`. */
+export function endOfDay(wall: string, dayStarts?: string): string {
+  const end = wallAfter(startOfDay(wall, dayStarts), DAY_MS - SECOND_MS);
+  return wall.slice(10) === end.slice(10) ? wall : end;
+}
+
+/** The first and the last day of an event that lasts whole days, which begin at the time of its start. */
+export function wholeDays(start: string, end: string): [first: string, last: string] {
+  const sinceMidnight = (parseWallTime(start) ?? 0) - (parseWallTime(startOfDay(start)) ?? 0);
+  return [start.slice(0, 10), wallAfter(end, -sinceMidnight).slice(0, 10)];
 }
 
 /**
@@ -65,6 +76,12 @@ export function endOfDay(wall: string): string {
 export function addMonths(wall: string, months: number): string {
   const date = new Date(wallTimeMs(wall));
   return formatWallTime(date.setUTCMonth(date.getUTCMonth() + months));
+}
+
+/** The wall time so much later; `wall` itself if it is none. */
+export function wallAfter(wall: string, ms: number): string {
+  const from = parseWallTime(wall);
+  return from === undefined ? wall : formatWallTime(from + ms);
 }
 
 /** The parts of a wall time, zero-padded, as in the `*_details` properties of an event. */

@@ -53,9 +53,10 @@ describe('json_ld', () => {
   it('marks a private event, and escapes tags in its title', async () => {
     const record = event(1, { ...NEW_YORK, status: 'private', title: 'T <b>x</b>' });
     const { name } = eventJsonLd(record, {
-      venue: undefined,
+      location: undefined,
       organizer: undefined,
       image: undefined,
+      timezone: record.timezone,
       offer: undefined,
     });
     expect(name).to.equal('Private: T &lt;b&gt;x&lt;/b&gt;');
@@ -153,6 +154,24 @@ describe('json_ld', () => {
     expect(body.venue).to.have.property('json_ld');
     expect(body.organizer[0]).to.have.property('json_ld');
     expect((await fixture.gateway.request('/events')).text).to.not.contain('json_ld');
+  });
+
+  it('has the images of the venue and the organizer', async () => {
+    const { location, organizer: person } = await ld({ venues: [6], organizers: [8] }, [
+      venue(6, { image: 90 }),
+      organizer(8, { image: 91 }),
+    ]);
+    expect(location.image).to.equal(big.url);
+    expect(person.image).to.equal(big.url);
+  });
+
+  it('has the time after the gap for one that the clock skips', async () => {
+    const skipped = { start: '2027-03-14 02:30:00', startUtc: '2027-03-14 07:30:00' };
+    const end = { end: '2027-03-14 04:00:00', endUtc: '2027-03-14 08:00:00' };
+    expect(await ld({ ...skipped, ...end })).to.include({
+      startDate: '2027-03-14T03:30:00-04:00',
+      endDate: '2027-03-14T04:00:00-04:00',
+    });
   });
 
   it('of an all-day event runs from midnight to one second before midnight', async () => {

@@ -98,7 +98,7 @@ describe('the description of a site', () => {
 
   it('needs an address, and a zone or an offset', async () => {
     expect(await siteOf(index)).to.deep.equal(berlin);
-    expect(await siteOf({ ...index, timezone_string: '' })).to.deep.equal({ ...berlin, timezone: '+02:00' });
+    expect(await siteOf({ ...index, timezone_string: '' })).to.deep.equal({ ...berlin, timezone: 'UTC+2' });
     expect(await siteOf({ ...index, gmt_offset: undefined })).to.deep.equal(berlin);
     const { home: _home, ...homeless } = index;
     expect(await siteOf({ ...homeless, url: 'http://club.example/cms' })).to.include({
@@ -122,8 +122,9 @@ describe('the description of a site', () => {
 });
 
 describe('a UTC offset', () => {
-  it('is formatted with sign, hours and minutes', () => {
-    const cases = { '+02:00': 2, '-05:00': -5, '+05:30': 5.5, '-03:30': -3.5, '+05:45': 5.75, '+00:00': 0 };
+  // The Events Calendar stores and shows these; its editor has no choice "+05:30".
+  it('is formatted as The Events Calendar stores it', () => {
+    const cases = { 'UTC+2': 2, 'UTC-5': -5, 'UTC+5.5': 5.5, 'UTC-3.5': -3.5, 'UTC+5.75': 5.75, 'UTC+0': 0 };
     for (const [text, hours] of Object.entries(cases)) expect(formatUtcOffset(hours)).to.equal(text);
   });
 });

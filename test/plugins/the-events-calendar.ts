@@ -75,7 +75,6 @@ const written: Checks = {
     ]);
     const rows = (await site.rows(Number(id))).filter(([key]) => /^_(Event|tribe_featured)/.test(key));
     expect(rows).to.deep.equal([
-      ['_EventAllDay', ''],
       ['_EventCost', '$15'],
       ['_EventCurrencyPosition', 'prefix'],
       ['_EventCurrencySymbol', '$'],
@@ -86,6 +85,7 @@ const written: Checks = {
       ['_EventOrganizerID', String(council)],
       ['_EventOrigin', 'events-calendar'],
       ['_EventShowMap', '1'],
+      ['_EventShowMapLink', ''],
       ['_EventStartDate', DATES.start_date],
       ['_EventStartDateUTC', '2031-08-01 08:00:00'],
       ['_EventTimezone', 'Europe/Paris'],
@@ -118,6 +118,69 @@ const written: Checks = {
     expect(await original(site, id)).to.include({ hide_from_listings: false, featured: false, sticky: false });
     for (const key of ['_EventHideFromUpcoming', '_tribe_featured'])
       expect(await valuesOf(site, id, key), key).to.deep.equal([]);
+  },
+  async 'whole days, maps and manual offsets are stored as the plugin’s own REST API stores them'(site) {
+    const setZone = (name: string, hours: string) =>
+      site.php(`update_option( 'timezone_string', '${name}' ); return update_option( 'gmt_offset', '${hours}' );`);
+    const zone = await site.php<string>(`return get_option( 'timezone_string' );`);
+    await setZone('', '5.5');
+    await site.restartGateway();
+    const json = { title: 'Fair', start_date: '2031-08-02', end_date: '2031-08-03', all_day: true };
+    const ours = (await write(site, 'events', json, 201)).id;
+    const theirs = idOf(await site.wordpress('tribe/events/v1/events', { method: 'POST', json }));
+    const keys = ['_EventAllDay', '_EventStartDate', '_EventEndDate', '_EventTimezone', '_EventTimezoneAbbr'];
+    for (const key of keys)
+      expect(await valuesOf(site, ours, key), key).to.deep.equal(await valuesOf(site, theirs, key));
+    const shown = ['show_map', 'show_map_link', 'timezone', 'timezone_abbr', 'start_date', 'end_date', 'all_day'];
+    const [here, there] = [await original(site, ours), await original(site, theirs)];
+    for (const name of shown) expect(here[name], name).to.deep.equal(there[name]);
+    await setZone(zone, '');
+    await site.restartGateway();
+  },
+  async 'a website that the plugin stores empty stays empty'(site) {
+    const { free } = site.ids;
+    await site.php(`return update_post_meta( ${free}, '_EventURL', '' );`);
+    await site.php(`return wp_update_post( array( 'ID' => ${free}, 'post_content' => 'All day.' ) );`);
+    await arrives(site, `events/${free}`, ({ website }) => website === '');
+    expect((await original(site, free)).website).to.equal('');
+  },
+  async 'with days from 05:00 and times in the site’s zone, days and lists are those of the plugin'(site) {
+    const set = (cutoff: string, mode: string) =>
+      site.php(
+        `tribe_update_option( 'multiDayCutoff', '${cutoff}' ); return tribe_update_option( 'tribe_events_timezone_mode', '${mode}' );`,
+      );
+    const make = (fields: string) =>
+      site.php<number>(`return tribe_events()->set_args( array( 'status' => 'publish', ${fields} ) )->create()->ID;`);
+    await set('05:00', 'site');
+    const ids = [
+      await make(`'title' => 'Day', 'start_date' => '2031-10-11', 'end_date' => '2031-10-11', 'all_day' => true`),
+      await make(`'title' => 'Night', 'start_date' => '2031-10-12 02:00:00', 'end_date' => '2031-10-12 03:00:00'`),
+      await make(
+        `'title' => 'Away', 'start_date' => '2031-10-12 02:00:00', 'end_date' => '2031-10-12 03:00:00', 'timezone' => 'Asia/Tokyo'`,
+      ),
+    ];
+    await site.restartGateway();
+    for (const id of ids) {
+      const [here, there] = [(await site.request(`events/${id}`)).body, await original(site, id)];
+      for (const name of ['start_date', 'end_date', 'utc_start_date', 'utc_end_date', 'timezone'])
+        expect(here[name], `${name} of ${there.title}`).to.equal(there[name]);
+      for (const name of ['startDate', 'endDate'])
+        expect((here.json_ld as Json)[name], `${name} of ${there.title}`).to.equal((there.json_ld as Json)[name]);
+    }
+    for (const query of [
+      '10-10&end_date=2031-10-10',
+      '10-11&end_date=2031-10-11',
+      '10-12&end_date=2031-10-12',
+      '10-10',
+    ]) {
+      const path = `events?start_date=2031-${query}`;
+      const [here, there] = [(await site.request(path)).body, (await site.wordpress(`tribe/events/v1/${path}`)).body];
+      const idsOf = ({ events }: Json) => (events as Json[]).map(({ id }) => id);
+      expect(idsOf(here), path).to.deep.equal(idsOf(there));
+    }
+    for (const id of ids) await site.wordpress(`wp/v2/tribe_events/${id}?force=true`, { method: 'DELETE' });
+    await set('00:00', 'event');
+    await site.restartGateway();
   },
   async 'past events, drafts that are published and deleted events are right in the plugin'(site) {
     const past = await write(

@@ -12,6 +12,7 @@ import {
   parseWallTime,
   startOfDay,
   wallTimeMs,
+  wholeDays,
 } from '../../src/time/wall-time.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,6 +36,16 @@ describe('wall times', () => {
       expect(parseWallTime(text)).to.equal(undefined);
     });
   }
+
+  it('start and end days at midnight, or when the calendar starts them', () => {
+    expect(startOfDay('2027-06-11 10:00:00')).to.equal('2027-06-11 00:00:00');
+    expect(endOfDay('2027-06-11 10:00:00')).to.equal('2027-06-11 23:59:59');
+    expect(startOfDay('2027-06-11 10:00:00', '05:00')).to.equal('2027-06-11 05:00:00');
+    for (const wall of ['2027-06-11 00:00:00', '2027-06-11 23:59:59', '2027-06-12 04:59:59'])
+      expect(endOfDay(wall, '05:00'), wall).to.equal('2027-06-12 04:59:59');
+    expect(wholeDays('2027-06-11 05:00:00', '2027-06-12 04:59:59')).to.deep.equal(['2027-06-11', '2027-06-11']);
+    expect(wholeDays('2027-06-11 00:00:00', '2027-06-12 23:59:59')).to.deep.equal(['2027-06-11', '2027-06-12']);
+  });
 
   it('add days, seconds and months', () => {
     const later = (wall: string, ms: number) => formatWallTime(wallTimeMs(wall) + ms);

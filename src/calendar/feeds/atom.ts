@@ -3,6 +3,7 @@
 import { Feed } from 'feed';
 import { escapeHtml, textLines } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
+import { wholeDays } from '../../time/wall-time.ts';
 import { type CalendarInfo, type FeedEvent, lastChangeMs, placeOf } from './icalendar.ts';
 
 const MAX_TITLE = 500;
@@ -63,7 +64,7 @@ export function atomText(
 /** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
 function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
   if (start === '') return '';
-  const [firstDay, lastDay] = [start.slice(0, 10), end.slice(0, 10)];
+  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
   if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
   const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
   const zone = textLines(timezone, MAX_TITLE).join(' ');

@@ -15,7 +15,7 @@ import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
-import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
 import { epochToWallMs, offsetSpans, parseZone } from '../../time/zones.ts';
 
 /** What a feed uses of a serialized event. Texts are HTML of the CMS. */
@@ -130,7 +130,7 @@ function timesOf(
 ): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'timeZone'> {
   const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
   if (event.all_day) {
-    const [first, last] = [start, end].map((wall) => wallTimeMs(`${wall.slice(0, 10)} 00:00:00`)) as [number, number];
+    const [first, last] = wholeDays(start, end).map((day) => wallTimeMs(`${day} 00:00:00`)) as [number, number];
     const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
     return {
       allDay: true,

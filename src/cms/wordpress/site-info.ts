@@ -4,7 +4,6 @@ import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
-import { offsetText } from '../../time/zones.ts';
 import type { RestCall } from '../client.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login } from '../port.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-api.ts';
@@ -125,8 +124,11 @@ const incomplete = (missing: string): CmsUnavailable =>
 const isIgnored = (error: unknown, credentials: string | undefined): error is CmsRejected =>
   error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
-/** Formats a site's offset in hours, if it has no named time zone: `2` -> `+02:00`, `-3.5` -> `-03:30`. */
-export const formatUtcOffset = (hours: number): string => offsetText(Math.round(hours * 60), ':');
+/**
+ * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events: `5.5`
+ * is `UTC+5.5`. Its editor does not know `+05:30`.
+ */
+export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
 /**
  * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no

@@ -1,6 +1,6 @@
 // The days of events, and dates and times as the pages write them.
 
-import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import { dayStartMs, formatWallTime, parseWallTime, wholeDays } from '../../time/wall-time.ts';
 
 /** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
 export type ShownTimes = {
@@ -37,11 +37,11 @@ export function shiftMonth(month: string, months: number): string {
 /** 0 is Sunday. */
 export const weekdayOf = (day: string): number => new Date(msOf(day)).getUTCDay();
 
-export function spanOf({ start_date: start, end_date: end }: ShownTimes): DaySpan {
+export function spanOf({ start_date: start, end_date: end, all_day }: ShownTimes): DaySpan {
   const first = start.slice(0, 10);
   const isNight = end.slice(0, 10) <= addDays(first, 1) && end.slice(11) < NIGHT_ENDS;
   // An end at midnight belongs to the day before.
-  const last = formatWallTime(msOf(end) - 1000).slice(0, 10);
+  const last = all_day ? wholeDays(start, end)[1] : formatWallTime(msOf(end) - 1000).slice(0, 10);
   const isLong = !isNight && last > first;
   return { first, last: isLong ? last : first, isLong };
 }
@@ -115,7 +115,11 @@ export function createDates(locale: string) {
   /** Date and time in full, with the zone; blank for an event without a date. */
   function when(event: ShownTimes): string {
     if (event.start_date === '') return '';
-    const [start, end] = [msOf(event.start_date), msOf(event.end_date)];
+    const { start_date, end_date } = event;
+    const [start, end] = (event.all_day ? wholeDays(start_date, end_date) : [start_date, end_date]).map(msOf) as [
+      number,
+      number,
+    ];
     const format = event.all_day ? formats.dayAndYear : formats.moment;
     const range = end > start ? unbroken(format.formatRange(start, end)) : format.format(start);
     return event.all_day ? range : `${range} ${event.timezone_abbr}`;

@@ -1,5 +1,6 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
+import { wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
 import { Html, plainText } from './html.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
@@ -54,14 +55,16 @@ function organizers({ organizer }: PublicEvent): object {
   };
 }
 
-const dates = (event: PublicEvent): object => ({
-  startDate: date(event.start_date, event.utc_start_date, event.all_day),
-  endDate: date(event.end_date, event.utc_end_date, event.all_day),
-});
+function dates(event: PublicEvent): object {
+  const { start_date: start, end_date: end } = event;
+  const [startDate, endDate] = event.all_day
+    ? wholeDays(start, end)
+    : [withOffset(start, event.utc_start_date), withOffset(end, event.utc_end_date)];
+  return { startDate, endDate };
+}
 
-/** ISO 8601 with the offset of the event's zone; a date alone for a whole day. */
-function date(wall: string, utc: string, allDay: boolean | null): string {
-  if (allDay) return wall.slice(0, 10);
+/** ISO 8601 with the offset of the event's zone. */
+function withOffset(wall: string, utc: string): string {
   const minutes = Math.round(
     (Date.parse(`${wall.replace(' ', 'T')}Z`) - Date.parse(`${utc.replace(' ', 'T')}Z`)) / 60_000,
   );

@@ -36,9 +36,12 @@ function keep_cost($meta) {
 }
 
 // The plugin's code for wp/v2 takes the id from the request, which has none in a create: the event would be in no list until its next update.
+// An event that was created without saying whether it has a map has none.
 \add_action('rest_after_insert_tribe_events', function ($post, $request, $is_new) {
     if ($is_new && is_gateway_request()) {
         $request->set_param('id', $post->ID);
+        \add_post_meta($post->ID, '_EventShowMap', '', true);
+        \add_post_meta($post->ID, '_EventShowMapLink', '', true);
     }
 }, 5, 3);
 
@@ -71,6 +74,12 @@ function keep_cost($meta) {
     // An offset such as UTC+5.5 is its own abbreviation.
     $abbreviation = \strpos($zone, 'UTC') === 0 ? $zone : \Tribe__Timezones::abbr($start, $zone);
     \update_post_meta($post->ID, '_EventTimezoneAbbr', $abbreviation);
+    // wp/v2 stores "1" and "", the plugin "yes" and no row.
+    if (\get_post_meta($post->ID, '_EventAllDay', true)) {
+        \update_post_meta($post->ID, '_EventAllDay', 'yes');
+    } else {
+        \delete_post_meta($post->ID, '_EventAllDay');
+    }
 }, 20, 2);
 
 // The plugin limits lists of wp/v2 to upcoming events, and lists one row for each occurrence: with a series of five, X-WP-Total would be four
@@ -114,14 +123,22 @@ function plugin_settings() {
     ];
 }
 
-// The plugin shows a map if the key is not set. wp/v2 says false then.
+// What wp/v2 does not say of the plugin's types. The plugin shows a map if the key is not set, where wp/v2 says false. A website that is stored
+// empty stays empty ("-"), an event without one shows its own address. An event may have a parent.
 foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {
     \add_filter("rest_prepare_$type", function ($response, $post) use ($prefix) {
+        if (!is_gateway_request()) {
+            return $response;
+        }
         foreach (["{$prefix}ShowMap", "{$prefix}ShowMapLink"] as $key) {
-            if (is_gateway_request() && isset($response->data['meta'][$key]) && !\metadata_exists('post', $post->ID, $key)) {
+            if (isset($response->data['meta'][$key]) && !\metadata_exists('post', $post->ID, $key)) {
                 $response->data['meta'][$key] = true;
             }
         }
+        if (($response->data['meta']['_EventURL'] ?? null) === '' && \metadata_exists('post', $post->ID, '_EventURL')) {
+            $response->data['meta']['_EventURL'] = '-';
+        }
+        $response->data['parent'] = $post->post_parent;
         return $response;
     }, 10, 2);
 }
