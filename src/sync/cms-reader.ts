@@ -309,6 +309,8 @@ export function assertComplete(context: SyncContext, kind: Kind, record: CmsReco
   const { recordForm } = context.cms;
   const { spec } = collection;
   const paths = new Set([...recordForm.certainPaths(spec), ...knownFields(context, kind).always]);
+  // A write does not ask for the occurrences of a series.
+  if (isWritten) for (const path of Object.keys(spec.recordParams ?? {})) paths.delete(path);
   const missing = [...paths].filter((path) => !recordForm.hasPath(spec, record, path));
   if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
 }

@@ -112,7 +112,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     reason: 'a term has links to itself and its parent only, with the methods of the public',
     docs: '`_links` of a term',
-    fits: ({ path }) => /^body\._links\.(about|wp:post_type|self\[\]\.targetHints\.allow)$/.test(path),
+    fits: ({ path }) => /^body\._links\.(about|wp:post_type|self\[\]\.targetHints\.allow)( \(which\))?$/.test(path),
   },
 ];
 
@@ -149,7 +149,7 @@ export function differencesOf(original: unknown, here: unknown, path = ''): Diff
   if (Array.isArray(original) && Array.isArray(here)) {
     const [theirs, ours] = [idsOf(original), idsOf(here)];
     if (original.length !== here.length || JSON.stringify(theirs) !== JSON.stringify(ours))
-      return [{ path: `${path} (which)`, original: theirs, here: ours }];
+      return [{ path: [...original, ...here].some(isObject) ? `${path} (which)` : path, original: theirs, here: ours }];
     return original.flatMap((value, index) => differencesOf(value, here[index], `${path}[]`));
   }
   if (isObject(original) && isObject(here)) {
@@ -164,8 +164,8 @@ export function differencesOf(original: unknown, here: unknown, path = ''): Diff
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A list of other records is one difference, however many fields they have. Values without an id are compared one by one. */
-const idsOf = (list: readonly unknown[]): unknown[] => list.map((item) => (isObject(item) ? item.id : typeof item));
+/** A list of other records is one difference, however many fields they have. */
+const idsOf = (list: readonly unknown[]): unknown[] => list.map((item) => (isObject(item) ? item.id : item));
 
 interface Answer {
   status: number;
