@@ -97,7 +97,7 @@ describe('the WordPress adapter', () => {
     it('discovers the API with plain permalinks, and reads a UTC offset as time zone', async () => {
       const second = recording('site-and-accounts').findLastIndex(({ method }) => method === 'HEAD');
       replay('site-and-accounts', second);
-      expect((await wordpress.site()).timezone).to.equal('-03:30');
+      expect((await wordpress.site()).timezone).to.equal('UTC-3.5');
       expect((await wordpress.list(EVENTS, { view: 'public', limit: 1, detail: 'id' })).records).to.have.length(1);
       expect(pendingMocks()).to.deep.equal([]);
     });
