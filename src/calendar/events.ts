@@ -269,8 +269,7 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     const { request, rollback } = context;
     const fields: Partial<EventFields> = await postFields(services, 'event', input, context);
     Object.assign(fields, timesOf(sent, stored));
-    for (const { key, type } of COPIED_FIELDS)
-      if (sent[key] !== undefined) Reflect.set(fields, key, type === 'boolean' ? sent[key] === true : sent[key]);
+    Object.assign(fields, copiedOf(input, stored));
     const cost = normalizeCost(sent.cost);
     if (sent.cost !== undefined && !isShownCost(cost, stored)) {
       const isNumber = services.mapping.kinds.event.numeric.has('cost');
@@ -301,6 +300,24 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     if (!stored || typeof cost !== 'string' || cost === '') return false;
     const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
     return escapeHtmlOnce(cost) === shown.fields.cost;
+  }
+
+  /**
+   * The values that are stored as they were sent.
+   * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
+   */
+  function copiedOf({ fields: sent, parameterOf }: Input, stored: EventRecord | undefined): Partial<EventFields> {
+    const { writable } = services.mapping.kinds.event;
+    const values = COPIED_FIELDS.flatMap(({ key, type, empty, optional }) => {
+      if (sent[key] === undefined) return [];
+      const value = type === 'boolean' ? sent[key] === true : (sent[key] ?? empty);
+      // A client may send back what a response has shown.
+      const isKept = value === (stored ? Reflect.get(stored, key) : empty);
+      if (optional && !isKept && !writable.has(key as keyof EventFields))
+        throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
+      return [[key, value] as const];
+    });
+    return Object.fromEntries(values);
   }
 
   /**

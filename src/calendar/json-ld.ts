@@ -1,5 +1,6 @@
 // The `json_ld` of single reads: schema.org's Event, Place and Person as The Events Calendar writes them.
 
+import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
@@ -27,8 +28,9 @@ export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonOb
     description: description(event),
     ...(image ? { image } : {}),
     url: event.url,
-    eventAttendanceMode: 'https://schema.org/OfflineEventAttendanceMode',
-    eventStatus: 'https://schema.org/EventScheduled',
+    // The original's constants, if the CMS does not say.
+    eventAttendanceMode: SCHEMA_ATTENDANCE[event.attendanceMode || 'offline'],
+    eventStatus: SCHEMA_STATUS[event.eventStatus || 'scheduled'],
     ...(event.startUtc === '' ? {} : { startDate: withOffset(event.startUtc, timezone) }),
     ...(event.endUtc === '' ? {} : { endDate: withOffset(event.endUtc, timezone) }),
     ...(location ? { location } : {}),

@@ -3,6 +3,7 @@
 
 import { copiedFields } from '../interface/fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
+import { stateLabel } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
   type EventRecord,
@@ -16,6 +17,7 @@ import {
   type PostRecord,
   type RecordOf,
   type Site,
+  siteName,
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
@@ -68,8 +70,6 @@ const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', 
  * Linked records come from the replica. Those that it lacks and those that the actor may not see are omitted.
  */
 export function createSerializer(replica: Replica, mapping: Mapping, site: () => Site, cost?: CostSettings) {
-  const host = () => new URL(site().url).hostname;
-
   function common(record: PostRecord): JsonObject {
     return {
       id: record.id,
@@ -84,7 +84,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
   }
 
   function globalId(id: number): JsonObject {
-    const global = `${host()}?id=${id}`;
+    const global = `${siteName(site())}?id=${id}`;
     return { global_id: global, global_id_lineage: [global] };
   }
 
@@ -125,6 +125,8 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options, budget),
       custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
     };
+    // Left over from a status that was taken back: The Events Calendar does not show it either.
+    if (stateLabel(json) === '') delete json.event_status_reason;
     if (options.single && !record.protected) {
       const [venue] = unprotectedRecords('venue', record.venues, audience);
       const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
@@ -277,12 +279,18 @@ function serializeImage(image: ImageRecord): JsonObject {
 
 const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
 
-/** The properties that are the record's own values. Those of a locked record are blank. */
+/**
+ * The properties that are the record's own values. Those of a locked record are blank; those that the original lacks
+ * are left out then, as without a value.
+ */
 function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   const values: JsonObject = {};
-  for (const [name, { key, type }] of COPIED[record.kind])
+  for (const [name, { key, type, empty, optional }] of COPIED[record.kind]) {
+    const value = Reflect.get(record, key);
+    if (optional && (isLocked || value === empty)) continue;
     if (isLocked) values[name] = type === 'boolean' ? null : '';
-    else values[name] = Reflect.get(record, key);
+    else values[name] = value;
+  }
   return values;
 }
 

@@ -2,6 +2,7 @@
 // response property. Parameters, response schemas, mappings, the serializer and the writers derive their
 // fields from it.
 
+import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
 import { type Limit, SIZES } from './limits.ts';
 import * as types from './param-types.ts';
@@ -12,6 +13,8 @@ import { flagSchema, type Schema, textSchema } from './schema.ts';
 export type FieldType =
   | 'text'
   | 'html'
+  /** One of `words`, or `''`. */
+  | 'word'
   | 'boolean'
   | 'number'
   /** Degrees, or null. */
@@ -29,6 +32,8 @@ export interface Field {
   type: FieldType;
   /** Value if the CMS stores none. */
   empty: string | number | boolean | readonly number[] | null;
+  /** Of a field of the type `word`. */
+  words?: readonly string[];
   /** A mapping must have the field. */
   required?: true;
   /** The CMS determines the value: it is never written. */
@@ -44,6 +49,8 @@ export interface Field {
    * serializer copies.
    */
   response?: Schema;
+  /** The original lacks the field: a response has the property only if the record has a value. */
+  optional?: true;
 }
 
 type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
@@ -130,6 +137,21 @@ const postFields = (kind: PostKind): FieldTable => {
 
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, { ...settable(types.flag, SIZES.flag, description), response: flagSchema(description) });
+
+/** A field of events that the original lacks. */
+const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
+  text(key, {
+    ...settable(type, limit, description, { addition: true }),
+    response: textSchema(description),
+    optional: true,
+  });
+
+const addedWord = (key: string, words: readonly string[], description: string): Field => ({
+  ...addedText(key, types.clearableWord(words), SIZES.flag, description),
+  type: 'word',
+  words,
+  response: { ...textSchema(description), enum: words },
+});
 
 const linkedName = (options: { default?: null } = {}): Field =>
   html('title', settable(types.text, SIZES.text, 'Name', { required: true, ...options }));
@@ -282,6 +304,15 @@ const EVENT: FieldTable = {
   sticky: eventFlag('sticky', 'Whether it is sticky in the calendar'),
   featured: eventFlag('featured', 'Whether it is featured'),
   post_parent: number('parent'),
+  event_status: addedWord('eventStatus', EVENT_STATUSES, 'Whether it takes place'),
+  event_status_reason: addedText(
+    'eventStatusReason',
+    types.clearableText,
+    SIZES.text,
+    'Why it is cancelled, postponed or moved online',
+  ),
+  attendance_mode: addedWord('attendanceMode', ATTENDANCE_MODES, 'Whether people attend at the venue, online or both'),
+  online_url: addedText('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
   categories: links(
     'categories',
     'category',

@@ -117,6 +117,20 @@ export function oneOf(words: readonly string[]): ParamType {
   };
 }
 
+/** One of these words, which `''` removes from the record. */
+export function clearableWord(words: readonly string[]): ParamType {
+  const word = oneOf(words);
+  return { ...word, accepts: (value) => value === '' || word.accepts!(value) };
+}
+
+/** Some of these words. */
+export const someOf = (words: readonly string[]): ParamType => ({
+  schema: { type: 'array', items: { type: 'string', enum: words } },
+  isList: true,
+  accepts: (value) => parseList(value).length > 0 && parseList(value).every((word) => words.includes(String(word))),
+  parse: parseList,
+});
+
 /**
  * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
  * it, which ignores the parameter.

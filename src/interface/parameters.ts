@@ -2,6 +2,7 @@
 // are in fields.ts. A filter of events on a column, such as `featured`, has its condition under the same name in
 // src/store/event-filter.ts. In src/calendar, event-list.ts translates the others, but for the dates (events.ts).
 
+import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { SIZES } from './limits.ts';
 import * as types from './param-types.ts';
@@ -75,6 +76,9 @@ const eventList: Parameter[] = [
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),
   parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
   parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),
+  parameter('event_status', types.someOf(EVENT_STATUSES), SIZES.status, 'Events of which the CMS says one of these', {
+    addition: true,
+  }),
   modifiedAfter('events'),
   customFields('events'),
 ];

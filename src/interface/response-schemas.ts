@@ -91,8 +91,11 @@ const customFields: Schema = {
   }),
 };
 
+const addedFields = copiedFields('event').flatMap(([name, { optional }]) => (optional ? [name] : []));
+
 /** Properties that the document of the original lacks. */
 export const ADDED_PROPERTIES: Readonly<Partial<Record<SchemaName, readonly string[]>>> = {
+  Event: addedFields,
   Venue: ['custom_fields'],
   Organizer: ['custom_fields'],
 };
@@ -192,7 +195,7 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
       custom_fields: { oneOf: [emptyListSchema, customFields], description: 'By name; an empty list for none' },
       json_ld: jsonLd,
     },
-    ['json_ld'],
+    ['json_ld', ...addedFields],
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),

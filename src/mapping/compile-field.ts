@@ -104,7 +104,8 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnly(accessor);
   }
-  const codec = definition.create!(options, { type: field.type, pointer: `${pointer}/as`, writeOnly });
+  const { type, words } = field;
+  const codec = definition.create!(options, { type, words, pointer: `${pointer}/as`, writeOnly });
   const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
   const accessor: FieldAccessor = {
     read: (cmsRecord, zones) => {

@@ -90,8 +90,12 @@ function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, opt
   if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';
 }
 
-/** Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. */
+/**
+ * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online
+ * is online.
+ */
 export function completeEvent(event: EventRecord, site: Site): void {
+  if (event.eventStatus === 'moved_online' && event.attendanceMode === '') event.attendanceMode = 'online';
   if (event.timezone === '') event.timezone = site.timezone;
   if (event.end === '') event.end = event.start;
   if (event.allDay && event.start !== '') {

@@ -2,6 +2,7 @@
 // event of its own.
 
 import type { CmsRecord, Query } from '../cms/port.ts';
+import { FIELDS } from '../interface/fields.ts';
 import { type Limit, SIZES } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
@@ -67,7 +68,19 @@ export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
   };
 }
 
-type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<Pick<EventRecord, 'timezone' | 'allDay' | 'url'>>;
+type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<EventRecord>;
+
+/** What a single occurrence may say of itself: it is cancelled, postponed, moved online. */
+const STATE_FIELDS = Object.entries(FIELDS.event).filter(([, { optional }]) => optional);
+
+function stateOf(occurrence: CmsRecord): Partial<EventRecord> {
+  const values = STATE_FIELDS.flatMap(([name, { key, words, parameter }]) => {
+    const value = occurrence[name];
+    const isKnown = isText(value, parameter!.limit) && (value === '' || (words?.includes(value) ?? true));
+    return isKnown ? [[key, value] as const] : [];
+  });
+  return Object.fromEntries(values);
+}
 
 const compare = (a: WallTime, b: WallTime): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -90,6 +103,7 @@ function parseOccurrence(value: unknown): OccurrenceFields[] {
       ...(isText(timezone, SIZES.timeZone) && { timezone }),
       ...(typeof allDay === 'boolean' && { allDay }),
       ...(isText(url, SIZES.url) && { url }),
+      ...stateOf(value),
     },
   ];
 }

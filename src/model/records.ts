@@ -2,6 +2,8 @@
 // are made of them; and the ranges of their ids, with those that the gateway computes for the occurrences of a series.
 // Which parameter and which property of a response each field has: src/interface/fields.ts.
 
+import type { AttendanceMode, EventStatus } from './event-state.ts';
+
 export type PostKind = 'event' | 'venue' | 'organizer';
 export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
@@ -111,6 +113,13 @@ export interface EventFields extends PostFields {
   featured: boolean;
   /** Id of the parent event. */
   parent: number;
+  /** `''`: the CMS does not say. The same for the attendance mode. */
+  eventStatus: EventStatus | '';
+  /** Why it is cancelled, postponed or moved online. */
+  eventStatusReason: string;
+  attendanceMode: AttendanceMode | '';
+  /** Where people attend online. */
+  onlineUrl: string;
   categories: number[];
   tags: number[];
   venues: number[];
@@ -215,6 +224,12 @@ export interface SiteSettings {
   dayStarts?: string;
   /** `site`: the plugin shows the times of every event in the site's zone. `event`: in the event's own. */
   timezoneMode?: 'site' | 'event';
+}
+
+/** The site as ids that are valid everywhere name it: its host and folder, `example.org` or `example.org/theatre`. */
+export function siteName({ url }: Site): string {
+  const { hostname, pathname } = new URL(url);
+  return hostname + pathname.replace(/\/$/, '');
 }
 
 export const isTermKind = (kind: Kind): kind is TermKind => kind === 'category' || kind === 'tag';

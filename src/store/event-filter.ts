@@ -1,5 +1,6 @@
 // The filter of an event list, and the SQL of its conditions on columns, links and dates.
 
+import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';
 import { secondsBefore, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
@@ -18,6 +19,8 @@ const ROW_CONDITIONS = {
   /** Changed after this UTC time. */
   modifiedAfter: (utc: WallTime) => sql`e.modified > ${wallNumber(utc)}`,
   parent: (id: number) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
+  event_status: (words: readonly EventStatus[]) =>
+    sql`e.id IN (SELECT id FROM event WHERE event_status IN ${inJson(words)} AND event_status <> '')`,
   customFields: (values: Readonly<Record<string, string>>) => hasCustomValues('event', values, 'e'),
   /** Events that link to none of these venues. */
   notVenues: (ids: number[]) => sql`e.id NOT IN (
@@ -31,7 +34,7 @@ type RowFilter = { [Name in keyof RowConditions]?: Parameters<RowConditions[Name
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
  * Hidden events never match. A protected event matches no condition on a value that its password hides: its
- * links, `featured: true`, its parent, its text but the title.
+ * links, `featured: true`, its parent, its status, its text but the title.
  */
 export interface EventFilter extends PageWindow, RowFilter {
   visibility: Visibility;

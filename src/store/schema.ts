@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 20;
+export const SCHEMA_VERSION = 21;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -139,13 +139,15 @@ CREATE INDEX idempotency_key_age ON idempotency_key (started_ms);
 CREATE TABLE event (
   id INTEGER PRIMARY KEY, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL,
   published INTEGER NOT NULL, ends INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL,
-  parent INTEGER NOT NULL, irregular INTEGER NOT NULL, modified INTEGER NOT NULL, title TEXT NOT NULL
+  parent INTEGER NOT NULL, irregular INTEGER NOT NULL, modified INTEGER NOT NULL, title TEXT NOT NULL,
+  event_status TEXT NOT NULL
 ) STRICT;
 CREATE INDEX event_start ON event (hidden, status, starts, published, id, ends, featured, author);
 CREATE INDEX event_featured ON event (hidden, status, starts, published, id, ends, author) WHERE featured = 1;
 CREATE INDEX event_modified ON event (hidden, status, modified, id, starts, ends, published, featured, author);
 CREATE INDEX event_title ON event (hidden, status, title, id, starts, ends, published, featured, author);
 CREATE INDEX event_parent ON event (parent) WHERE parent <> 0;
+CREATE INDEX event_state ON event (event_status) WHERE event_status <> '';
 CREATE INDEX event_irregular ON event (hidden, status, starts, published, id, ends, featured, author)
   WHERE irregular = 1;
 CREATE TABLE event_day (

@@ -109,6 +109,7 @@ export function beginBatch(
       title: foldTitle(event.title),
       // No filter finds what a password hides.
       parent: event.protected ? 0 : event.parent,
+      event_status: event.protected ? '' : event.eventStatus,
       irregular: isIrregular(event) ? 1 : 0,
     });
     counters.countDay(event, 1);

@@ -18,6 +18,8 @@ const COORDINATE_TYPES = [types.clearableLatitude, types.clearableLongitude];
 function sampleOf({ name, type }: Parameter, isSecond: boolean): unknown {
   if (name === 'slug') return isSecond ? 'second-slug' : 'first-slug';
   if (name === 'all_day') return undefined;
+  const words = FIELDS.event[name]?.words;
+  if (words) return words[isSecond ? 2 : 1];
   if (type === types.website || type === types.linkedWebsite) return `https://site.example/${isSecond ? 2 : 1}`;
   if (type === types.timeZone) return isSecond ? 'Europe/Paris' : 'Asia/Tokyo';
   if (COORDINATE_TYPES.includes(type)) return isSecond ? -33.4489 : 52.520008;

@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
-import { RECORD_SCHEMAS, type SchemaName } from '../../src/interface/response-schemas.ts';
+import { ADDED_PROPERTIES, RECORD_SCHEMAS, type SchemaName } from '../../src/interface/response-schemas.ts';
 
 describe('response schemas', () => {
   const ajv = new Ajv({
@@ -86,10 +86,13 @@ describe('response schemas', () => {
     expect(problems('Image', { ...image, sizes })).to.deep.equal([]);
   });
 
-  it('require 40 properties of an event, and have json_ld', () => {
+  it('require 40 properties of an event, and have json_ld and the additions', () => {
     expect(Object.keys(event)).to.have.length(40);
     expect(RECORD_SCHEMAS.Event.required).to.have.members(Object.keys(event));
-    expect(Object.keys(RECORD_SCHEMAS.Event.properties!)).to.have.members([...Object.keys(event), 'json_ld']);
+    const added = ['event_status', 'event_status_reason', 'attendance_mode', 'online_url'];
+    expect(ADDED_PROPERTIES.Event).to.deep.equal(added);
+    const all = [...Object.keys(event), 'json_ld', ...added];
+    expect(Object.keys(RECORD_SCHEMAS.Event.properties!)).to.have.members(all);
   });
 
   it('reject wrong types', () => {

@@ -284,7 +284,7 @@ describe('a mapping reads back what it has written', () => {
       if (!mapping.readOnly && mapping.linkFields.length === 0)
         it(`whole records: ${name}, ${kind}`, () => {
           fc.assert(
-            fc.property(valuesOf(kind, mapping), (values) => {
+            fc.property(valuesOf(kind, mapping, source[kind]?.fields), (values) => {
               const body = mapping.write(values as never, { site });
               const cmsRecord = cms === 'wordpress' ? responseTo(body) : { id: 1, ...body };
               const derived = withDerivedKeys(cmsRecord);
@@ -304,9 +304,13 @@ describe('a mapping reads back what it has written', () => {
 });
 
 /** Values for every writable field of a kind. */
-function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<string, unknown>> {
+function valuesOf(
+  kind: Kind,
+  mapping: KindMapping<Kind>,
+  specs: Readonly<Record<string, string | FieldSpec>> = {},
+): fc.Arbitrary<Record<string, unknown>> {
   const arbitraries: Record<string, fc.Arbitrary<unknown>> = {};
-  for (const info of Object.values(FIELDS[kind])) {
+  for (const [name, info] of Object.entries(FIELDS[kind])) {
     if (!(mapping.writable as ReadonlySet<string>).has(info.key)) continue;
     // Payload derives the HTML that is read from what is written.
     if (mapping.paths.get(info.key) === 'descriptionHtml') continue;
@@ -329,6 +333,7 @@ function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<s
               ? words.map(escapeMarkup)
               : words,
       html: words.map((text) => escapeMarkup(text.trim())),
+      word: fc.constantFrom('', ...wordsOf(specs[name], info.words)),
       boolean: info.key === 'allDay' ? fc.constant(false) : fc.boolean(),
       number: fc.integer({ min: 0, max: 1e9 }),
       // Each is a place together with every other.
@@ -340,8 +345,20 @@ function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<s
       zone: fc.constantFrom('America/New_York', 'Europe/Paris', '+02:00'),
     }[info.type];
   }
-  return fc.record(arbitraries);
+  return fc.record(arbitraries).map(withAttendance);
 }
+
+/** The words that a mapping has a form for. */
+function wordsOf(spec: string | FieldSpec | undefined, all: readonly string[] = []): readonly string[] {
+  const as = typeof spec === 'object' ? spec.as : undefined;
+  return typeof as === 'object' && as.word ? Object.keys(as.word) : all;
+}
+
+/** What moved online is online, unless the CMS says otherwise. */
+const withAttendance = (values: Record<string, unknown>): Record<string, unknown> =>
+  values.eventStatus === 'moved_online' && values.attendanceMode === ''
+    ? { ...values, attendanceMode: 'online' }
+    : values;
 
 /** Adds the keys that the GatherPress plugin derives from a write. */
 function withDerivedKeys(cmsRecord: CmsRecord): CmsRecord {

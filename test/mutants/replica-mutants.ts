@@ -42,6 +42,14 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'filters of events',
     },
   }),
+  ...mutantsOf('src/store/upsert.ts', 'test/calendar/event-state.test.ts', {
+    'a protected event does not match the filter for cancelled events': {
+      function: 'beginBatch.insertEvent',
+      code: "_1.protected ? '' : _1.eventStatus",
+      replacement: '_1.eventStatus',
+      title: 'is hidden by a password',
+    },
+  }),
   ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', {
     'files of the replica that others can read become private': {
       function: 'restrictMode',

@@ -204,6 +204,27 @@ describe('the companion plugin in PHP', () => {
       expect(shown(false, { locked: false })).to.deep.equal(STORED);
     });
 
+    it('says nothing of its state', () => {
+      const stateOf = (locked: boolean) =>
+        evaluate(
+          companionPlugin(loadMapping('gatherpress')),
+          `$_SERVER['HTTP_USER_AGENT'] = 'calendar-gateway/1';
+           function post_password_required($post) { return ${locked}; }
+           function current_user_can() { return false; }
+           function get_post($id) { return (object) array('ID' => $id, 'post_password' => 'word'); }
+           function get_the_terms() { return array(array('slug' => 'online-event')); }
+           function wp_list_pluck($list, $key) { return array_column($list, $key); }
+           $shown = array();
+           function register_rest_field($type, $name, $field) {
+             $request = new ArrayObject(array('password' => null));
+             $GLOBALS['shown'][$name] = $field['get_callback'](array('id' => 7), $name, $request);
+           }`,
+          '$shown',
+        );
+      expect(stateOf(true)).to.deep.equal({ calendar_state: {} });
+      expect(stateOf(false)).to.deep.equal({ calendar_state: { attendance_mode: 'online' } });
+    });
+
     it('of another plugin’s type empties what it has opened alone', () => {
       expect(shown(true, { supports: 'custom-fields' })).to.deep.equal({
         meta: { ...EMPTIED.meta, own: 'x' },

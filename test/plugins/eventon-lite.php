@@ -25,6 +25,23 @@ $ids    = array(
 	'draft'   => $add( 'Planned class', $at( $day( '-1 day' ) . ' 08:00' ), $at( $day( '-1 day' ) . ' 09:00' ), $daily, 'draft' ),
 	'private' => $add( 'Staff class', $at( $day( '-1 day' ) . ' 08:00' ), $at( $day( '-1 day' ) . ' 09:00' ), $daily, 'private' ),
 );
+$states = array(
+	'silent'      => array(),
+	'scheduled'   => array( '_status' => 'scheduled', '_attendance_mode' => 'offline' ),
+	'cancelled'   => array( '_status' => 'cancelled', '_cancel_reason' => 'Storm' ),
+	'oldstyle'    => array( '_cancel' => 'yes' ),
+	'postponed'   => array( '_status' => 'postponed', '_postponed_reason' => 'Snow', '_cancel_reason' => 'Left over' ),
+	'moved'       => array( '_status' => 'movedonline', '_virtual' => 'yes', '_vir_url' => 'https://meet.example/1', '_vir_nohiding' => 'yes' ),
+	'rescheduled' => array( '_status' => 'rescheduled', '_attendance_mode' => 'mixed' ),
+	'tentative'   => array( '_status' => 'tentative' ),
+	'virtual'     => array( '_virtual' => 'yes', '_vir_url' => 'https://meet.example/2' ),
+);
+foreach ( array_keys( $states ) as $days => $name ) {
+	$ids[ $name ] = $add( "State $name", $at( $day( '+' . ( 60 + $days ) . ' days' ) . ' 19:30' ), $at( $day( '+' . ( 60 + $days ) . ' days' ) . ' 22:00' ) );
+	foreach ( $states[ $name ] as $key => $value ) {
+		( new EVO_Event( $ids[ $name ] ) )->set_prop( $key, $value );
+	}
+}
 $term = wp_insert_term( 'Old Mill', 'event_location' );
 wp_set_object_terms( $ids['weekly'], array( $term['term_id'] ), 'event_location' );
 evo_save_term_metas( 'event_location', $term['term_id'], array( 'location_address' => '1 Mill Lane', 'location_city' => 'Ely', 'location_country' => 'England' ) );

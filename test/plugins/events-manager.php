@@ -43,6 +43,7 @@ $ids      = array(
 	'past'      => $event( 'Old fair', $once( $day( '-60 days' ), '10:00', '18:00' ) ),
 	'cancelled' => $event( 'Called off', $once( $day( '+52 days' ), '10:00', '11:00' ) ),
 	'slots'     => $event( 'Tours', array( 'event_timeranges' => $slots ) + $once( $day( '+53 days' ), '10:00', '12:00' ) ),
+	'online'    => $event( 'Webinar', $once( $day( '+55 days' ), '10:00', '11:00' ) + array( 'location_type' => 'url', 'event_location_url' => 'https://meet.example/?a=1&b=2', 'event_location_url_text' => 'Join' ) ),
 	'sketch'    => $event( 'Sketch', $once( $day( '+54 days' ), '10:00', '11:00' ), 'draft' ),
 	'weekly'    => $event( 'Yoga', $series( $weekly, $day( '-2 days' ), $day( '+40 weeks' ), $times( '10:00', '11:30' ) ) + $at_mill ),
 	'private'   => $event( 'Staff class', $series( $daily, $day( '-1 day' ), $day( '+20 days' ), $times( '08:00', '09:00' ) ), 'private' ),

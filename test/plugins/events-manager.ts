@@ -5,7 +5,7 @@ import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-import { arrives, untilWebhook } from './site-requests.ts';
+import { arrives, stateOf, untilWebhook } from './site-requests.ts';
 
 const ALWAYS = 'start_date=2000-01-01&end_date=2100-01-01&per_page=50';
 
@@ -52,7 +52,14 @@ const withOccurrence = (site: PluginSite, index: number, body: string) =>
     $event = em_get_event( $rows[${index}] ); ${body}`,
   );
 
-const stateOf = async (site: PluginSite): Promise<unknown> =>
+/** What the plugin's class says of an event, and the address of one that is at a URL. */
+const ownState = (site: PluginSite, id: unknown): Promise<Json> =>
+  site.php(
+    `$event = em_get_event( ${id}, 'post_id' ); $place = $event->get_event_location();
+    return array( 'status' => $event->get_active_status(), 'url' => $place ? $place->url : '' );`,
+  );
+
+const gatewayState = async (site: PluginSite): Promise<unknown> =>
   ((await (await fetch(`${site.gateway.adminUrl}/status`)).json()) as Json).state;
 
 async function sameAsOwnList(site: PluginSite, what: string): Promise<void> {
@@ -82,7 +89,20 @@ export const plugin: PluginTest = {
         expect((await site.request(`events/${site.ids.fair}`)).body.all_day).to.equal(true);
       },
       async 'a cancelled event by its id, and in no list'(site) {
-        expect((await site.request(`events/${site.ids.cancelled}`)).body.hide_from_listings).to.equal(true);
+        const { body } = await site.request(`events/${site.ids.cancelled}`);
+        expect(body.hide_from_listings).to.equal(true);
+        expect(stateOf(body)).to.deep.equal({ event_status: 'cancelled' });
+        expect(await ownState(site, site.ids.cancelled)).to.deep.equal({ status: 'Cancelled', url: '' });
+      },
+      async 'an active event is scheduled, and one at a URL is online'(site) {
+        const { concert, online } = site.ids;
+        expect(await ownState(site, concert)).to.deep.equal({ status: 'Active', url: '' });
+        const scheduled = { event_status: 'scheduled' };
+        expect(stateOf((await site.request(`events/${concert}`)).body)).to.deep.equal(scheduled);
+        const url = 'https://meet.example/?a=1&b=2';
+        expect(await ownState(site, online)).to.deep.equal({ status: 'Active', url });
+        const { body } = await site.request(`events/${online}`);
+        expect(stateOf(body)).to.deep.equal({ ...scheduled, attendance_mode: 'online', online_url: url });
       },
       async 'drafts for staff only'(site) {
         expect((await site.request(`events/${site.ids.sketch}`)).status).to.be.oneOf([401, 403]);
@@ -97,7 +117,7 @@ export const plugin: PluginTest = {
           const record = await site.page(`/wp-json/wp/v2/event/${site.ids.weekly}?calendar_occurrences=30,365`);
           expect(record.status).to.equal(500);
           await site.php(`wp_update_post( array( 'ID' => ${site.ids.weekly}, 'post_excerpt' => 'Touched' ) );`);
-          await until(async () => (await stateOf(site)) !== 'live', 'a poll has failed', 60_000);
+          await until(async () => (await gatewayState(site)) !== 'live', 'a poll has failed', 60_000);
           expect(await listedOccurrences(site, site.ids.weekly!)).to.deep.equal(before);
         } finally {
           await rename('em_gone', 'em_event_recurrences');
@@ -128,6 +148,23 @@ export const plugin: PluginTest = {
       async 'an event that the plugin cancels, which changes no post'(site) {
         await site.php(`return em_get_event( ${site.ids.fair}, 'post_id' )->cancel();`);
         await sameAsOwnList(site, 'the cancelled event is in no list');
+      },
+      async 'cancelled occurrences, which say so, if the plugin lists them'(site) {
+        await site.php("return update_option( 'dbem_events_include_status_cancelled', 1 );");
+        await withOccurrence(site, 9, 'return $event->cancel();');
+        const own = await site.php<string[]>(
+          `return $wpdb->get_col( "SELECT CONCAT( event_start_date, ' ', event_start_time ) FROM {$wpdb->prefix}em_events WHERE event_type = 'recurrence' AND event_name = 'Yoga' AND event_active_status = 0 ORDER BY event_start" );`,
+        );
+        const cancelled = async () => {
+          const listed = await listedOccurrences(site, site.ids.weekly!);
+          const those = listed.filter(({ event_status: status }) => status === 'cancelled');
+          return JSON.stringify(those.map(({ start_date: start }) => start));
+        };
+        expect(own).to.have.length(2);
+        await untilWebhook(async () => (await cancelled()) === JSON.stringify(own), 'both occurrences are cancelled');
+        await site.php("return update_option( 'dbem_events_include_status_cancelled', 0 );");
+        await withOccurrence(site, 9, 'return $event->set_active_status( 1 );');
+        await sameAsOwnList(site, 'they are in no list again');
       },
       async 'another address of a location'(site) {
         await site.php(

@@ -29,7 +29,9 @@ $ids   = array(
 	'mill'    => $post( 'gatherpress_venue', 'Old Mill' ),
 	'concert' => $event( 'Harbour concert', '2031-05-01 19:30:00', '2031-05-01 22:00:00', 'Europe/Paris', array( '_gatherpress_venue' => '_quay-hall', 'gatherpress_topic' => 'music' ) ),
 	'call'    => $event( 'Conference call', '2031-05-02 10:00:00', '2031-05-02 11:00:00', '+05:30', array( '_gatherpress_venue' => 'online-event' ) ),
+	'hybrid'  => $event( 'Talk', '2031-05-03 10:00:00', '2031-05-03 11:00:00', 'Europe/Paris', array( '_gatherpress_venue' => array( 'online-event', '_quay-hall' ) ) ),
 	'past'    => $event( 'Old fair', '2020-03-01 10:00:00', '2020-03-01 18:00:00', 'America/New_York' ),
 	'draft'   => $event( 'Sketch', '2031-05-05 10:00:00', '2031-05-05 11:00:00', 'America/New_York', array(), 'draft' ),
 );
+update_post_meta( $ids['call'], 'gatherpress_online_event_link', 'https://meet.example/1' );
 echo "\n", wp_json_encode( $ids ), "\n";

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
-import { arrives, write } from './site-requests.ts';
+import { arrives, stateOf, write } from './site-requests.ts';
 
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
 
@@ -19,6 +19,13 @@ const rowOf = async (site: PluginSite, id: unknown): Promise<Json> =>
 /** What the plugin's class says of an event's venue. */
 const venueOf = (site: PluginSite, id: unknown): Promise<Json> =>
   site.php(`return ( new GatherPress\\Core\\Event\\Event( ${id} ) )->get_venue_information();`);
+
+/** The link that the plugin's class shows to those who attend. */
+const onlineLinkOf = (site: PluginSite, id: unknown): Promise<string> =>
+  site.php(
+    `add_filter( 'gatherpress_force_online_event_link', '__return_true' );
+    return ( new GatherPress\\Core\\Event\\Event( ${id} ) )->maybe_get_online_event_link();`,
+  );
 
 /** The calendar file of an event that the plugin offers to visitors. */
 const calendarFile = (site: PluginSite, url: unknown) => site.page(`${new URL(String(url)).pathname}ical`);
@@ -79,6 +86,17 @@ export const plugin: PluginTest = {
         const { body } = await site.request(`events/${site.ids.call}`);
         expect(body).to.include({ timezone: '+05:30', utc_start_date: '2031-05-02 04:30:00' });
         expect(body.venue).to.deep.equal([]);
+      },
+      async 'which events are online, and where'(site) {
+        const { call, hybrid, concert } = site.ids;
+        const stateOfEvent = async (id: number | undefined) => stateOf((await site.request(`events/${id}`)).body);
+        expect(await onlineLinkOf(site, call)).to.equal('https://meet.example/1');
+        const online = { attendance_mode: 'online', online_url: 'https://meet.example/1' };
+        expect(await stateOfEvent(call)).to.deep.equal(online);
+        // The plugin's class names the place of an event that is both.
+        expect(await venueOf(site, hybrid)).to.include({ name: 'Quay Hall' });
+        expect(await stateOfEvent(hybrid)).to.deep.equal({ attendance_mode: 'mixed' });
+        expect(await stateOfEvent(concert)).to.deep.equal({});
       },
       async 'past events, and drafts for staff only'(site) {
         const query = 'events?start_date=2020-01-01&end_date=2020-12-31';
@@ -141,7 +159,11 @@ export const plugin: PluginTest = {
         const terms = () =>
           site.php(`return wp_get_object_terms( ${call}, '_gatherpress_venue', array( 'fields' => 'slugs' ) );`);
         const link = 'https://meet.example/7';
-        expect((await write(site, `events/${call}`, { website: link })).website).to.equal(link);
+        const written = stateOf(await write(site, `events/${call}`, { online_url: link }));
+        expect(written).to.deep.equal({ attendance_mode: 'online', online_url: link });
+        expect(await onlineLinkOf(site, call)).to.equal(link);
+        const refused = await site.request(`events/${call}`, { method: 'PATCH', json: { attendance_mode: 'offline' } });
+        expect(refused.status).to.equal(400);
         expect(await terms()).to.deep.equal(['online-event']);
       },
     },

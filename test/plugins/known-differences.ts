@@ -27,6 +27,11 @@ export const KNOWN: readonly KnownDifference[] = [
       /(^|\.)taxonomy$/.test(path) && original === 'tribe_events_cat' && here === 'calendar_events_cat',
   },
   {
+    reason: 'the state of an event is an addition',
+    docs: 'an event that is cancelled or postponed',
+    fits: ({ path, original }) => /\bevent_status(_reason)?$/.test(path) && original === undefined,
+  },
+  {
     reason: 'links are encoded, and keep every parameter',
     docs: '`next_rest_url`',
     fits: ({ path, original, here }, query) => /(^|_|\.)rest_url$/.test(path) && keepsParameters(original, here, query),

@@ -40,5 +40,18 @@ $ids    = array(
 	'draft'    => $save( 'Planned class', $day( '-1 day' ), array( 'status' => 'draft' ) + $daily ),
 	'private'  => $save( 'Staff class', $day( '-1 day' ), array( 'status' => 'private' ) + $daily ),
 );
+$states = array(
+	'cancelled' => array( 'event_status' => 'EventCancelled', 'cancelled_reason' => 'Storm &amp; flood', 'display_cancellation_reason_in_single_page' => 1 ),
+	'hushed'    => array( 'event_status' => 'EventCancelled', 'cancelled_reason' => 'Secret reason' ),
+	'postponed' => array( 'event_status' => 'EventPostponed', 'cancelled_reason' => 'Left over', 'display_cancellation_reason_in_single_page' => 1 ),
+	'moved'     => array( 'event_status' => 'EventMovedOnline', 'moved_online_link' => esc_url( 'https://meet.example/?a=1&b=2' ) ),
+	'scheduled' => array( 'event_status' => 'EventScheduled', 'moved_online_link' => 'https://meet.example/left-over' ),
+);
+foreach ( $states as $name => $state ) {
+	$ids[ $name ] = $save( "State $name", '2031-09-0' . ( 1 + array_search( $name, array_keys( $states ), true ) ) );
+	foreach ( $state as $key => $value ) {
+		update_post_meta( $ids[ $name ], "mec_$key", $value );
+	}
+}
 wp_set_object_terms( $ids['concert'], $music, 'mec_category' );
 echo "\n", wp_json_encode( $ids ), "\n";

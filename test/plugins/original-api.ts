@@ -92,6 +92,8 @@ export function queriesOf(ids: Readonly<Record<string, number>>): string[] {
     `events/${ids.hidden}`,
     `events/${ids.featured}`,
     `events/${ids.sticky}`,
+    `events/${ids.cancelled}`,
+    `events/${ids.postponed}`,
     `events/${ids.draft}`,
     `events/${ids.private}`,
     `events/${ids.locked}`,

@@ -5,6 +5,12 @@ import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite } from './plugin-test.ts';
 
+/** What the gateway says of whether and how an event takes place; the properties that it leaves out are absent. */
+export function stateOf(body: Json): Json {
+  const names = ['event_status', 'event_status_reason', 'attendance_mode', 'online_url'];
+  return Object.fromEntries(names.filter((name) => name in body).map((name) => [name, body[name]]));
+}
+
 /** The gateway does not poll: only the webhook can bring the change. */
 const WEBHOOK_MS = 30_000;
 

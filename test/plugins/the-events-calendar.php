@@ -62,10 +62,15 @@ $ids = array(
 	'weekend'  => $event( array( 'title' => 'Weekend away', 'timezone' => 'Asia/Kolkata', 'cost' => '20', 'currency_symbol' => '$', 'organizer' => array( $council ), 'tag' => array( $open ) ) + $at( '2031-07-04', '18:00:00', '2031-07-06 12:00:00' ) ),
 	'free'     => $event( array( 'title' => 'Open day', 'cost' => '0', 'venue' => $mill, 'category' => array( $market, $crafts ) ) + $at( '2031-07-10' ) ),
 	'weekly'   => $event( array( 'title' => 'Yoga' ) + $at( gmdate( 'Y-m-d', time() + 7 * 86400 ) ) ),
+	'cancelled' => $event( array( 'title' => 'Called off' ) + $at( '2031-05-08' ) ),
+	'postponed' => $event( array( 'title' => 'Put off' ) + $at( '2031-05-09' ) ),
 	'draft'    => $event( array( 'title' => 'Sketch', 'status' => 'draft' ) + $at( '2031-05-05' ) ),
 	'private'  => $event( array( 'title' => 'Members only', 'status' => 'private' ) + $at( '2031-05-06' ) ),
 	'locked'   => $event( array( 'title' => 'With password', 'content' => 'Secret words.', 'excerpt' => 'Hidden words.' ) + $at( '2031-05-07' ) ),
 );
+foreach ( array( 'cancelled' => array( 'canceled', 'Storm & flood' ), 'postponed' => array( 'postponed', '' ) ) as $name => $state ) {
+	tribe( Tribe\Events\Event_Status\Classic_Editor::class )->update_fields( $ids[ $name ], array( 'status' => $state[0], 'status-reason' => $state[1] ) );
+}
 wp_update_post( array( 'ID' => $ids['locked'], 'post_password' => 'open sesame' ) );
 // Lists of venues and organizers begin with the newest, and the database decides between equal dates.
 foreach ( array( $hall, $mill, $players, $council ) as $minutes => $id ) {

@@ -7,7 +7,7 @@ import { compareCosts, compareRule } from './costs.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-import { arrives, write } from './site-requests.ts';
+import { arrives, stateOf, write } from './site-requests.ts';
 
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
 
@@ -35,12 +35,31 @@ async function compare(site: PluginSite, as: PluginRequest['as']): Promise<void>
   expect(unexplained).to.deep.equal([]);
 }
 
+/** Status and reason of an event in the plugin's own functions, and what its own API tells search engines. */
+const ownState = async (site: PluginSite, id: unknown): Promise<Json> => ({
+  ...(await site.php<Json>(
+    `$event = tribe_get_event( ${id}, OBJECT, 'raw', true ); return array( 'status' => $event->event_status, 'reason' => $event->event_status_reason );`,
+  )),
+  schema: ((await original(site, id)).json_ld as Json).eventStatus,
+});
+
 /** A save through wp/v2 by another client. */
 const edit = (site: PluginSite, path: string, json: Json) => site.wordpress(`wp/v2/${path}`, { method: 'POST', json });
 
 const read: Checks = {
   'answers as the plugin’s own REST API does, to anonymous callers': (site) => compare(site, 'anonymous'),
   'and to administrators': (site) => compare(site, 'admin'),
+  async 'the state of events, as far as the plugin says something'(site) {
+    const { cancelled, postponed, concert } = site.ids;
+    const states = async (id: number | undefined) => stateOf((await site.request(`events/${id}`)).body);
+    expect(await ownState(site, cancelled)).to.include({ status: 'canceled', reason: 'Storm & flood' });
+    const reason = { event_status_reason: 'Storm & flood' };
+    expect(await states(cancelled)).to.deep.equal({ event_status: 'cancelled', ...reason });
+    expect(await states(postponed)).to.deep.equal({ event_status: 'postponed' });
+    expect(await states(concert)).to.deep.equal({});
+    const { events } = (await site.request('events?event_status=cancelled&start_date=2031-01-01')).body;
+    expect((events as Json[]).map(({ id }) => id)).to.deep.equal([cancelled]);
+  },
   async 'costs a tenth of the CPU time at most'(site) {
     for (const { what, original, here } of await compareCpuTime(site)) {
       const factor = original / here;
@@ -61,6 +80,36 @@ const read: Checks = {
 };
 
 const written: Checks = {
+  async 'the state of an event, in the words of the plugin'(site) {
+    const { id, url } = await write(site, 'events', { title: 'In doubt', ...DATES }, 201);
+    const page = async () => (await site.page(new URL(String(url)).pathname)).text;
+    for (const [sent, status] of [
+      ['cancelled', 'canceled'],
+      ['postponed', 'postponed'],
+      ['scheduled', 'scheduled'],
+      ['', ''],
+    ] as const) {
+      const body = await write(site, `events/${id}`, { event_status: sent, event_status_reason: 'Storm & flood' });
+      const hasReason = status === 'canceled' || status === 'postponed';
+      const shown = { ...(sent && { event_status: sent }), ...(hasReason && { event_status_reason: 'Storm & flood' }) };
+      expect(stateOf(body)).to.deep.equal(shown);
+      const own = await ownState(site, id);
+      expect(own).to.include({ status, reason: hasReason ? 'Storm & flood' : '' });
+      const { json_ld: ld } = (await site.request(`events/${id}`)).body;
+      expect((ld as Json).eventStatus, sent).to.equal(own.schema);
+      // With this block theme the plugin shows the details of an event in its lists only.
+      if (site.options.theme === 'classic' && hasReason) expect(await page()).to.match(/(Canceled|Postponed).*Storm/);
+      else expect(await page()).to.not.match(/Canceled|Postponed/);
+    }
+    for (const [name, value] of [
+      ['event_status', 'moved_online'],
+      ['attendance_mode', 'online'],
+      ['online_url', 'https://meet.example/1'],
+    ] as const) {
+      const refused = await site.request(`events/${id}`, { method: 'PATCH', json: { [name]: value } });
+      expect([refused.status, Object.keys((refused.body.data as Json).params as Json)]).to.deep.equal([400, [name]]);
+    }
+  },
   async 'an event is in the plugin’s tables, with the rows that the plugin itself writes'(site) {
     const { hall, players, council } = site.ids;
     const fields = { title: 'Made by the gateway', ...DATES, cost: '$15', venue: hall, organizer: [players, council] };
@@ -414,6 +463,15 @@ const series: Checks = {
 };
 
 const webhook: Checks = {
+  async 'an event that the plugin cancels, and puts back'(site) {
+    const { fair } = site.ids;
+    const editor = 'tribe( Tribe\\Events\\Event_Status\\Classic_Editor::class )';
+    const data = "array( 'status' => 'canceled', 'status-reason' => 'Rain' )";
+    await site.php(`${editor}->update_fields( ${fair}, ${data} ); return true;`);
+    await arrives(site, `events/${fair}`, ({ event_status: status }) => status === 'cancelled');
+    await site.php(`${editor}->delete_fields( ${fair}, array() ); return true;`);
+    await arrives(site, `events/${fair}`, (body) => !('event_status' in body) && !('event_status_reason' in body));
+  },
   async 'an event that the plugin changes'(site) {
     const { fair } = site.ids;
     await site.php(`return tribe_events()->where( 'id', ${fair} )->set( 'title', 'Town fair' )->save();`);

@@ -38,6 +38,7 @@ $ids     = array(
 	'council' => $council,
 	'concert' => $event( 'Harbour concert', '2031-05-01 19:30:00', '2031-05-01 22:00:00', array( '_event_timezone' => 'Europe/Paris', '_event_ticket_options' => 'paid', '_event_ticket_price' => '$15', '_event_venue_ids' => $hall, '_event_organizer_ids' => array( $players, $council ) ) ),
 	'fair'    => $event( 'Village fair', '2031-06-12 10:00:00', '2031-06-12 18:00:00', array( '_event_ticket_options' => 'free', '_event_ticket_price' => '' ) ),
+	'storm'   => $event( 'Storm night', '2031-06-13 10:00:00', '2031-06-13 18:00:00', array( '_cancelled' => 1, '_event_online' => 'yes' ) ),
 	'draft'   => $event( 'Sketch', '2031-05-05 10:00:00', '2031-05-05 11:00:00', array(), 'draft' ),
 );
 echo "\n", wp_json_encode( $ids ), "\n";

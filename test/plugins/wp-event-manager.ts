@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { bothWays } from './both-ways.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
-import { arrives, write } from './site-requests.ts';
+import { arrives, stateOf, write } from './site-requests.ts';
 
 const rowOf = async (site: PluginSite, id: number, key: string): Promise<string | undefined> =>
   (await site.rows(id)).find(([name]) => name === key)?.[1];
@@ -14,6 +14,10 @@ const statusAfterExpiry = (site: PluginSite, id: number): Promise<string> =>
   site.php(
     `do_action( 'event_manager_check_for_expired_events' ); clean_post_cache( ${id} ); return get_post_status( ${id} );`,
   );
+
+/** What the plugin's own functions say of an event. */
+const ownState = (site: PluginSite, id: unknown): Promise<Json> =>
+  site.php(`return array( 'cancelled' => is_event_cancelled( ${id} ), 'online' => is_event_online( ${id} ) );`);
 
 const plain = (date: Date): string => date.toISOString().slice(0, 10);
 const inDays = (days: number): string => plain(new Date(Date.now() + days * 86_400_000));
@@ -82,6 +86,14 @@ export const plugin: PluginTest = {
         expect(players).to.include({ email: 'hello@players.example', website: 'https://players.example/' });
         expect(council).to.include({ organizer: 'Town Council' });
       },
+      async 'a cancelled event and an online one; nothing of those of which the plugin says nothing'(site) {
+        const { storm, concert } = site.ids;
+        expect(await ownState(site, storm)).to.deep.equal({ cancelled: true, online: true });
+        const state = { event_status: 'cancelled', attendance_mode: 'online' };
+        expect(stateOf((await site.request(`events/${storm}`)).body)).to.deep.equal(state);
+        expect(await ownState(site, concert)).to.deep.equal({ cancelled: false, online: false });
+        expect(stateOf((await site.request(`events/${concert}`)).body)).to.deep.equal({});
+      },
       async 'drafts for staff only'(site) {
         expect((await site.request(`events/${site.ids.draft}`)).status).to.be.oneOf([401, 403]);
         expect((await site.request(`events/${site.ids.draft}`, { as: 'admin' })).body.title).to.equal('Sketch');
@@ -133,6 +145,34 @@ export const plugin: PluginTest = {
         expect((await write(site, `events/${id}`, { cost: '' })).cost).to.equal('');
         expect(await stored()).to.deep.equal(['', '']);
       },
+      async 'whether it is cancelled and online, as the plugin’s functions read it'(site) {
+        const id = await create(site, {});
+        for (const [sent, own] of [
+          [
+            { event_status: 'cancelled', attendance_mode: 'online' },
+            { cancelled: true, online: true },
+          ],
+          [
+            { event_status: 'cancelled', attendance_mode: 'offline' },
+            { cancelled: true, online: false },
+          ],
+        ] as const) {
+          expect(stateOf(await write(site, `events/${id}`, sent))).to.deep.equal(sent);
+          expect(await ownState(site, id)).to.deep.equal(own);
+        }
+        expect(stateOf(await write(site, `events/${id}`, { event_status: '', attendance_mode: '' }))).to.deep.equal({});
+        expect(await ownState(site, id)).to.deep.equal({ cancelled: false, online: false });
+        expect(await rowOf(site, id, '_cancelled')).to.equal('0');
+        for (const [name, value] of [
+          ['event_status', 'postponed'],
+          ['event_status', 'scheduled'],
+          ['attendance_mode', 'mixed'],
+          ['event_status_reason', 'Storm'],
+        ] as const) {
+          const { status, body } = await site.request(`events/${id}`, { method: 'PATCH', json: { [name]: value } });
+          expect([status, Object.keys((body.data as Json).params as Json)]).to.deep.equal([400, [name]]);
+        }
+      },
       async 'fields of organizers and venues'(site) {
         const email = 'desk@players.example';
         expect((await write(site, `organizers/${site.ids.players}`, { email })).email).to.equal(email);
@@ -142,6 +182,12 @@ export const plugin: PluginTest = {
       },
     },
     shown: {
+      async 'that an event is cancelled, on its page'(site) {
+        const id = await create(site, { title: 'Shown storm', event_status: 'cancelled' });
+        const { body } = await site.wordpress(`wp/v2/event_listing/${id}`);
+        const { text } = await site.page(new URL(String(body.link)).pathname);
+        expect(text).to.match(/This event has been cancelled/i);
+      },
       async 'the price on the page of the event, with the venue and the organizers'(site) {
         const venue = { venue: 'The Loft', address: '2 Lane' };
         const organizer = [site.ids.players, { organizer: 'New "Troupe" & Co' }];

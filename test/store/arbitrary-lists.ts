@@ -1,6 +1,7 @@
 // Arbitrary records and filters of lists, and a replica of the records.
 
 import fc from 'fast-check';
+import { EVENT_STATUSES } from '../../src/model/event-state.ts';
 import {
   type CalendarRecord,
   type EventRecord,
@@ -97,6 +98,7 @@ export const eventFilter = anyFilter<EventFilter>(
     featured: fc.boolean(),
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
     parent: fc.constantFrom(101, 102),
+    event_status: fc.subarray([...EVENT_STATUSES], { minLength: 1, maxLength: 2 }),
     modifiedAfter: wall,
   } satisfies Arbitraries<EventFilter, 'visibility' | 'order' | 'descending'>,
 );

@@ -18,7 +18,16 @@ const hasAny = (wanted: number[] | undefined, ids: number[]) =>
 /** An event as filters see it: without what its password hides. */
 export const withoutProtected = (event: EventRecord): EventRecord =>
   event.protected
-    ? { ...event, featured: false, parent: 0, categories: [], tags: [], venues: [], organizers: [] }
+    ? {
+        ...event,
+        featured: false,
+        parent: 0,
+        eventStatus: '' as const,
+        categories: [],
+        tags: [],
+        venues: [],
+        organizers: [],
+      }
     : event;
 
 const hasCustom = (
@@ -55,6 +64,8 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   include: ({ id }, { include }) => include === undefined || include.includes(id),
   modifiedAfter: ({ modifiedUtc }, { modifiedAfter }) => modifiedAfter === undefined || modifiedUtc > modifiedAfter,
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
+  event_status: ({ eventStatus }, { event_status: wanted }) =>
+    wanted === undefined || (eventStatus !== '' && wanted.includes(eventStatus)),
   customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };

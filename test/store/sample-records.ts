@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { FIELDS } from '../../src/interface/fields.ts';
+import { EVENT_STATUSES } from '../../src/model/event-state.ts';
 import type {
   EventRecord,
   ImageRecord,
@@ -60,6 +61,10 @@ export function event(id: number, fields: Partial<EventRecord> = {}): EventRecor
     sticky: false,
     featured: false,
     parent: 0,
+    eventStatus: '',
+    eventStatusReason: '',
+    attendanceMode: '',
+    onlineUrl: '',
     categories: [],
     tags: [],
     venues: [],
@@ -177,6 +182,7 @@ export const anyEvent = (id: number) =>
       featured: fc.boolean(),
       protected: fc.constantFrom(false, false, false, true),
       parent: fc.constantFrom(0, 0, 101, 102),
+      eventStatus: fc.constantFrom('' as const, '' as const, ...EVENT_STATUSES),
       image: fc.constantFrom(0, 71, 72),
       modifiedUtc: wall,
       title: fc.constantFrom('Été', 'ete', 'Zoo', 'apple &amp; pear', '<b>Apple</b>', '_x'),

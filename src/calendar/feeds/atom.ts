@@ -1,10 +1,11 @@
 // Writes serialized events as an Atom feed (RFC 4287).
 
 import { Feed } from 'feed';
+import { type Site, siteName } from '../../model/records.ts';
 import { escapeHtml, textLines } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { type CalendarInfo, type FeedEvent, lastChangeMs, placeOf } from './icalendar.ts';
+import { type CalendarInfo, type FeedEvent, lastChangeMs, linesOf, placeOf, titleOf } from './icalendar.ts';
 
 const MAX_TITLE = 500;
 const MAX_SUMMARY = 1000;
@@ -25,18 +26,17 @@ export const atomEntry = (event: FeedEvent): AtomEntry => ({
   id: event.id,
   changedMs: lastChangeMs(event),
   link: webAddress(event.url),
-  title: textLines(event.title, MAX_TITLE).join(' '),
+  title: titleOf(event),
   summary: [
     [whenOf(event), placeOf(event)].filter((text) => text !== '').join(', '),
-    ...textLines(event.excerpt || event.description, MAX_SUMMARY),
+    ...linesOf(event, event.excerpt || event.description, MAX_SUMMARY),
   ],
 });
 
-/** `host` is that of the site, for the ids; `link` the page of the calendar. */
-export function atomText(
-  entries: readonly AtomEntry[],
-  { name, host, url, link }: CalendarInfo & { host: string; link: string },
-): string {
+export function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
+  const link = site.url;
+  // A tag URI (RFC 4151) begins with the host alone: `tag:example.org,2000:theatre/event-5`.
+  const [host = '', ...folders] = siteName(site).split('/');
   const feed = new Feed({
     id: url,
     title: textLines(name, MAX_TITLE).join(' '),
@@ -52,7 +52,7 @@ export function atomText(
   const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
   for (const entry of entries)
     feed.addItem({
-      id: `tag:${host},2000:event-${entry.id}`,
+      id: `tag:${host},2000:${[...folders, `event-${entry.id}`].join('/')}`,
       link: entry.link ?? link,
       title: asHtml([entry.title]),
       date: new Date(entry.changedMs),

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
+import { siteName } from '../../model/records.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities } from '../../text/html.ts';
@@ -39,7 +40,6 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   });
 
   const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
-  const hostOf = (): string => new URL(site().url).hostname;
 
   type Found = Awaited<ReturnType<Events['find']>>;
 
@@ -80,7 +80,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   function writeOnce({ etag, bytes }: ListItem): CalendarEvent | undefined {
     const known = etag === undefined ? undefined : written.get(etag);
     if (known) return known;
-    const event = calendarEvent(parseEvent(bytes), hostOf());
+    const event = calendarEvent(parseEvent(bytes), siteName(site()));
     if (event && etag !== undefined) written.set(etag, event);
     return event;
   }
@@ -123,7 +123,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         : await events.read(id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
-      const written = calendarEvent(event, hostOf());
+      const written = calendarEvent(event, siteName(site()));
       if (!written) throw eventWithoutDate();
       const body = calendarFile([written], { name: nameOf(), url });
       return { ...response, body, headers: calendarHeaders(`event-${id}`) };
@@ -134,7 +134,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
       const respond = (items: ReturnType<typeof write>[]): ApiResponse => ({
         status: 200,
-        body: utf8(atomText(items, { name: nameOf(), host: hostOf(), url, link: site().url })),
+        body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
         headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
       });
       return buildFound(

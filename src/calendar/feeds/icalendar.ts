@@ -11,6 +11,7 @@ import ical, {
 } from 'ical-generator';
 import { LRUCache } from 'lru-cache';
 import { tzlib_get_ical_block } from 'timezones-ical-library';
+import { type ShownState, withState } from '../../model/event-state.ts';
 import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLines } from '../../text/html.ts';
@@ -19,7 +20,7 @@ import { parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
 import { epochToWallMs, offsetSpans, parseZone } from '../../time/zones.ts';
 
 /** What a feed uses of a serialized event. Texts are HTML of the CMS. */
-export type FeedEvent = {
+export type FeedEvent = ShownState & {
   id: number;
   status: string;
   title: string;
@@ -67,12 +68,12 @@ export interface CalendarEvent {
   timeZone: VTimeZone | undefined;
 }
 
-/** Undefined for an event without dates: a VEVENT must have a start. */
-export function calendarEvent(event: FeedEvent, host: string): CalendarEvent | undefined {
+/** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
+export function calendarEvent(event: FeedEvent, site: string): CalendarEvent | undefined {
   if (parseWallTime(event.start_date) === undefined) return undefined;
   const { timeZone, ...times } = timesOf(event);
   const text = ical()
-    .createEvent({ ...eventData(event, host), ...times })
+    .createEvent({ ...eventData(event, site), ...times })
     .toString();
   return { bytes: utf8(foldLines(text)), timeZone };
 }
@@ -96,29 +97,46 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
 
-const STATUSES: Readonly<Record<string, ICalEventStatus>> = {
-  publish: ICalEventStatus.CONFIRMED,
-  trash: ICalEventStatus.CANCELLED,
-};
+/**
+ * None for an event of which the CMS says nothing. A postponed event is tentative: CONFIRMED would promise its old date,
+ * and with CANCELLED apps remove it.
+ */
+function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus | null {
+  if (status === 'trash' || state === 'cancelled') return ICalEventStatus.CANCELLED;
+  if (status !== 'publish' || state === 'postponed') return ICalEventStatus.TENTATIVE;
+  return state === undefined ? null : ICalEventStatus.CONFIRMED;
+}
 
-function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'> {
+/** The title: few calendar apps show a status. */
+export const titleOf = (event: FeedEvent): string => withState(event, textLines(event.title, MAX_TITLE).join(' '));
+
+/** The text, cut; before it the state with its reason, if the CMS gives one. */
+export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
+  const reason = textLines(event.event_status_reason ?? '', MAX_TITLE).join(' ');
+  const state = reason === '' ? '' : withState(event, reason);
+  return [state, ...textLines(html, maxCharacters)].filter((line) => line !== '');
+}
+
+function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
   const location = placeOf(event);
-  const page = event.url.length > MAX_URL ? undefined : webAddress(event.url);
+  const page = shortAddress(event.url);
   return {
-    id: `event-${event.id}@${host}`,
+    id: `event-${event.id}@${site}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
     // Not the time of the response: an unchanged file keeps its ETag.
     stamp: new Date(changedMs),
     lastModified: new Date(changedMs),
-    summary: textLines(event.title, MAX_TITLE).join(' '),
-    description: textLines(event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
+    summary: titleOf(event),
+    description: linesOf(event, event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
     ...(location === '' ? {} : { location }),
     ...(page === undefined ? {} : { url: page }),
     categories: event.categories.map(({ name }) => ({ name: textLines(name, MAX_TITLE).join(' ') })),
-    status: STATUSES[event.status] ?? ICalEventStatus.TENTATIVE,
+    status: statusOf(event),
   };
 }
+
+const shortAddress = (url = ''): string | undefined => (url.length > MAX_URL ? undefined : webAddress(url));
 
 /** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
 export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
@@ -165,14 +183,15 @@ function wallDate(wall: WallTime): ICalDayJsStub {
   return date;
 }
 
-/** The names and addresses of the venues whose names no password protects. */
-export function placeOf({ venue }: Pick<FeedEvent, 'venue'>): string {
+/** The names and addresses of the venues whose names no password protects, and where people attend online. */
+export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' | 'online_url'>): string {
   const places = [venue]
     .flat()
     .map(({ venue: name, ...address }) =>
       typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
     );
-  return textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
+  const names = textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
+  return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
 // Time zones: VTIMEZONE components (RFC 5545, 3.6.5), and which times a calendar app reads from them as they are meant

@@ -49,6 +49,7 @@ export function trialSteps(records: SampledRecords, timezone: string, kindMappin
       continue;
     const value = trialValue(records, timezone, name, field);
     if (kindMapping.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
+    else if (field.words) addStep(field.key, field.words);
     else if (value !== undefined) addStep(field.key, name === 'cost' ? COSTS : [value]);
   }
   for (const [name, { type, accessor }] of kindMapping.customFields) {
@@ -88,7 +89,7 @@ function trialValue(records: SampledRecords, timezone: string, name: string, fie
       return target && [target.id];
     }
     case 'text':
-      if (name === 'website') return 'https://check.example/?a=1';
+      if (name === 'website' || name === 'online_url') return 'https://check.example/?a=1';
       if (name === 'email') return 'check@example.org';
       if (name === 'phone') return '555-010-0112';
       if (name === 'zip') return '12345';
@@ -118,7 +119,8 @@ export function unlinkableFields(records: SampledRecords, kindMapping: KindMappi
 /** Empty values for the texts and lists of a step that were written. */
 export function clearedValues(step: Values, kindMapping: KindMapping<Kind>, writtenFields: readonly string[]): Values {
   const clearable = Object.entries(FIELDS[kindMapping.kind]).filter(
-    ([name, { key, type }]) => key in step && writtenFields.includes(name) && (type === 'text' || type === 'ids'),
+    ([name, { key, type }]) =>
+      key in step && writtenFields.includes(name) && (type === 'text' || type === 'word' || type === 'ids'),
   );
   const custom = [...kindMapping.customFields].filter(
     ([name, { type }]) => CUSTOM + name in step && writtenFields.includes(customName(name)) && type === 'text',

@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
+import { FIELDS } from '../../interface/fields.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
@@ -176,6 +177,8 @@ function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, Ph
 
 function hintOf({ field, type, multiple }: MetaKey): string {
   if (field === 'start_date' || field === 'end_date') return type === 'string' ? 'such as 2027-05-01 19:30:00' : '';
+  const words = FIELDS.event[field]?.words;
+  if (words) return `${words.join(', ')}; blank if nothing is to be said`;
   if (field === 'timezone') return "such as Europe/Paris; blank for the site's";
   return type === 'array' || multiple ? 'numbers, with commas between' : '';
 }

@@ -58,8 +58,14 @@ function requested_days() {
             continue;
         }
         \register_rest_field($type, 'calendar_occurrences', [
-            'get_callback' => function ($record) use ($from, $to, $today) {
-                return occurrences_of((int) $record['id'], $from, $to, $today->format('Y-m-d'));
+            'get_callback' => function ($record, $name, $request) use ($from, $to, $today) {
+                $id = (int) $record['id'];
+                $occurrences = occurrences_of($id, $from, $to, $today->format('Y-m-d'));
+                // A password does not hide when they take place.
+                $times = \array_flip(['start', 'end', 'timezone', 'all_day']);
+                return $occurrences && is_locked(\get_post($id), $request)
+                    ? \array_map(function ($one) use ($times) { return \array_intersect_key($one, $times); }, $occurrences)
+                    : $occurrences;
             },
             'schema' => ['type' => ['array', 'null'], 'items' => ['type' => 'object'], 'readonly' => true],
         ]);

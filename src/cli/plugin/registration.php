@@ -213,15 +213,20 @@ function open_keys($object, $subtype, $keys) {
     }
 }
 
+/** Whether the record has a password that this request does not give, of somebody who may not edit the record. */
+function is_locked($post, $request) {
+    $password = $request['password'];
+    $is_given = \is_string($password) && \hash_equals((string) $post->post_password, $password);
+    return \post_password_required($post) && !$is_given && !\current_user_can('edit_post', $post->ID);
+}
+
 /**
  * WordPress hides the content of a record with a password, and shows its meta. Empties the meta too, but for the event's dates, for everybody
  * who has neither given the password nor may edit the record. $keys: only these.
  */
 function hide_with_password($type, $keys = null) {
     \add_filter("rest_prepare_$type", function ($response, $post, $request) use ($type, $keys) {
-        $password = $request['password'];
-        $is_given = \is_string($password) && \hash_equals((string) $post->post_password, $password);
-        if (!\post_password_required($post) || $is_given || \current_user_can('edit_post', $post->ID)) {
+        if (!is_locked($post, $request)) {
             return $response;
         }
         // Advanced Custom Fields itself shows its fields of other types.

@@ -39,6 +39,24 @@ function is_gateway_request() {
     return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') === 0;
 }
 
+/**
+ * Adds what an event plugin says of whether and how an event takes place to its record, for the gateway, in the words of its API. What
+ * $state_of leaves out, the plugin does not say.
+ */
+function register_state($type, $state_of) {
+    \add_action('rest_api_init', function () use ($type, $state_of) {
+        if (is_gateway_request()) {
+            \register_rest_field($type, 'calendar_state', [
+                'get_callback' => function ($record, $name, $request) use ($state_of) {
+                    $id = (int) $record['id'];
+                    return (object) (is_locked(\get_post($id), $request) ? [] : $state_of($id));
+                },
+                'schema' => ['type' => 'object', 'readonly' => true],
+            ]);
+        }
+    });
+}
+
 // WordPress checks credentials only when code needs the user. Checking them here gives 401 for wrong ones on every route that the
 // gateway calls, public reads too. For other clients nothing changes: some send credentials that are meant for a server in front.
 \add_filter('rest_authentication_errors', function ($result) {

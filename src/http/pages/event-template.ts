@@ -1,5 +1,6 @@
 // The details of one event, in the dialog and on a page of its own.
 
+import { stateLabel, withState } from '../../model/event-state.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
 import type { Dates } from './dates.ts';
 import { cmsText, type Html, html } from './html.ts';
@@ -27,7 +28,9 @@ export function eventArticle(details: EventDetails): Html {
     html`<a href="${hrefOf({ filters }, {})}">${cmsText(name)}</a>`;
   const facts: [string, Html | false][] = [
     ['When', when(event, dates)],
+    [stateLabel(event), event.event_status_reason !== undefined && cmsText(event.event_status_reason)],
     ['Where', venues.length > 0 && html`${venues.map((venue) => place(venue, filterLink))}`],
+    ['Online', online(event)],
     [event.organizer.length > 1 ? 'Organizers' : 'Organizer', organizers(event, filterLink)],
     ['Cost', event.cost !== '' && cmsText(event.cost)],
     ['Categories', terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
@@ -38,7 +41,7 @@ export function eventArticle(details: EventDetails): Html {
   const page = webAddress(event.url);
   return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
 ${picture(details)}
-<h1 id="event-title">${cmsText(event.title)}</h1>
+<h1 id="event-title">${cmsText(withState(event, event.title))}</h1>
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
 <a class="button" href="${calendarFile}" download>Add to calendar</a>
@@ -67,6 +70,15 @@ function place(venue: Venue, filterLink: (filters: LandingQuery['filters'], name
   return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
 ${address !== '' && html`<br>${cmsText(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}
 ${website !== undefined && html`<a href="${website}" rel="noopener">Website</a>`}</div>`;
+}
+
+/** Where people attend online, as far as the CMS says so. */
+function online({ attendance_mode: mode, online_url: url }: PublicEvent): Html | false {
+  const address = webAddress(url);
+  if (address !== undefined) return html`<a href="${address}" rel="noopener">Join online</a>`;
+  return (
+    (mode === 'online' || mode === 'mixed') && html`${mode === 'online' ? 'Online only' : 'At the venue and online'}`
+  );
 }
 
 /** A search on OpenStreetMap: venues need no coordinates for it, and visitors no account. */

@@ -1,5 +1,7 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
+import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
+import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
 import { Html, plainText } from './html.ts';
@@ -17,16 +19,20 @@ export function jsonLdScript(events: PublicEvent[], urlOf: (id: number) => strin
 /** https://developers.google.com/search/docs/appearance/structured-data/event names the properties that count. */
 function eventData(event: PublicEvent, url: string): object {
   const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
+  const online = webAddress(event.online_url);
+  const places = [venue && place(venue), online && { '@type': 'VirtualLocation', url: online }].filter(Boolean);
+  const { event_status: status, attendance_mode: mode } = event;
   const text = plainText(event.excerpt || event.description);
   return {
     '@type': 'Event',
     name: plainText(event.title),
     url,
     ...(event.start_date === '' ? {} : dates(event)),
-    eventStatus: 'https://schema.org/EventScheduled',
+    ...(status ? { eventStatus: SCHEMA_STATUS[status] } : {}),
+    ...(mode ? { eventAttendanceMode: SCHEMA_ATTENDANCE[mode] } : {}),
     ...(text === '' ? {} : { description: text.slice(0, MAX_DESCRIPTION_CHARACTERS) }),
     ...(event.image ? { image: event.image.url } : {}),
-    ...(venue ? { location: place(venue) } : {}),
+    ...(places.length > 0 ? { location: places.length > 1 ? places : places[0] } : {}),
     ...organizers(event),
   };
 }

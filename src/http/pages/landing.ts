@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
+import { withState } from '../../model/event-state.ts';
 import type { Site } from '../../model/records.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
@@ -163,7 +164,7 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     const shareUrl = urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
-    const title = plainText(event.title);
+    const title = plainText(withState(event, event.title));
     const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;
     const summary = [dates.when(event), plainText(event.excerpt || event.description)].filter((text) => text !== '');
     const head = html`<link rel="canonical" href="${shareUrl}">

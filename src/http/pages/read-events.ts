@@ -2,6 +2,7 @@
 
 import { ownTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
+import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
@@ -35,8 +36,10 @@ interface Term {
   name: string;
 }
 
+type Shown = ShownTimes & ShownState;
+
 /** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
-export type PublicEvent = ShownTimes & {
+export type PublicEvent = Shown & {
   id: number;
   title: string;
   description: string;

@@ -36,6 +36,8 @@ export interface MetaType {
 
 export interface CodecContext {
   type: FieldType;
+  /** Of a field of the type `word`. */
+  words?: readonly string[] | undefined;
   /** JSON pointer to the codec, relative to the field, for error messages. */
   pointer: string;
   /** The value is only written at this location, never read back. */

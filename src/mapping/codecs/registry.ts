@@ -17,6 +17,7 @@ import { plainText } from './plain-text.ts';
 import { html, text } from './text.ts';
 import { ticket } from './ticket.ts';
 import { unix } from './unix.ts';
+import { word } from './word.ts';
 import { zone } from './zone.ts';
 
 export const CODECS: readonly CodecDefinition[] = [
@@ -30,6 +31,7 @@ export const CODECS: readonly CodecDefinition[] = [
   boolean,
   ids,
   terms,
+  word,
   zone,
   localDateTime,
   siteDateTime,

@@ -1,7 +1,7 @@
 // The landing page as the server renders it: list, month, details, deep links, caching and metadata.
 
 import { expect } from 'chai';
-import { MOUNT, PUBLIC_URL } from '../../start-gateway.ts';
+import { type Json, MOUNT, PUBLIC_URL } from '../../start-gateway.ts';
 import { organizer, term, venue } from '../../store/sample-records.ts';
 import { at, idsIn, image, landingFixture, on, TODAY, textOf } from './landing-fixture.ts';
 
@@ -233,6 +233,52 @@ describe('the landing page', () => {
       const changed = await fixture.gateway.requestPath('/', { headers: { 'if-none-match': etag } });
       expect(changed.status).to.equal(200);
       expect(idsIn(changed.text, 'list')).to.deep.equal([1, 2]);
+    });
+
+    it('says of its events what the CMS says of their state, and nothing else', async () => {
+      const cancelled = { eventStatus: 'cancelled', eventStatusReason: 'Storm &amp; flood' } as const;
+      const mixed = { attendanceMode: 'mixed', onlineUrl: 'https://meet.example/?a=1&b=2', venues: [21] } as const;
+      const unsafe = { attendanceMode: 'online', onlineUrl: 'javascript:alert(1)' } as const;
+      await start([
+        ...[on(1, '10'), on(2, '11', cancelled), on(3, '12', { ...mixed, venues: [21] }), on(4, '13', unsafe)],
+        on(5, '14', { eventStatus: 'scheduled', attendanceMode: 'offline' }),
+        venue(21, { title: 'Hall' }),
+      ]);
+      const named = async (query: string): Promise<Json[]> => {
+        const [, data] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(await get(query))!;
+        return JSON.parse(data!)['@graph'];
+      };
+      const states = (await named('')).map(({ eventStatus, eventAttendanceMode, location }) =>
+        JSON.stringify([eventStatus, eventAttendanceMode, location]),
+      );
+      const virtual = { '@type': 'VirtualLocation', url: 'https://meet.example/?a=1&b=2' };
+      const hall = { '@type': 'Place', name: 'Hall', address: { '@type': 'PostalAddress' } };
+      expect(states).to.deep.equal(
+        [
+          [null, null, null],
+          ['https://schema.org/EventCancelled', null, null],
+          [null, 'https://schema.org/MixedEventAttendanceMode', [hall, virtual]],
+          [null, 'https://schema.org/OnlineEventAttendanceMode', null],
+          ['https://schema.org/EventScheduled', 'https://schema.org/OfflineEventAttendanceMode', null],
+        ].map((state) => JSON.stringify(state)),
+      );
+      for (const query of ['', '?view=month']) {
+        const shown = textOf(await get(query));
+        expect(shown, query)
+          .to.include('Cancelled: event 2')
+          .and.not.match(/: event [1345]/);
+      }
+      expect(textOf(await get('?event=2'))).to.match(/Cancelled: event 2 .* Cancelled Storm &amp; flood /);
+      expect(await get('?event=3')).to.include(
+        'href="https://meet.example/?a=1&amp;b=2" rel="noopener">Join online</a>',
+      );
+      expect(textOf(await get('?event=4')))
+        .to.include('Online Online only')
+        .and.not.include('javascript');
+      for (const id of [1, 5]) {
+        const visible = (await get(`?event=${id}`)).replace(/<script.*?<\/script>/g, '');
+        expect(textOf(visible)).to.not.match(/online|cancelled|scheduled/i);
+      }
     });
 
     it('names its events as JSON-LD with the offset of their zone, and a canonical address', async () => {

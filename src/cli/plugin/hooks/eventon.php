@@ -1,5 +1,5 @@
 <?php
-// Reads the repeats of EventON, and the addresses and coordinates of its locations, which it keeps in an option.
+// Reads the repeats of EventON, the state of its events, and the addresses and coordinates of its locations, which it keeps in an option.
 
 namespace CalendarGateway\Site;
 
@@ -28,6 +28,26 @@ function occurrences_of($id, $from, $to, $today) {
         return $occurrence[2] + ($event ? ['url' => (string) $event->get_permalink($occurrence[3])] : []);
     }, \array_slice($occurrences, 0, MAX_OCCURRENCES));
 }
+
+register_state('ajde_events', function ($id) {
+    if (!\class_exists('EVO_Event')) {
+        return [];
+    }
+    $event = new \EVO_Event($id);
+    // The class answers "scheduled" and "offline" too if nothing is stored. A rescheduled event takes place at its present dates.
+    $words = [
+        'scheduled' => 'scheduled', 'rescheduled' => 'scheduled', 'cancelled' => 'cancelled', 'postponed' => 'postponed',
+        'movedonline' => 'moved_online',
+    ];
+    $is_said = $event->get_prop('_status') || $event->is_cancelled();
+    return [
+        'event_status' => $is_said ? $words[$event->get_event_status()] ?? '' : '',
+        'event_status_reason' => (string) $event->get_status_reason(),
+        'attendance_mode' => $event->get_prop('_attendance_mode') || $event->is_virtual() ? $event->get_attendance_mode() : '',
+        // Leads through the event's page, if the plugin hides the address.
+        'online_url' => $event->is_virtual() ? (string) $event->virtual_url() : '',
+    ];
+});
 
 \add_action('rest_api_init', function () {
     if (!is_gateway_request()) {

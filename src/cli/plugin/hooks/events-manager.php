@@ -22,6 +22,18 @@ function hides_cancelled() {
     return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');
 }
 
+/** The plugin's "active status" in the words of the API; '' while its statuses are switched off: it then ignores what is stored. */
+function status_word($stored) {
+    return \get_option('dbem_event_status_enabled') ? ['0' => 'cancelled', '1' => 'scheduled'][(string) $stored] ?? '' : '';
+}
+
+register_state('event', function ($id) {
+    $types = \get_option('dbem_location_types');
+    $is_online = !empty($types['url']) && \get_post_meta($id, '_event_location_type', true) === 'url';
+    return ['event_status' => status_word(\get_post_meta($id, '_event_active_status', true))]
+        + ($is_online ? ['attendance_mode' => 'online', 'online_url' => (string) \get_post_meta($id, '_event_location_url', true)] : []);
+});
+
 /** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
@@ -31,7 +43,7 @@ function occurrences_of($id, $from, $to, $today) {
         return null;
     }
     $rows = rows_of($wpdb->prepare(
-        "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone
+        "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone, event_active_status
         FROM $events WHERE event_type = 'recurrence' AND event_status = 1 AND (event_active_status <> 0 OR %d)
         AND event_start_date BETWEEN %s AND %s
         AND recurrence_set_id IN (SELECT recurrence_set_id FROM {$wpdb->prefix}em_event_recurrences WHERE event_id = %d)
@@ -46,6 +58,7 @@ function occurrences_of($id, $from, $to, $today) {
         return $own + [
             'start' => "$row->event_start_date $row->event_start_time",
             'end' => "$row->event_end_date $row->event_end_time",
+            'event_status' => status_word($row->event_active_status),
         ];
     }, $rows);
 }

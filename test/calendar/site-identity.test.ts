@@ -1,0 +1,35 @@
+// The ids of events that are valid everywhere: two sites in folders of one host count their events alike.
+
+import { expect } from 'chai';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { event, organizer, venue } from '../store/sample-records.ts';
+import { NOW_MS } from './seeded-gateway.ts';
+
+describe('ids of a site in a folder', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    const cms = createFakeCms(() => NOW_MS);
+    cms.siteFacts = { ...cms.siteFacts, url: 'https://cms.example:8443/town/theatre' };
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => NOW_MS });
+    gateway.replica.upsert([event(5, { venues: [21], organizers: [26] }), venue(21), organizer(26)]);
+  });
+  after(() => gateway.stop());
+
+  // The original answers `127.0.0.1/theatre?id=7` for a site at http://127.0.0.1:8080/theatre.
+  it('name the folder in global ids', async () => {
+    const { body } = await gateway.request('/events/5');
+    expect(body.global_id).to.equal('cms.example/town/theatre?id=5');
+    expect(body.global_id_lineage).to.deep.equal(['cms.example/town/theatre?id=5']);
+    expect(body.venue.global_id).to.equal('cms.example/town/theatre?id=21');
+    expect(body.organizer[0].global_id).to.equal('cms.example/town/theatre?id=26');
+  });
+
+  it('name the folder in calendar files and feeds', async () => {
+    for (const path of ['/events.ics?include=5', '/events/5.ics'])
+      expect((await gateway.request(path)).text, path).to.include('\r\nUID:event-5@cms.example/town/theatre\r\n');
+    const { text } = await gateway.request('/events.atom?include=5');
+    // The authority of a tag URI is a host alone (RFC 4151).
+    expect(text).to.include('<id>tag:cms.example,2000:town/theatre/event-5</id>');
+  });
+});
