@@ -198,7 +198,7 @@ function datePartsAccessor(
     },
     selectedPaths: paths.map(selectorOf),
     location: parts.map((part) => part.at).join(', '),
-    needsZone: clock !== 'event',
+    needsZone: codec.needsZone === true,
   };
 }
 

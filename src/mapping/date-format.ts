@@ -1,17 +1,21 @@
 // PHP date formats (`d/m/Y g:i a`): compiles a format to a writer and a parser.
 
 import type { WallTime } from '../model/records.ts';
-import { parseWallTime } from '../time/wall-time.ts';
+import { formatWallTime, parseWallTime, wallTimeMs } from '../time/wall-time.ts';
+import { offsetText } from '../time/zones.ts';
 
 export interface DateFormat {
   text: string;
   hasTime: boolean;
+  /** The text says its own offset from UTC (`2027-05-01T19:30:00+02:00`): `read` returns the time in UTC. */
+  hasOffset: boolean;
   /**
    * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent:
    * it can.
    */
   writeOnly: string | undefined;
-  write(wall: WallTime): string;
+  /** `offset`: of the clock that shows `wall`, in minutes. */
+  write(wall: WallTime, offset?: number): string;
   /** Returns `undefined` if the text does not have this format, or names a day that does not exist. */
   read(text: string): WallTime | undefined;
 }
@@ -19,12 +23,14 @@ export interface DateFormat {
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const SHORT_MONTHS = MONTHS.map((name) => name.slice(0, 3));
 
-type Part = 'year' | 'shortYear' | 'month' | 'monthName' | 'day' | 'hour' | 'hour12' | 'minute' | 'second' | 'half';
+type Part =
+  | ('year' | 'shortYear' | 'month' | 'monthName' | 'day')
+  | ('hour' | 'hour12' | 'minute' | 'second' | 'fraction' | 'half' | 'offset');
 
 interface Letter {
   part: Part;
   pattern: string;
-  write(parts: DateTimeParts): string;
+  write(parts: DateTimeParts, offset: number): string;
 }
 
 type DateTimeParts = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number];
@@ -48,6 +54,10 @@ const LETTERS: Readonly<Record<string, Letter>> = {
   g: { part: 'hour12', pattern: '(\\d{1,2})', write: ([, , , hour]) => String(twelveHour(hour)) },
   i: { part: 'minute', pattern: '(\\d{2})', write: ([, , , , minute]) => twoDigits(minute) },
   s: { part: 'second', pattern: '(\\d{2})', write: ([, , , , , second]) => twoDigits(second) },
+  v: { part: 'fraction', pattern: '(\\d{3})', write: () => '000' },
+  u: { part: 'fraction', pattern: '(\\d{6})', write: () => '000000' },
+  P: { part: 'offset', pattern: '([+-]\\d{2}:\\d{2})', write: (_parts, offset) => offsetText(offset, ':') },
+  O: { part: 'offset', pattern: '([+-]\\d{4})', write: (_parts, offset) => offsetText(offset) },
   A: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'AM' : 'PM') },
   a: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'am' : 'pm') },
 };
@@ -74,11 +84,12 @@ export function parseDateFormat(text: string): DateFormat | string {
   return {
     text,
     hasTime: includesAny(parts, 'hour', 'hour12'),
+    hasOffset: includesAny(parts, 'offset'),
     writeOnly: writeOnlyReason(parts),
-    write(wall) {
+    write(wall, offset = 0) {
       const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (wall.match(/\d+/g) ?? []).map(Number);
       const numbers: DateTimeParts = [year, month, day, hour, minute, second];
-      return tokens.map((token) => ('letter' in token ? token.letter.write(numbers) : token.literal)).join('');
+      return tokens.map((token) => ('letter' in token ? token.letter.write(numbers, offset) : token.literal)).join('');
     },
     read(stored) {
       const match = regExp.exec(stored.trim());
@@ -119,7 +130,11 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
     hour = (number('hour12') % 12) + (textOf.get('half')?.toLowerCase() === 'pm' ? 12 : 0);
   }
   const time = [hour, number('minute'), number('second')].map(twoDigits).join(':');
-  return ifValid(`${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(number('day'))} ${time}`);
+  const wall = ifValid(`${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(number('day'))} ${time}`);
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(textOf.get('offset') ?? '') ?? [];
+  if (wall === undefined || sign === undefined) return wall;
+  const offset = Number(hours) * 60 + Number(minutes);
+  return ifValid(formatWallTime(wallTimeMs(wall) - (sign === '-' ? -offset : offset) * 60_000));
 }
 
 /** Returns `undefined` for a day or time that does not exist. */

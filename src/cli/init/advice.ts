@@ -24,7 +24,9 @@ const ROWS = {
   'undated-types': (bases: readonly string[]) =>
     `The site shows no dates of its types ${bases.join(', ')}. If one of them has the events, run init again with --force --event-type ${bases[0]} --field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").`,
   'event-plugins': (folders: readonly string[]) =>
-    `The plugin ${folders.join(', ')} may have events that the REST API does not show. If they are posts, run init again with --force --event-type posts --field event.start_date=meta.KEY. If they have a type of their own, open it as docs/mapping-tutorial.md tells ("3. Open the type to the REST API"), and run init again with --force.`,
+    `The events of this site may be in ${folders.join(', ')}: it shows none to the REST API. If they are posts, run init again with --event-type posts --field event.start_date=meta.KEY. If they have a type of their own, open it as docs/mapping-tutorial.md tells ("3. Open the type to the REST API"), and run init again. If they are in database tables of the plugin, the gateway cannot serve them.`,
+  'date-format': ([base, path]: readonly string[]) =>
+    `If it holds the date, say its form: --event-type ${base} --field event.start_date=${path} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`,
   'hidden-plugins': () =>
     'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
   'no-event': () =>

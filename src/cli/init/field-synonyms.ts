@@ -16,9 +16,9 @@ export function normalizedName(path: string): string {
 /** Matches any of the words as a whole word of a normalized name: its second group. */
 const anyOf = (words: string): RegExp => new RegExp(`(^|_)(${words})(_|$)`);
 
-export const START_WORDS = anyOf('starts?|begins?|from|opens?|startdate|starttime|beginn|von');
-export const END_WORDS = anyOf('ends?|finish(es)?|until|till|to|closes?|enddate|endtime|ende|bis');
-export const DATE_WORDS = anyOf('date|datetime|when|day|time|eventdate|datum');
+export const START_WORDS = anyOf('starts?|begins?|from|opens?|startdate|starttime|beginn|von|inicio|debut|inizio');
+export const END_WORDS = anyOf('ends?|finish(es)?|until|till|to|closes?|enddate|endtime|ende|bis|fin|fine');
+export const DATE_WORDS = anyOf('date|datetime|when|day|time|eventdate|datum|tag|jour|fecha|data');
 export const TIME_WORDS = anyOf('time|hours?|starttime|endtime|uhrzeit');
 /** Dates that are not the start or end of an event. */
 export const UNRELATED_DATE_WORDS = anyOf(

@@ -42,10 +42,12 @@ export interface GeneratedMapping {
 
 /** Returns undefined if no field looks like the start of an event and the operator named none. */
 export function generateMapping(
-  type: ProbedType,
-  site: ProbedSite,
+  { base }: ProbedType,
+  probed: ProbedSite,
   decisions: Decisions,
 ): GeneratedMapping | undefined {
+  const site = { ...probed, types: withOwnFields(probed.types) };
+  const type = site.types.find((each) => each.base === base)!;
   const dates = proposeDates(type.fields, decisions, decisions.fields?.['event.start_date']);
   if (!dates) return undefined;
   const fields: ProposedField[] = [
@@ -80,6 +82,19 @@ export function generateMapping(
     if (spec) spec.fields = { ...spec.fields, [field]: source };
   }
   return { mapping: { ...mapping, ...wordpressNames(mapping, site) }, dates, collections, fields };
+}
+
+/**
+ * Leaves out the fields that posts or pages show too, and of which no record of the type has a value: The Events
+ * Calendar registers `_EventStartDate` and `_VenuePhone` for all types.
+ */
+function withOwnFields(types: readonly ProbedType[]): ProbedType[] {
+  const isGeneral = ({ base }: ProbedType) => base === 'posts' || base === 'pages';
+  const general = new Set(types.filter(isGeneral).flatMap(({ fields }) => fields.map(({ path }) => path)));
+  return types.map((type) => {
+    const own = type.fields.filter(({ path, values }) => values.some(Boolean) || !general.has(path));
+    return isGeneral(type) ? type : { ...type, fields: own };
+  });
 }
 
 /**

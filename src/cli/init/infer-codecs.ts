@@ -8,82 +8,133 @@ import { idsIn, type SourceField } from './probe.ts';
 export interface InferredDate {
   /** The codec in the mapping; undefined for the default format. */
   as: CodecSpec | undefined;
-  /** As in PHP's `date()`; `unix` for seconds since 1970. */
+  /** As in PHP's `date()`; `unix` for a count since 1970. */
   format: string;
+  /** Of a count since 1970. */
+  unit?: 'seconds' | 'milliseconds';
   hasTime: boolean;
   /** The same with day and month exchanged, if that fits every sample too. */
   alternative?: InferredDate;
 }
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
-const PLAIN_FORMATS = [
-  DEFAULT_FORMAT,
-  'Y-m-d H:i',
-  'Y-m-d\\TH:i:s',
-  'Y-m-d\\TH:i',
-  'Y-m-d',
-  'Ymd',
-  'j.n.Y H:i',
-  'j.n.Y',
-];
-const SLASHED_FORMATS = ['j/n/Y g:i a', 'n/j/Y g:i a', 'j/n/Y H:i', 'n/j/Y H:i', 'j/n/Y', 'n/j/Y'];
-const MONTH_NAME_FORMATS = ['F j, Y g:i a', 'F j, Y', 'j F Y H:i', 'j F Y'];
-const UTC_FORMATS = ['Y-m-d\\TH:i:s\\Z', 'Y-m-d\\TH:i:s.000\\Z', 'Y-m-d\\TH:i:s+00:00'];
-const TIME_FORMATS = ['H:i:s', 'H:i', 'g:i a', 'g:ia'];
 const ANY_DAY = '2027-05-01';
+const LONGEST_DATE = 60;
+/** The numbers of a date, in the orders in which sites write them; beside a month by name. */
+const DATE_ORDERS = ['Ynj', 'jnY', 'njY', 'jny', 'njy'];
+const NAMED_MONTH_ORDERS = ['jY', 'Yj', 'jy'];
+const TIME_ORDERS = ['', 'Hi', 'His', 'Hisv', 'Hisu'];
+const TWELVE_HOUR_ORDERS = ['g', 'gi', 'gis'];
+/** How many digits a letter has, if not one or two. */
+const DIGITS: Readonly<Record<string, number>> = { Y: 4, v: 3, u: 6 };
+const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+/** Words of a date that say nothing more. Any other makes a text unreadable: `EST`, `p.m.` */
+const FILLER = /^(T|Z|UTC|GMT|h|Uhr|um|at|de|[à年月日時分])$/i;
 
-/** Seconds since 1970, in the years 2000 to 2100. */
-const isUnix = (value: unknown): boolean =>
-  /^\d{9,10}$/.test(String(value)) && Number(value) > 946_684_800 && Number(value) < 4_102_444_800;
+/** A count since 1970, in the years 2000 to 2100. */
+const isCount = (value: unknown, perSecond: number): boolean =>
+  /^\d{9,13}$/.test(String(value)) &&
+  Number(value) > 946_684_800 * perSecond &&
+  Number(value) < 4_102_444_800 * perSecond;
 
-/** The format that fits every sample; undefined if none does, or without samples. */
-export function inferDate(values: readonly unknown[]): InferredDate | undefined {
+/**
+ * The format that fits every sample; undefined if none does, or without samples.
+ * @param named the format that the operator named: it has to fit one sample
+ */
+export function inferDate(values: readonly unknown[], named?: string): InferredDate | undefined {
+  const texts = values.filter((value) => typeof value === 'string');
+  if (named !== undefined && texts.some((text) => matchesAll(named, [text]))) return inferredDate(named, texts);
   if (values.length === 0) return undefined;
-  if (values.every(isUnix)) {
-    const asText = values.every((value) => typeof value === 'string');
-    return { as: asText ? { unix: { asText } } : 'unix', format: 'unix', hasTime: true };
+  const asText = texts.length === values.length;
+  const isUnix = values.every((value) => isCount(value, 1));
+  if (isUnix || values.every((value) => isCount(value, 1000))) {
+    const options = { ...(asText && { asText }), ...(!isUnix && { milliseconds: true }) };
+    const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
+    return { as, format: 'unix', unit: isUnix ? 'seconds' : 'milliseconds', hasTime: true };
   }
-  if (!values.every((value) => typeof value === 'string')) return undefined;
-  const texts = values as string[];
-  const utc = UTC_FORMATS.find((format) => matchesAll(format, texts));
-  if (utc !== undefined) return { as: { 'utc-datetime': utc }, format: utc, hasTime: true };
-  const matches = [...PLAIN_FORMATS, ...SLASHED_FORMATS, ...MONTH_NAME_FORMATS]
-    .filter((format) => matchesAll(format, texts))
-    .map((format) => inferredDate(matchStyle(format, texts)));
-  const [first, second] = matches;
-  if (!first) return undefined;
-  return second && first.format.includes('/') && second.hasTime === first.hasTime
-    ? { ...first, alternative: second }
-    : first;
+  if (!asText) return undefined;
+  const formats = candidateFormats(texts[0] ?? '').filter((format) => matchesAll(format, texts));
+  const [first] = formats;
+  if (first === undefined) return undefined;
+  const exchanged = first.replace(/[jn]/g, (letter) => (letter === 'j' ? 'n' : 'j'));
+  // Before a dot the day comes first: 03.04.2027. Otherwise only a sample beyond the twelfth tells.
+  const isOpen = exchanged !== first && formats.includes(exchanged) && !/[jn]\./.test(first);
+  const inferred = inferredDate(matchStyle(first, texts), texts);
+  return isOpen ? { ...inferred, alternative: inferredDate(matchStyle(exchanged, texts), texts) } : inferred;
+}
+
+/** The formats that a sample may have: its words say what they are (`May`, `pm`), its numbers are tried in each order. */
+function candidateFormats(sample: string): string[] {
+  if (sample.length > LONGEST_DATE) return [];
+  // Not `10:00-12:00`, which is a span.
+  const [, dated = sample.trim(), offset = ''] =
+    /^(.*(?:T\d\d:?\d\d|:\d\d:\d\d|T\d{6})(?:\.\d{1,6})? ?)([+-]\d\d:?\d\d)$/.exec(sample.trim()) ?? [];
+  const tokens = dated.match(/\d+|[a-z]+|[^a-z\d]/gi) ?? [];
+  const times = tokens.some((token) => /^[ap]m$/i.test(token)) ? TWELVE_HOUR_ORDERS : TIME_ORDERS;
+  const dates = tokens.some((token) => MONTH.test(token)) ? NAMED_MONTH_ORDERS : DATE_ORDERS;
+  const orders = dates.flatMap((date) => times.flatMap((time) => [date + time, time + date]));
+  const formats = ['F', 'M'].flatMap((month) => orders.flatMap((order) => formatIn(order, tokens, month) ?? []));
+  const offsetLetter = offset.includes(':') ? 'P' : 'O';
+  return formats.map((format) => (offset === '' ? format : format + offsetLetter));
+}
+
+/** Gives each number of the sample its letters of an order: `jnY` and `14.04.2027` make `j.n.Y`. */
+function formatIn(order: string, tokens: readonly string[], month: string): string | undefined {
+  let rest = order;
+  let format = '';
+  for (const token of tokens) {
+    let letters = '';
+    for (let width = 0; /\d/.test(token) && width < token.length && rest !== ''; rest = rest.slice(1)) {
+      letters += rest.charAt(0);
+      width += DIGITS[rest.charAt(0)] ?? 2;
+    }
+    // Several in one number: 20270414, 193000.
+    if (letters.length > 1 && !/^(Ynj|His)/.test(letters)) return undefined;
+    const part = letters || wordFormat(token, month);
+    if (part === undefined) return undefined;
+    format += part;
+  }
+  // What follows an hour tells it from a day or month: 19:30, 19.30, 19h30, 7 pm.
+  return rest === '' && !/[Hg](?!:|\.|\\h|i|時| ?[aA])/.test(format) ? format : undefined;
+}
+
+/** A word or a mark of a date, as in a format; undefined for a word that may change what the date means. */
+function wordFormat(token: string, month: string): string | undefined {
+  if (/^[ap]m$/i.test(token)) return token === token.toUpperCase() ? 'A' : 'a';
+  if (MONTH.test(token)) return month;
+  if (FILLER.test(token)) return token.replace(/[a-z]/gi, '\\$&');
+  return /^[\s!-/:-@[\]_|~]$/.test(token) ? token : undefined;
 }
 
 function matchesAll(format: string, texts: readonly string[]): boolean {
   const compiled = parseDateFormat(format);
-  return typeof compiled !== 'string' && texts.every((text) => compiled.read(text) !== undefined);
+  const read = (text: string) =>
+    typeof compiled === 'string' || compiled.writeOnly ? '' : (compiled.read(text) ?? '');
+  return texts.every((text) => read(text) > '1970' && read(text) < '2100');
 }
 
-/** Adapts leading zeros and capitals to the samples, so that written values look like the existing ones. */
+/** Adapts leading zeros to the samples, so that written values look like the existing ones. */
 function matchStyle(format: string, texts: readonly string[]): string {
   const padded = format.replace('j', 'd').replace('n', 'm');
-  const wide = /[jn]/.test(format) && matchesAll(padded, texts) && !/F/.test(format) ? padded : format;
-  const capital = texts.some((text) => /[AP]M/.test(text)) ? wide.replace(/a$/, 'A') : wide;
-  return texts.some((text) => /\b0\d:\d\d ?[ap]m/i.test(text)) ? capital.replace('g', 'h') : capital;
+  const isPadded =
+    matchesAll(padded, texts) && (!/[FM]/.test(format) || texts.some((text) => /\b0\d\b(?!:)/.test(text)));
+  const wide = isPadded ? padded : format;
+  return texts.some((text) => /\b0\d:\d\d ?[ap]m/i.test(text)) ? wide.replace('g', 'h') : wide;
 }
 
-function inferredDate(format: string): InferredDate {
-  return {
-    as: format === DEFAULT_FORMAT ? undefined : { 'local-datetime': format },
-    format,
-    hasTime: /[Hg]/i.test(format),
-  };
+function inferredDate(format: string, texts: readonly string[]): InferredDate {
+  const compiled = parseDateFormat(format);
+  const isUtc = /\\(Z|C|G\\M\\T)$/.test(format) || texts.every((text) => /\+00:?00$/.test(text));
+  const as = isUtc ? { 'utc-datetime': format } : { 'local-datetime': format };
+  const hasTime = typeof compiled !== 'string' && compiled.hasTime;
+  return { as: format === DEFAULT_FORMAT ? undefined : as, format, hasTime };
 }
 
 /** The format of a time of day, as in PHP's `date()`. */
 export function inferTimeFormat(values: readonly unknown[]): string | undefined {
-  if (values.length === 0 || !values.every((value) => typeof value === 'string')) return undefined;
-  const texts = (values as string[]).map((text) => `${ANY_DAY} ${text}`);
-  const format = TIME_FORMATS.find((each) => matchesAll(`Y-m-d ${each}`, texts));
-  return format && matchStyle(`Y-m-d ${format}`, texts).slice('Y-m-d '.length);
+  if (!values.every((value) => typeof value === 'string' && /\D/.test(value))) return undefined;
+  const format = inferDate(values.map((value) => `${ANY_DAY} ${String(value)}`))?.format;
+  return format?.startsWith('Y-m-d ') && !/[PO]$/.test(format) ? format.slice('Y-m-d '.length) : undefined;
 }
 
 const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [

@@ -18,7 +18,7 @@ import { type ProbedSite, probe } from './probe.ts';
 import { assertCollections, findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
 import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
-import { refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
+import { namedLikeEvents, refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
 
 export type { Terminal } from './questions.ts';
 
@@ -50,8 +50,9 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     const site = await probe(connection, presetListParams());
     printAll([...siteLines(site), '']);
     const unsupported = unsupportedPlugins(site);
-    if (unsupported.length > 0 && !hasServableEvents(site, options)) {
-      printAll(refusalLines(unsupported));
+    const suspects = findEventTypes(site).some(({ total }) => total > 0) ? [] : namedLikeEvents(site);
+    if (unsupported.length + suspects.length > 0 && !hasServableEvents(site, options)) {
+      printAll(refusalLines(unsupported, suspects));
       return 1;
     }
     const proposal = await decideMapping(site, options, prompts);
@@ -154,8 +155,14 @@ async function decideMapping(
 }
 
 /** Whether the site has other events, or the operator says where they are. */
-const hasServableEvents = (site: ProbedSite, options: InitOptions): boolean =>
-  options.mapping !== undefined || options.collections?.event !== undefined || propose(site, options) !== undefined;
+function hasServableEvents(site: ProbedSite, options: InitOptions): boolean {
+  if (options.mapping !== undefined || options.collections?.event !== undefined) return true;
+  const { preset, event } = propose(site, options)?.mapping ?? {};
+  // An empty collection that is not known as this plugin's: such as the companion plugin's own types.
+  return (
+    preset?.wordpress?.plugins !== undefined || site.types.some(({ base, total }) => base === event?.posts && total > 0)
+  );
+}
 
 /** The sample in the reason of the start, such as `reads as a date (d/m/Y): 01/02/2027`. */
 const exampleDate = ({ fields }: Proposal): string =>

@@ -4,6 +4,7 @@ import { isWebAddress } from '../../config.ts';
 import { readEnvironment, readSecretFile } from '../../config-environment.ts';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
+import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { wrapText } from '../table.ts';
@@ -22,6 +23,7 @@ export const INIT_OPTIONS = {
   'tag-type': { type: 'string' },
   field: { type: 'string', multiple: true },
   'date-order': { type: 'string' },
+  'date-format': { type: 'string' },
   seconds: { type: 'string' },
   'public-url': { type: 'string' },
   'webhook-url': { type: 'string' },
@@ -48,6 +50,7 @@ It asks what the site does not tell; of Payload, only the name and whether to wr
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated.
                          A date and a time of day in two fields of WordPress: event.start_date=meta.day,meta.time
   --date-order dmy|mdy   whether 01/02/2027 is the first of February (dmy) or the second of January (mdy)
+  --date-format FORMAT   the form of dates that init does not find, as in PHP: 'd/m/Y H:i' (letters: docs/mapping.md, Dates)
   --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if that were UTC (wall)
   --public-url URL       the gateway's address for its callers
   --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
@@ -97,6 +100,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     password: anonymous ? undefined : password,
     isPasswordFromEnvironment: passwordFile === undefined,
     dateOrder: parseChoice('--date-order', text('date-order'), ['dmy', 'mdy'] as const),
+    dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
     name: parseName(text('name')),
@@ -141,6 +145,16 @@ function parseName(name: string | undefined): string | undefined {
   if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH))
     throw new ConfigError('--name', `must have 1 to ${MAX_NAME_LENGTH} characters`, 'Give a short name.');
   return name?.trim();
+}
+
+const MAX_FORMAT_LENGTH = 60;
+
+function parseFormat(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const format = text.length > MAX_FORMAT_LENGTH ? 'is too long' : parseDateFormat(text);
+  const fault = typeof format === 'string' ? format : format.writeOnly;
+  if (fault !== undefined) throw new ConfigError('--date-format', fault, 'Write it as in docs/mapping.md, Dates.');
+  return text;
 }
 
 function parseChoice<T extends string>(

@@ -16,6 +16,8 @@ export interface SourceField {
   type: string | undefined;
   /** The decimal mark of a number, if the site expects a comma. */
   decimal?: ',';
+  /** The address in a link field of ACF, which takes address, title and target only together. */
+  readOnly?: true;
   /** The values of the records that have one. */
   values: unknown[];
 }
@@ -52,8 +54,9 @@ export interface ProbedSite {
   account: { name: string; roles: string[] } | undefined;
   types: ProbedType[];
   taxonomies: ProbedTaxonomy[];
-  /** The post type of each id that a record holds. */
+  /** The post type of each id that a record holds, and the title of that post. */
   typeById: Record<number, string>;
+  titleById?: Record<number, string>;
 }
 
 const MAX_TYPE_LOOKUPS = 60;
@@ -114,7 +117,7 @@ export async function probe(
     account: user && { name: String(user.name), roles: stringList(user.roles) },
     types,
     taxonomies,
-    typeById: await readTypesById(site, types),
+    ...(await readPostsById(site, types)),
   };
 }
 
@@ -175,6 +178,8 @@ export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): 
     for (const [name, value] of Object.entries(cmsRecord))
       if (!CORE_PROPERTIES.test(name)) addValue(fieldAt(name), value);
   }
+  for (const field of fields.values())
+    if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;
   return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
 }
 
@@ -196,18 +201,24 @@ async function readActivePlugins(site: WordPressConnection): Promise<string[] | 
 }
 
 /** The post types of all ids in the records: a field with ids of venues links to venues. */
-async function readTypesById(site: WordPressConnection, types: readonly ProbedType[]): Promise<Record<number, string>> {
+async function readPostsById(site: WordPressConnection, types: readonly ProbedType[]) {
+  const titleById: Record<number, string> = {};
   const typeById: Record<number, string> = {};
-  for (const { samples, type } of types) for (const { id } of samples) typeById[Number(id)] = type;
+  const add = (id: unknown, type: unknown, title: unknown) => {
+    typeById[Number(id)] = String(type);
+    titleById[Number(id)] = String(title ?? '');
+  };
+  for (const { samples, type } of types)
+    for (const { id, title } of samples) add(id, type, objectOrEmpty(title).rendered);
   const ids = new Set(
     types.flatMap(({ fields }) => fields.flatMap(({ values }) => values.flatMap(idsIn))).filter((id) => !typeById[id]),
   );
-  if (ids.size === 0) return typeById;
+  if (ids.size === 0) return { typeById, titleById };
   const include = [...ids].slice(0, MAX_TYPE_LOOKUPS).join(',');
-  const query = { include, type: 'post', subtype: 'any', per_page: MAX_TYPE_LOOKUPS, _fields: 'id,subtype' };
+  const query = { include, type: 'post', subtype: 'any', per_page: MAX_TYPE_LOOKUPS, _fields: 'id,subtype,title' };
   const response = await orIfRefused(site.call('GET', 'wp/v2/search', { query }), undefined);
-  for (const { id, subtype } of response ? recordsOf(response) : []) typeById[Number(id)] = String(subtype);
-  return typeById;
+  for (const { id, subtype, title } of response ? recordsOf(response) : []) add(id, subtype, title);
+  return { typeById, titleById };
 }
 
 /** The integers of a value that may be ids of records. */

@@ -32,14 +32,18 @@ export interface DateDecisions {
   dateOrder?: 'dmy' | 'mdy' | undefined;
   /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
   seconds?: 'wall' | 'utc' | undefined;
+  /** As in PHP's `date()`, for values whose form `init` does not find. */
+  dateFormat?: string | undefined;
 }
+
+export type DateQuestion = 'dateOrder' | 'seconds';
 
 export interface ProposedDates {
   /** Holds the date of the start. */
   startField: SourceField;
   start: ProposedDate;
   end: ProposedDate;
-  openQuestions: (keyof DateDecisions)[];
+  openQuestions: DateQuestion[];
 }
 
 /**
@@ -51,20 +55,26 @@ export function proposeDates(
   decisions: DateDecisions = {},
   named?: string,
 ): ProposedDates | undefined {
-  const dates = fields.filter((field) => !UNRELATED_DATE_WORDS.test(normalizedName(field.path)) && isDateField(field));
-  const startField =
+  const related = fields.filter(({ path }) => !UNRELATED_DATE_WORDS.test(normalizedName(path)));
+  const dates = related.filter((field) => isDateField(field, decisions));
+  const found =
     named === undefined
       ? bestField(
           dates.filter(({ path }) => !isEnd(path)),
           ({ path }) => nameScore(path, START_WORDS) * 2 || nameScore(path, DATE_WORDS),
         )
       : fieldAt(splitDate(named).date, fields);
+  // No name tells the start: the only date is one.
+  const filled = dates.filter(({ values }) => values.length > 0);
+  const startField = found ?? (filled.length === 1 ? filled[0] : undefined);
   if (!startField) return undefined;
+  const isGuess = named === undefined && startField.values.length === 0;
+  if (isGuess && unreadableFields(related, decisions).length > 0) return undefined;
   const endField = bestField(
     dates.filter((field) => field !== startField && isEnd(field.path)),
     (field) => nameScore(field.path, END_WORDS) + similarity(field, startField),
   );
-  const inferred = inferDate(startField.values);
+  const inferred = inferDate(startField.values, decisions.dateFormat);
   const openQuestions: ProposedDates['openQuestions'] = [];
   if (inferred?.alternative && decisions.dateOrder === undefined) openQuestions.push('dateOrder');
   if (inferred?.format === 'unix' && decisions.seconds === undefined) openQuestions.push('seconds');
@@ -112,6 +122,28 @@ export function namedDate(
   return { ...proposed, reason: proposed.reason + hint };
 }
 
+/** Fields that are named like a start, and have texts of which no form of a date is known. */
+export const unreadableFields = (fields: readonly SourceField[], decisions: DateDecisions = {}): SourceField[] =>
+  fields.filter(
+    ({ path, values }) =>
+      nameScore(path, START_WORDS) > 0 &&
+      values.some((value) => /\d/.test(String(value))) &&
+      inferDate(values, decisions.dateFormat) === undefined &&
+      inferTimeFormat(values) === undefined,
+  );
+
+/** The field of a date that the operator named of whose values none can be read. */
+export function unreadableNamed(
+  named: string,
+  fields: readonly SourceField[],
+  { dateFormat }: DateDecisions,
+): SourceField | undefined {
+  const { date, time = '' } = splitDate(named);
+  const [dateField, timeField] = [fieldAt(date, fields), fieldAt(time, fields)];
+  if (dateField.values.length > 0 && !inferDate(dateField.values, dateFormat)) return dateField;
+  return timeField.values.length > 0 && !inferTimeFormat(timeField.values) ? timeField : undefined;
+}
+
 function splitDate(named: string): { date: string; time: string | undefined } {
   const [date = '', time] = named.split(',');
   return { date, time };
@@ -123,8 +155,8 @@ const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
 const isEnd = (path: string): boolean => END_WORDS.test(normalizedName(path));
 
 /** By its values; without values, by its name. */
-function isDateField({ values, type, path }: SourceField): boolean {
-  if (values.length > 0) return inferDate(values) !== undefined;
+function isDateField({ values, type, path }: SourceField, { dateFormat }: DateDecisions): boolean {
+  if (values.length > 0) return inferDate(values, dateFormat) !== undefined;
   const name = normalizedName(path);
   return (
     /^(string|integer)$/.test(type ?? 'string') &&
@@ -135,8 +167,9 @@ function isDateField({ values, type, path }: SourceField): boolean {
   );
 }
 
-function decided({ values }: SourceField, { dateOrder, seconds }: DateDecisions): InferredDate | undefined {
-  const inferred = inferDate(values);
+function decided({ values }: SourceField, decisions: DateDecisions): InferredDate | undefined {
+  const { dateOrder, seconds, dateFormat } = decisions;
+  const inferred = inferDate(values, dateFormat);
   if (inferred?.format === 'unix' && seconds === 'wall') {
     const unix = isObject(inferred.as) && isObject(inferred.as.unix) ? inferred.as.unix : {};
     return { ...inferred, as: { unix: { wallClockAsUtc: true, ...unix } } };
@@ -154,8 +187,8 @@ function proposeDate(
   const inferred = decided(field, decisions);
   if (!inferred)
     return { source: path, reason: 'has a similar name; no record has a value yet, so the usual format is assumed' };
-  const { format, hasTime, alternative } = inferred;
-  const reason = `reads as ${format === 'unix' ? 'seconds since 1970' : `a date (${format})`}: ${formatSample(values[0])}`;
+  const { format, unit, hasTime, alternative } = inferred;
+  const reason = `reads as ${unit ? `${unit} since 1970` : `a date (${format})`}: ${formatSample(values[0])}`;
   const time = hasTime ? undefined : findTimeField(words, fields);
   if (time)
     return {

@@ -79,6 +79,7 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
   const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (!isText || !values.every((value) => fits(field, fieldType, String(value)))) return undefined;
   // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
+  if (siteField.readOnly) return { at: path, readOnly: true };
   return path.startsWith('acf.') && (field === 'email' || field === 'website') ? { at: path, clearWith: null } : path;
 }
 

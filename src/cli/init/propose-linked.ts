@@ -1,7 +1,9 @@
 // Proposes where the venues, organizers, categories and tags of a site's events are.
 
 import type { KindSpec } from '../../mapping/mapping-file.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
 import type { LinkedKind } from '../../model/records.ts';
+import { foldName } from '../../text/html.ts';
 import { formatSample } from '../field-samples.ts';
 import { KIND_WORDS, kindWords, nameScore, normalizedName } from './field-synonyms.ts';
 import { type InferredIds, inferIds } from './infer-codecs.ts';
@@ -32,14 +34,17 @@ export function proposeLinked(
 ): ProposedLink | undefined {
   if (wanted === 'none') return undefined;
   const words = KIND_WORDS[kind];
-  const candidates = event.fields.filter(({ path }) => words.test(normalizedName(path)) && !used.has(path));
+  const candidates = event.fields.filter(
+    // The list of a taxonomy's terms has ids of terms: many are also ids of posts.
+    ({ path }) => words.test(normalizedName(path)) && !used.has(path) && !event.termBases.includes(path),
+  );
   const named = site.types.find(
     ({ type, base }) =>
       !taken.has(base) && (wanted === undefined ? words.test(`${type} ${base}`.toLowerCase()) : base === wanted),
   );
   for (const field of candidates) {
     const inferred = inferIds(field);
-    const owner = inferred && ownerOf(inferred, event, site);
+    const owner = inferred && ownerOf(inferred, field, event, site, wanted);
     // Without an id, only the name of the type tells.
     const type = owner ?? (inferred?.ids.length === 0 ? named : undefined);
     if (!inferred || !type || taken.has(type.base) || (wanted !== undefined && type.base !== wanted)) continue;
@@ -75,10 +80,26 @@ export function proposeLinked(
   return { collection: { posts: named.base }, reason: 'you named it', fields };
 }
 
-/** The post type of the records that the ids belong to. */
-function ownerOf({ ids }: InferredIds, event: ProbedType, { typeById, types }: ProbedSite): ProbedType | undefined {
-  const owner = ids.map((id) => typeById[id]).find((type) => type !== undefined && type !== event.type);
-  return types.find(({ type }) => type === owner);
+/**
+ * The post type of the records that the ids belong to, by their names where the field shows them. Ids alone that
+ * are those of pages or of several types are rather ids of terms, users or rows of a plugin's table.
+ */
+function ownerOf(
+  { ids }: InferredIds,
+  { values }: SourceField,
+  event: ProbedType,
+  { typeById, titleById = {}, types }: ProbedSite,
+  wanted: string | undefined,
+): ProbedType | undefined {
+  const [owner, ...others] = new Set(ids.flatMap((id) => typeById[id] ?? []));
+  const named = values.flat().filter(isObject);
+  const isOther = ({ ID, id, post_title, name, display_name }: JsonObject): boolean => {
+    const [shown, title] = [post_title ?? name ?? display_name, titleById[Number(ID ?? id)]];
+    return shown !== undefined && title !== undefined && foldName(String(shown)) !== foldName(title);
+  };
+  if (others.length > 0 || owner === event.type || named.some(isOther)) return undefined;
+  const isPage = owner === 'page' || owner === 'post';
+  return isPage && named.length === 0 && wanted === undefined ? undefined : types.find(({ type }) => type === owner);
 }
 
 /** A venue or organizer that is only text: other texts of the event may be its address, city ... */

@@ -5,6 +5,7 @@ import { ConfigError } from '../../errors.ts';
 import type { MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { pluralized } from '../check/checks.ts';
+import { formatSample } from '../field-samples.ts';
 import { advise } from './advice.ts';
 import { KIND_WORDS } from './field-synonyms.ts';
 import { type Decisions, generateMapping, type ProposedCollection } from './generate-mapping.ts';
@@ -17,10 +18,10 @@ import {
   prunePreset,
 } from './presets.ts';
 import type { ProbedSite, ProbedType } from './probe.ts';
-import { type DateDecisions, namedDate, type ProposedDate, proposeDates } from './propose-dates.ts';
+import { type DateQuestion, namedDate, type ProposedDate, proposeDates, unreadableNamed } from './propose-dates.ts';
 import { namedSource, type ProposedField } from './propose-fields.ts';
 
-export type Question = keyof DateDecisions | 'eventType';
+export type Question = DateQuestion | 'eventType';
 
 export interface Proposal {
   origin: 'preset' | 'generated' | 'own-types';
@@ -79,7 +80,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const preset = decisions.mapping === undefined ? presets[0] : presets.find(({ name }) => name === decisions.mapping);
   const wanted = decisions.collections?.event;
   const isWanted = preset && (wanted === undefined || preset.mapping.event.posts === wanted);
-  const dated = eventTypes.filter(({ fields }) => proposeDates(fields));
+  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, decisions));
   // Another type whose dates are readable is better than a preset whose dates are not.
   const isBest = preset?.isReadable || dated.every(({ base }) => base === preset?.mapping.event.posts);
   if (isWanted && (isBest || decisions.mapping !== undefined))
@@ -184,7 +185,6 @@ export function proposeOwnTypes(
   plugins?: readonly string[],
   undated: readonly string[] = [],
 ): Proposal {
-  const eventPlugins = plugins?.filter((folder) => KIND_WORDS.event.test(folder)) ?? [];
   return {
     origin: 'own-types',
     preset: mapping.name,
@@ -198,7 +198,6 @@ export function proposeOwnTypes(
     notes: [
       ...(undated.length > 0 ? [advise('undated-types', undated)] : []),
       ...(plugins === undefined ? [advise('hidden-plugins')] : []),
-      ...(eventPlugins.length > 0 ? [advise('event-plugins', eventPlugins)] : []),
     ],
     needsPlugin: true,
     openQuestions: [],
@@ -215,6 +214,13 @@ const sourceIn =
   (kind, field, path) => {
     const siteFields = site.types.find(({ base }) => base === mapping[kind]?.posts)?.fields ?? [];
     const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
+    const unreadable = isDate ? unreadableNamed(path, siteFields, decisions) : undefined;
+    if (unreadable)
+      throw new ConfigError(
+        `--field ${kind}.${field}=${path}`,
+        `${unreadable.path} has no value that init can read: ${unreadable.values.slice(0, 3).map(formatSample).join(', ')}`,
+        advise('date-format', [mapping[kind]?.posts ?? '', path]),
+      );
     const date = isDate ? namedDate(path, siteFields, decisions) : undefined;
     const source = date?.source ?? namedSource(kind, field, path, siteFields, mapping[field as Kind] !== undefined);
     return { source, reason: date ? `you named it; ${date.reason}` : 'you named it' };

@@ -14,6 +14,7 @@ import { columns, wrapText } from '../table.ts';
 import { advise } from './advice.ts';
 import type { ProbedSite } from './probe.ts';
 import type { Proposal } from './propose.ts';
+import { unreadableFields } from './propose-dates.ts';
 
 const SHOWN_FIELDS = 12;
 const WIDTH = 116;
@@ -148,14 +149,19 @@ export function missingDatesLines(site: ProbedSite, bases: readonly string[]): s
     const shown = fields
       .slice(0, SHOWN_FIELDS)
       .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
+    const [unreadable] = unreadableFields(fields);
+    const advice = unreadable
+      ? [advise('date-format', [base, unreadable.path])]
+      : [
+          advise('name-dates', base),
+          ...(fields.some(({ path }) => path.startsWith('acf.')) ? [] : [advise('show-acf')]),
+        ];
     return [
-      `The collection ${base} (${pluralized(type?.total ?? 0, 'record')}) shows no field that looks like a date.`,
+      `The collection ${base} (${pluralized(type?.total ?? 0, 'record')}) shows no field that ${unreadable ? 'init can read as a date' : 'looks like a date'}.`,
       fields.length > 0
         ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
         : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-      ...[advise('name-dates', base), advise('show-acf')].flatMap((advice) =>
-        wrapText(advice, WIDTH).map((line) => `  ${line}`),
-      ),
+      ...advice.flatMap((each) => wrapText(each, WIDTH).map((line) => `  ${line}`)),
     ];
   });
 }

@@ -36,6 +36,20 @@ const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
     reason:
       'their dates are in a database table of its own (wp_sc_events), which no route of the REST API shows; its post type, if it is there at all, has the titles alone',
   },
+  {
+    title: 'Events Made Easy',
+    folders: ['events-made-easy'],
+    namespaces: ['events-made-easy/v1'],
+    collections: [],
+    reason: 'they are in database tables of its own (wp_eme_events ...), which no route of the REST API shows',
+  },
+  {
+    title: 'All-in-One Event Calendar',
+    folders: ['all-in-one-event-calendar'],
+    namespaces: [],
+    collections: ['ai1ec_event'],
+    reason: 'their dates are in a database table of its own (wp_ai1ec_events), which no route of the REST API shows',
+  },
 ];
 
 /** The unsupported plugins of a site. */
@@ -50,15 +64,22 @@ export function unsupportedPlugins(site: ProbedSite): UnsupportedPlugin[] {
   );
 }
 
-/** Why the site is refused, and what else is possible. */
-export const refusalLines = (plugins: readonly UnsupportedPlugin[]): string[] => [
-  ...plugins.flatMap(({ title, reason }) =>
-    wrapText(`This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`, WIDTH),
-  ),
-  ...[advise('other-events'), advise('own-types')].flatMap((advice) =>
-    wrapText(advice, WIDTH).map((line) => `  ${line}`),
-  ),
-];
+/** Folders and namespaces of plugins whose names say that they have events. Those of a bundled mapping are among them. */
+export function namedLikeEvents({ plugins = [], namespaces }: ProbedSite): string[] {
+  const names = [...plugins, ...namespaces.map((namespace) => namespace.split('/', 1)[0] ?? '')];
+  return [...new Set(names)].filter((name) => /event|calendar|kalender/i.test(name) && name !== 'calendar-gateway');
+}
+
+/** Why the site is refused, and what else is possible. `names`: of plugins that may have its events. */
+export function refusalLines(plugins: readonly UnsupportedPlugin[], names: readonly string[]): string[] {
+  const elsewhere = plugins.length > 0 ? advise('other-events') : advise('event-plugins', names);
+  return [
+    ...plugins.flatMap(({ title, reason }) =>
+      wrapText(`This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`, WIDTH),
+    ),
+    ...[elsewhere, advise('own-types')].flatMap((advice) => wrapText(advice, WIDTH).map((line) => `  ${line}`)),
+  ];
+}
 
 /** For a site that also has events which the gateway can serve. */
 export const unsupportedNote = ({ title }: UnsupportedPlugin): string =>

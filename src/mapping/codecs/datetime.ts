@@ -2,7 +2,7 @@
 // clocks; and the conversion from one clock to another.
 
 import type { WallTime } from '../../model/records.ts';
-import { parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
+import { offsetMinutes, parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
 import { MappingFieldError, type Zones } from '../field-accessor.ts';
 import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
@@ -19,8 +19,10 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
     read: (stored, zones) => {
       const text = typeof stored === 'number' ? String(stored) : stored;
       if (typeof text !== 'string') return undefined;
-      const wall = format.read(text) ?? parseIsoDate(text);
-      return wall && convertWallTime(wall, zoneOfClock(clock, zones), eventZone(zones));
+      const read = format.read(text);
+      const wall = read ?? parseIsoDate(text);
+      const storedZone = read !== undefined && format.hasOffset ? utcZone : zoneOfClock(clock, zones);
+      return wall && convertWallTime(wall, storedZone, eventZone(zones));
     },
     write: (value, zones) => {
       const wall = String(value);
@@ -32,11 +34,12 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
         throw new UnrepresentableValue(
           'the clock of the site shows this hour twice, and only one of the two can be stored here',
         );
-      const text = format.write(stored);
-      checkRepresentable(stored, text, format);
+      const utc = wallToUtc(stored, storedZone);
+      const text = format.write(stored, offsetMinutes(utc, storedZone));
+      checkRepresentable(format.hasOffset ? utc : stored, text, format);
       return text;
     },
-    needsZone: clock !== 'event',
+    needsZone: clock !== 'event' || format.hasOffset,
   };
 }
 

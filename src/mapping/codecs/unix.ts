@@ -1,4 +1,4 @@
-// Codec `unix`: a date as seconds since 1970.
+// Codec `unix`: a date as seconds or milliseconds since 1970.
 
 import { earliestMs, formatWallTime, latestMs, wallTimeMs } from '../../time/wall-time.ts';
 import { utcToWall, wallToUtc } from '../../time/zones.ts';
@@ -9,6 +9,7 @@ interface UnixOptions {
   /** Some plugins store the event's own wall time, counted as if it were UTC, instead of the instant. */
   wallClockAsUtc?: boolean;
   asText?: boolean;
+  milliseconds?: boolean;
 }
 
 export const unix: CodecDefinition<UnixOptions> = {
@@ -17,14 +18,18 @@ export const unix: CodecDefinition<UnixOptions> = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { wallClockAsUtc: { type: 'boolean' }, asText: { type: 'boolean' } },
+    properties: {
+      wallClockAsUtc: { type: 'boolean' },
+      asText: { type: 'boolean' },
+      milliseconds: { type: 'boolean' },
+    },
   },
   metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
-  create: ({ wallClockAsUtc = false, asText = false } = {}) => ({
+  create: ({ wallClockAsUtc = false, asText = false, milliseconds = false } = {}) => ({
     read: (stored, zones) => {
-      const seconds = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
-      if (typeof seconds !== 'number' || seconds === 0) return undefined;
-      const ms = seconds * 1000;
+      const count = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
+      if (typeof count !== 'number' || count === 0) return undefined;
+      const ms = milliseconds ? count : count * 1000;
       // A time beyond the year 9999 is not one in seconds: some plugins count milliseconds.
       if (!(ms >= earliestMs && ms <= latestMs)) return undefined;
       const utc = formatWallTime(ms);
@@ -32,8 +37,9 @@ export const unix: CodecDefinition<UnixOptions> = {
     },
     write: (value, zones) => {
       const wall = String(value);
-      const seconds = wallTimeMs(wallClockAsUtc ? wall : wallToUtc(wall, eventZone(zones))) / 1000;
-      return asText ? String(seconds) : seconds;
+      const ms = wallTimeMs(wallClockAsUtc ? wall : wallToUtc(wall, eventZone(zones)));
+      const count = milliseconds ? ms : ms / 1000;
+      return asText ? String(count) : count;
     },
     needsZone: !wallClockAsUtc,
   }),

@@ -176,6 +176,14 @@ const SCENARIOS: readonly Scenario[] = [
     follow: 'URL --yes --force --date-order mdy',
     writes: /"m\/d\/Y/,
   },
+  {
+    id: 'date-format',
+    facts: ['gigs', 'meta.gig_start'],
+    types: [type('gigs', { gig_start: 'KW15/14.04.2027' })],
+    args: 'URL --yes --event-type gigs',
+    follow: 'URL --yes --event-type gigs --field event.start_date=meta.gig_start --date-format \\K\\W15/d.m.Y',
+    writes: /W15\/d\.m\.Y/,
+  },
   { id: 'seconds', types: [SECONDS], args: 'URL --yes', follow: 'URL --yes --force --seconds wall', writes: /wall/ },
   {
     id: 'events-among',

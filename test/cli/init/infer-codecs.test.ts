@@ -23,6 +23,19 @@ describe('codecs inferred from samples', () => {
     ],
     ['month first, because of the 25th', ['05/25/2027 7:30 PM'], { 'local-datetime': 'm/d/Y g:i A' }, true],
     ['a month by name', ['May 1, 2027'], { 'local-datetime': 'F j, Y' }, false],
+    ['day first, with dashes', ['14-04-2027 19:30'], { 'local-datetime': 'd-m-Y H:i' }, true],
+    ['year first, with slashes', ['2027/04/14 19:30'], { 'local-datetime': 'Y/m/d H:i' }, true],
+    ['ISO with a half of the day', ['2027-04-14 7:30 PM'], { 'local-datetime': 'Y-m-d g:i A' }, true],
+    ['a short month', ['Apr 14, 2027 7:30 pm'], { 'local-datetime': 'M j, Y g:i a' }, true],
+    ['a short year', ['14.04.27 19:30'], { 'local-datetime': 'd.m.y H:i' }, true],
+    ['slashes and seconds', ['14/04/2027 19:30:00'], { 'local-datetime': 'd/m/Y H:i:s' }, true],
+    ['an offset', ['2027-04-14T19:30:00+02:00'], { 'local-datetime': 'Y-m-d\\TH:i:sP' }, true],
+    ['the offset of UTC alone', ['2027-04-14T19:30:00+00:00'], { 'utc-datetime': 'Y-m-d\\TH:i:sP' }, true],
+    ['a fraction', ['2027-04-14T19:30:00.250Z'], { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' }, true],
+    ['the time first', ['19:30 14.04.2027'], { 'local-datetime': 'H:i d.m.Y' }, true],
+    ['German words', ['14.4.2027 um 19.30 Uhr'], { 'local-datetime': 'j.n.Y \\u\\m H.i \\U\\h\\r' }, true],
+    ['milliseconds', [1809214200000], { unix: { milliseconds: true } }, true],
+    ['milliseconds as text', ['1809214200000'], { unix: { milliseconds: true, asText: true } }, true],
     ['seconds', [1809214200], 'unix', true],
     ['seconds as text', ['1809214200'], { unix: { asText: true } }, true],
   ];
@@ -40,8 +53,32 @@ describe('codecs inferred from samples', () => {
     expect(inferred?.alternative?.as).to.deep.equal({ 'local-datetime': 'm/d/Y g:i a' });
   });
 
+  const UNREADABLE = [
+    '2027-04-14 19:30 EST',
+    '4/14/2027 7:30 p.m.',
+    '2027-04-14 10:00-12:00',
+    '14. März 2027',
+    '1.2.3',
+  ].map((text) => [text]);
+  it('takes the format that the operator named, if it reads a value', () => {
+    expect(inferDate(['KW15: 14.04.2027', 'open'], '\\K\\W15: d.m.Y')?.as).to.deep.equal({
+      'local-datetime': '\\K\\W15: d.m.Y',
+    });
+    expect(inferDate(['soon'], 'd.m.Y')).to.equal(undefined);
+  });
+
   it('infers no date from values that are not dates', () => {
-    for (const values of [[], ['soon'], [12], ['12'], [true], ['2027-05-01 19:30:00', 'soon'], ['32/13/2027'], [[]]])
+    for (const values of [
+      [],
+      ['soon'],
+      [12],
+      ['12'],
+      [true],
+      ['2027-05-01 19:30:00', 'soon'],
+      ['32/13/2027'],
+      [[]],
+      ...UNREADABLE,
+    ])
       expect(inferDate(values), JSON.stringify(values)).to.equal(undefined);
   });
 

@@ -299,6 +299,7 @@ describe('init', () => {
   const unsupported: [string, string, FakeOptions][] = [
     ['My Calendar', 'its namespace', { types: [], namespaces: ['my-calendar/v1'] }],
     ['Sugar Calendar', 'its namespace', { types: [], namespaces: ['sugar-calendar/v1'] }],
+    ['Events Made Easy', 'its namespace', { types: [], namespaces: ['events-made-easy/v1'] }],
     ['Sugar Calendar', 'its post type', { types: [sugarType] }],
   ];
   for (const [title, evidence, more] of unsupported)
@@ -316,6 +317,32 @@ describe('init', () => {
     await openSite(gigs('25'), { namespaces: ['my-calendar/v1'] });
     expect(await init(options({ yes: true }), terminal())).to.equal(0);
     expect(output()).to.match(/note: events in My Calendar are not served/);
+  });
+
+  it('refuses a site whose events are in a plugin that it does not know, also beside empty types of the companion plugin', async () => {
+    const own: FakeType = {
+      ...{ type: 'event', base: 'events', label: 'Events', records: [] },
+      meta: { start_date: 'string', end_date: 'string' },
+    };
+    for (const types of [[], [own]]) {
+      site = await startFakeSite({ types, namespaces: ['eventprime/v1'] });
+      expect(await init(options({ yes: true }), terminal())).to.equal(1);
+      expect(output().replace(/\s+/g, ' ')).to.include('may be in eventprime: it shows none to the REST API');
+      expect(existsSync(out())).to.equal(false);
+      if (types.length === 0) await site.close();
+    }
+    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), terminal())).to.equal(0);
+  });
+
+  it('shows the values of a named date that it cannot read, and takes their format', async () => {
+    const records = [fakePost(1, { title: 'A', meta: { when: 'KW15 14.04.2027' } })];
+    await openSite({ ...gigs(), meta: { when: 'string' }, records });
+    const named = { yes: true, 'event-type': 'gigs', field: ['event.start_date=meta.when'] };
+    expect(await errorOf(init(options(named), terminal()))).to.match(/KW15 14\.04\.2027[\s\S]*--date-format/);
+    expect(existsSync(out())).to.equal(false);
+    expect(await init(options({ ...named, 'date-format': '\\K\\W15 d.m.Y' }), terminal())).to.equal(0);
+    expect(output()).to.include('start_date  2027-04-14 00:00:00');
+    expect(() => options({ 'date-format': 'd/m' })).to.throw(ConfigError, /year, month and day/);
   });
 
   it('recognizes Modern Events Calendar by its namespace', async () => {

@@ -98,6 +98,56 @@ describe('a generated mapping', () => {
     expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
   });
 
+  it('takes the terms of a taxonomy for no pages, though a page has the id of a term', () => {
+    const gig = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, venue: [19] }]);
+    Object.assign(gig, { taxonomies: ['venue'], termBases: ['venue'] });
+    const pages = type('page', 'pages', [{ id: 19, title: { rendered: 'About us' } }]);
+    const venues = { taxonomy: 'venue', base: 'venue', label: 'Venues', hierarchical: false };
+    const byId = { typeById: { 5: 'gig', 19: 'page' }, taxonomies: [venues] };
+    expect(propose(site([gig, pages], byId))?.mapping.venue).to.deep.equal({ terms: 'venue' });
+    // A field of ACF that holds the id of a term.
+    const acf = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, acf: { venue: 19 } }]);
+    Object.assign(acf, { taxonomies: ['venue'], termBases: ['venue'] });
+    expect(propose(site([acf, pages], byId))?.mapping.venue).to.deep.equal({ terms: 'venue' });
+  });
+
+  it('links records under the names that the samples show', () => {
+    const linked = (post_title: string) => {
+      const gig = type('gig', 'gigs', [{ id: 5, start: '2031-05-01 19:30:00', host: [{ ID: 7, post_title }] }]);
+      const hosts = type('host', 'hosts', [{ id: 7 }]);
+      const facts = { typeById: { 5: 'gig', 7: 'host' }, titleById: { 7: 'Tom &amp; Ann' } };
+      return propose(site([gig, hosts], facts))?.mapping.organizer;
+    };
+    expect(linked('Tom & Ann')).to.deep.equal({ posts: 'hosts' });
+    expect(linked('The user with this id')).to.equal(undefined);
+  });
+
+  it('has no field that another plugin registers for every type, nor a start without values beside unread ones', () => {
+    const keys = { _EventStartDate: 'string', _EventEndDate: 'string', _EventCost: 'string' };
+    const post = type('post', 'posts', [{ id: 1 }], keys);
+    const concert = (start: string) => type('concert', 'concerts', [{ id: 5, meta: { event_start: start } }], keys);
+    const wanted = { collections: { event: 'concerts' } };
+    expect(propose(site([post, concert('2027 week 3')]), wanted)).to.equal(undefined);
+    expect(fieldsOf(site([post, concert('14-04-2027 19:30')]), wanted)).to.deep.equal({
+      start_date: { at: 'meta.event_start', as: { 'local-datetime': 'd-m-Y H:i' } },
+      end_date: { at: 'meta.event_start', as: { 'local-datetime': 'd-m-Y H:i' }, readOnly: true },
+    });
+    const own = type('concert', 'concerts', [{ id: 5, meta: { event_start: '2027 week 3' } }], { gig_start: 'string' });
+    expect(propose(site([own]), wanted)).to.equal(undefined);
+  });
+
+  it('finds a day, a beginning and an end of ACF with German names by their values', () => {
+    const acf = {
+      tag: '20270110',
+      beginn: '19:30:00',
+      ende: '22:00:00',
+      karten: { title: '', url: 'http://a.example', target: '' },
+    };
+    const fields = fieldsOf(site([type('konzert', 'konzerte', [{ id: 5, acf }])]));
+    expect(pathsOf(fields?.start_date)).to.deep.equal(['acf.tag', 'acf.beginn']);
+    expect(fields?.website).to.deep.equal({ at: 'acf.karten.url', readOnly: true });
+  });
+
   it('has no collection twice', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
