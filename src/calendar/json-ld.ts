@@ -3,7 +3,7 @@
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
-import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
+import { escapeHtmlOnce, htmlText } from '../text/html.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import type { Offer } from './cost.ts';
 
@@ -24,7 +24,7 @@ export function eventJsonLd(event: EventRecord, parts: EventJsonLdParts): JsonOb
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
-    name: `${event.status === 'private' ? 'Private: ' : ''}${replaceTags(event.title, escapeHtmlOnce)}`,
+    name: `${event.status === 'private' ? 'Private: ' : ''}${escapeScript(event.title)}`,
     description: description(event),
     ...(image ? { image } : {}),
     url: event.url,
@@ -101,17 +101,37 @@ function offers(event: EventRecord, offer: Offer): JsonObject {
  * The whole excerpt, or the first thirty words of the description: one paragraph of escaped HTML, then a
  * literal `\n`.
  */
-function description(record: { excerpt: string; description: string }): string {
-  const text = typedText(replaceTags(record.excerpt || record.description, () => ''))
+export function description(record: { excerpt: string; description: string }): string {
+  const text = typedText(htmlText(withoutShortcodes(record.excerpt || record.description)))
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return '';
   const words = text.split(' ');
   const isCut = record.excerpt === '' && words.length > EXCERPT_WORDS;
   const excerpt = isCut ? `${words.slice(0, EXCERPT_WORDS).join(' ')} [&hellip;]` : text;
-  // As PHP's `addslashes`: backslashes before apostrophes, which therefore do not become entities.
-  const parts = excerpt.split("'").map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'));
-  return `&lt;p&gt;${parts.join("\\'")}&lt;/p&gt;\\n`;
+  return `&lt;p&gt;${escapeScript(excerpt)}&lt;/p&gt;\\n`;
+}
+
+/** As WordPress's `esc_js`: backslashes before apostrophes, which therefore do not become entities. */
+const escapeScript = (text: string): string =>
+  text
+    .split("'")
+    .map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'))
+    .join("\\'");
+
+/** As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets. */
+function withoutShortcodes(html: string): string {
+  let text = '';
+  let from = 0;
+  for (let open = html.indexOf('['); open >= 0; open = html.indexOf('[', from)) {
+    const close = html.indexOf(']', open + 2);
+    if (close < 0) break;
+    const lineEnd = html.indexOf('\n', open);
+    const isShortcode = lineEnd < 0 || lineEnd > close;
+    text += html.slice(from, isShortcode ? open : lineEnd + 1);
+    from = isShortcode ? close + 1 : lineEnd + 1;
+  }
+  return text + html.slice(from);
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type VenueFields,
 } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY } from '../store/filters.ts';
-import { decodeEntities, removeScripts, replaceTags, undoTypography } from '../text/html.ts';
+import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
@@ -243,10 +243,7 @@ function stateProvince(fields: Record<string, unknown>): string {
 
 /** Removes tags and repeated spaces, as WordPress does when it saves plain text. */
 function cleanText(text: string): string {
-  return removeScripts(text)
-    .replace(/<\/?[a-z!][^<>]*>/gi, '')
-    .replace(/\s+/g, ' ')
-    .trim();
+  return htmlText(text).replace(/\s+/g, ' ').trim();
 }
 
 /**
@@ -263,7 +260,7 @@ export const linkedCreateError = (kind: LinkedKind, error: unknown): unknown =>
  * equal.
  */
 export function comparableText(html: string): string {
-  const text = undoTypography(decodeEntities(replaceTags(html, () => '')));
+  const text = undoTypography(decodeEntities(htmlText(html)));
   return text.replace(/-{2,}/g, '-').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 

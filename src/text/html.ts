@@ -1,57 +1,78 @@
 // HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
 // length of the text.
 
-import { Parser } from 'htmlparser2';
-import { fold, foldForSort } from './text.ts';
+import { Parser, Tokenizer } from 'htmlparser2';
+import { cutHtml, cutText, fold, foldForSort } from './text.ts';
 
-/** Replaces each tag, from a `<` to the next `>`. A `<` without a `>` stays. */
-export function replaceTags(html: string, replace: (tag: string) => string): string {
-  let result = '';
-  let from = 0;
-  for (let open = html.indexOf('<'); open >= 0; open = html.indexOf('<', from)) {
-    const close = html.indexOf('>', open);
-    if (close < 0) break;
-    result += html.slice(from, open) + replace(html.slice(open, close + 1));
-    from = close + 1;
-  }
-  return result + html.slice(from);
+/** Elements whose content is no text of the page. */
+const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'title']);
+const ignore = (): void => {};
+const IGNORED = {
+  onattribdata: ignore,
+  onattribend: ignore,
+  onattribentity: ignore,
+  onattribname: ignore,
+  oncdata: ignore,
+  oncomment: ignore,
+  ondeclaration: ignore,
+  onend: ignore,
+  onopentagend: ignore,
+  onprocessinginstruction: ignore,
+  onselfclosingtag: ignore,
+  ontextentity: ignore,
+};
+
+/**
+ * The text of HTML as browsers read it, with its entities: `I <3 Jazz, 5 < 6` has no tags, and comments and scripts are
+ * no text. A tag without an end, at the end, is text.
+ * @param separatorOf what a tag of this name puts between the texts before and after it
+ */
+export function htmlText(html: string, separatorOf: (tagName: string) => string = () => ''): string {
+  let text = '';
+  let hidden: string | undefined;
+  // The tokenizer and not the parser: closing tags that nothing opened take the parser quadratic time.
+  const tokenizer = new Tokenizer(
+    { decodeEntities: false },
+    {
+      ...IGNORED,
+      ontext(start, end) {
+        if (hidden === undefined) text += html.slice(start, end);
+      },
+      onopentagname(start, end) {
+        const name = html.slice(start, end).toLowerCase();
+        if (hidden !== undefined) return;
+        text += separatorOf(name);
+        if (HIDDEN.has(name)) hidden = name;
+      },
+      onclosetag(start, end) {
+        const name = html.slice(start, end).toLowerCase();
+        if (hidden === name) hidden = undefined;
+        if (hidden === undefined) text += separatorOf(name);
+      },
+    },
+  );
+  const lastTag = html.lastIndexOf('<');
+  const end = lastTag > html.lastIndexOf('>') && !html.startsWith('<!--', lastTag) ? lastTag : html.length;
+  tokenizer.write(html.slice(0, end));
+  tokenizer.end();
+  return hidden === undefined ? text + html.slice(end) : text;
 }
 
-const OPENING_TAG = /<(script|style)/gi;
-const CLOSING_TAG = /<\/(script|style)>/gi;
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const LINES = names(
+  'address article aside blockquote br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol p pre search section summary table tbody tfoot thead tr ul',
+);
+const WITHIN_WORDS = names(
+  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr',
+);
 
-/** Removes `script` and `style` elements with their content. An element without a closing tag stays. */
-export function removeScripts(html: string): string {
-  const closingTags = [...html.matchAll(CLOSING_TAG)];
-  const next: Record<string, number> = { script: 0, style: 0 };
-  /**
-   * The first closing tag of this name at or after a position. Each call needs a greater position than the
-   * last.
-   */
-  function closingTagAfter(name: string, position: number): RegExpExecArray | undefined {
-    let index = next[name]!;
-    while (
-      index < closingTags.length &&
-      (closingTags[index]!.index < position || closingTags[index]![1]!.toLowerCase() !== name)
-    )
-      index += 1;
-    next[name] = index;
-    return closingTags[index];
-  }
-
-  let result = '';
-  let from = 0;
-  let tagEnd = -1;
-  for (const { index, 0: opening, 1: name } of html.matchAll(OPENING_TAG)) {
-    if (index < from) continue;
-    if (tagEnd < index + opening.length) tagEnd = html.indexOf('>', index + opening.length);
-    if (tagEnd < 0) break;
-    const closing = closingTagAfter(name!.toLowerCase(), tagEnd + 1);
-    if (!closing) continue;
-    result += html.slice(from, index);
-    from = closing.index + closing[0].length;
-  }
-  return result + html.slice(from);
+/**
+ * A line end for a tag that ends a line of text, a blank for one that separates words, such as a table cell, a button or
+ * a picture, and nothing for one within words, such as `<b>` and those that HTML does not know (`<my-tag>`).
+ */
+export function separatorOf(tagName: string): '\n' | ' ' | '' {
+  if (LINES.has(tagName)) return '\n';
+  return WITHIN_WORDS.has(tagName) || tagName.includes('-') ? '' : ' ';
 }
 
 /** The names that WordPress writes. A parser for each of them would take seconds for a large site. */
@@ -82,30 +103,29 @@ function decodeNamedEntity(entity: string): string {
   return text.length <= 2 ? text : entity;
 }
 
-/** Tags that end a line of text. */
-export const LINE_TAG = /^<\/?(?:p|div|br|li|ul|ol|d[ltd]|h[1-6]|tr|table|blockquote|section|article|figure|hr)\b/i;
 /** Control characters and noncharacters, which neither XML nor iCalendar may contain. */
 const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;
 /** `textLines` reads at most this many characters of HTML per character that it returns. */
 const MARKUP_PER_CHARACTER = 20;
 
 /**
- * The text of HTML as lines without tags, entities and control characters. At most `maxCharacters`; a longer text ends
- * with `…`.
+ * The text of HTML as lines without tags, entities and control characters. At most `maxLength`; a longer text ends with
+ * `…`.
  */
-export function textLines(html: string, maxCharacters: number): string[] {
-  const read = html.slice(0, maxCharacters * MARKUP_PER_CHARACTER).replace(/\s+/g, ' ');
-  const untagged = replaceTags(removeScripts(read), (tag) => (LINE_TAG.test(tag) ? '\n' : ''));
-  const lines = decodeEntities(untagged)
+export function textLines(html: string, maxLength: number): string[] {
+  const read = cutHtml(html, maxLength * MARKUP_PER_CHARACTER).replace(/\s+/g, ' ');
+  const lines = decodeEntities(htmlText(read, separatorOf))
+    .toWellFormed()
     .replace(FORBIDDEN, '')
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => line.replace(/\s+/g, ' ').trim())
     .filter((line) => line !== '');
   const text = lines.join('\n');
-  const isCut = text.length > maxCharacters || html.length > maxCharacters * MARKUP_PER_CHARACTER;
-  const kept = isCut ? `${text.slice(0, maxCharacters - 1)}…` : text;
-  return kept.toWellFormed().split('\n');
+  return text.length > maxLength ? `${cutText(text, maxLength - 1)}…`.split('\n') : lines;
 }
+
+/** The same in one line. */
+export const textLine = (html: string, maxLength = 500): string => textLines(html, maxLength).join(' ');
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -162,5 +182,5 @@ const SORTED_CHARACTERS = 100;
 
 /** Folds a title, which is HTML, for sorting. */
 export function foldTitle(title: string): string {
-  return foldForSort(textLines(title, SORTED_CHARACTERS).join(' '));
+  return foldForSort(textLine(title, SORTED_CHARACTERS));
 }

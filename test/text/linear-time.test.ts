@@ -3,12 +3,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
+import { description } from '../../src/calendar/json-ld.ts';
 import { comparableText } from '../../src/calendar/linked-records.ts';
 import { nameKey } from '../../src/calendar/resolve-references.ts';
 import { searchWords } from '../../src/calendar/search-query.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
 import { decodeCost } from '../../src/text/cost.ts';
-import { removeScripts, replaceTags } from '../../src/text/html.ts';
+import { htmlText, textLines } from '../../src/text/html.ts';
 import { fold, normalizeUnicode, trimCharacters, trimCharactersEnd } from '../../src/text/text.ts';
 
 const readCost = (text: string) => serializeCost(decodeCost(text));
@@ -22,28 +23,6 @@ describe('text functions in linear time', () => {
         expect(trimCharacters(text, `"'`)).to.equal(text.replace(/^["']+|["']+$/g, ''));
         expect(trimCharactersEnd(text, '/')).to.equal(text.replace(/\/+$/, ''));
       }),
-    );
-  });
-
-  it('find tags like a regular expression', () => {
-    fc.assert(
-      fc.property(pieces('<', '>', 'a', '</b>', '\n'), (text) => {
-        expect(replaceTags(text, (tag) => `[${tag.length}]`)).to.equal(
-          text.replace(/<[^>]*>/g, (tag) => `[${tag.length}]`),
-        );
-      }),
-    );
-  });
-
-  it('remove scripts and styles like a regular expression', () => {
-    fc.assert(
-      fc.property(
-        pieces('<script', '<STYLE', '<style>', '</script>', '</Style>', '</style>', '>', '<', 'x', '\n', 'İ'),
-        (text) => {
-          expect(removeScripts(text)).to.equal(text.replace(/<(script|style)[^>]*>.*?<\/\1>/gis, ''));
-        },
-      ),
-      { numRuns: 2000 },
     );
   });
 
@@ -76,9 +55,14 @@ describe('text functions in linear time', () => {
     ['a search of quotes', searchWords, `"x${filled(`"'`)}x`],
     ['tags that nothing closes', comparableText, filled('<')],
     ['entities that nothing closes', comparableText, filled('&#0')],
-    ['scripts that nothing closes', removeScripts, filled('<script>')],
-    ['scripts without an end of the tag', removeScripts, `${filled('<script')}>`],
-    ['styles that scripts end', removeScripts, filled('<style></script>')],
+    ['scripts that nothing closes', htmlText, filled('<script>')],
+    ['scripts without an end of the tag', htmlText, `${filled('<script')}>`],
+    ['styles that scripts end', htmlText, filled('<style></script>')],
+    ['closing tags that nothing opened', htmlText, `${'<b>'.repeat(LENGTH / 8)}${'</i>'.repeat(LENGTH / 8)}`],
+    ['comments that nothing closes', htmlText, filled('<!--')],
+    ['brackets that nothing closes', (text: string) => description({ excerpt: text, description: '' }), filled('[')],
+    ['brackets on lines', (text: string) => description({ excerpt: text, description: '' }), filled('[[\n')],
+    ['a title of one character', (text: string) => textLines(text, 500), `a${filled('\u0301')}`],
     ['a cost of tags', normalizeCost, filled('<b')],
     ['a cost of blanks', readCost, `-${filled(' ')}x5`],
     ['a cost of amounts', readCost, filled('1,')],

@@ -2,12 +2,11 @@
 
 import { Feed } from 'feed';
 import { type Site, siteName } from '../../model/records.ts';
-import { escapeHtml, textLines } from '../../text/html.ts';
+import { escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { type CalendarInfo, type FeedEvent, lastChangeMs, linesOf, placeOf, titleOf } from './icalendar.ts';
 
-const MAX_TITLE = 500;
 const MAX_SUMMARY = 1000;
 
 /** What the feed shows of an event. */
@@ -39,12 +38,12 @@ export function atomText(entries: readonly AtomEntry[], { name, site, url }: Cal
   const [host = '', ...folders] = siteName(site).split('/');
   const feed = new Feed({
     id: url,
-    title: textLines(name, MAX_TITLE).join(' '),
+    title: textLine(name),
     link,
     feedLinks: { atom: url },
     // An empty feed has no change, and the same text every time.
     updated: new Date(Math.max(0, ...entries.map(({ changedMs }) => changedMs))),
-    author: { name: textLines(name, MAX_TITLE).join(' ') || host },
+    author: { name: textLine(name) || host },
     generator: 'calendar-gateway',
     copyright: '',
   });
@@ -67,6 +66,6 @@ function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEve
   const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
   if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
   const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
-  const zone = textLines(timezone, MAX_TITLE).join(' ');
+  const zone = textLine(timezone);
   return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
 }

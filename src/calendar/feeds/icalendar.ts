@@ -14,7 +14,7 @@ import { tzlib_get_ical_block } from 'timezones-ical-library';
 import { type ShownState, withState } from '../../model/event-state.ts';
 import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
-import { textLines } from '../../text/html.ts';
+import { textLine, textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
 import { parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
 import { epochToWallMs, offsetSpans, parseZone } from '../../time/zones.ts';
@@ -53,7 +53,6 @@ export interface CalendarInfo {
 
 /** How often a calendar app should ask again. */
 const REFRESH_S = 3600;
-const MAX_TITLE = 500;
 const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 const DAY_MS = 86_400_000;
@@ -85,7 +84,7 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
   const calendar = ical({
     prodId: { company: 'calendar-gateway', product: 'events' },
     // The library does not escape the name.
-    name: escapeText(textLines(name, MAX_TITLE).join(' '), false),
+    name: escapeText(textLine(name), false),
     method: ICalCalendarMethod.PUBLISH,
     source: url,
     ttl: REFRESH_S,
@@ -108,11 +107,11 @@ function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus |
 }
 
 /** The title: few calendar apps show a status. */
-export const titleOf = (event: FeedEvent): string => withState(event, textLines(event.title, MAX_TITLE).join(' '));
+export const titleOf = (event: FeedEvent): string => withState(event, textLine(event.title));
 
 /** The text, cut; before it the state with its reason, if the CMS gives one. */
 export function linesOf(event: FeedEvent, html: string, maxCharacters: number): string[] {
-  const reason = textLines(event.event_status_reason ?? '', MAX_TITLE).join(' ');
+  const reason = textLine(event.event_status_reason ?? '');
   const state = reason === '' ? '' : withState(event, reason);
   return [state, ...textLines(html, maxCharacters)].filter((line) => line !== '');
 }
@@ -131,7 +130,7 @@ function eventData(event: FeedEvent, site: string): Omit<ICalEventData, 'start'>
     description: linesOf(event, event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
     ...(location === '' ? {} : { location }),
     ...(page === undefined ? {} : { url: page }),
-    categories: event.categories.map(({ name }) => ({ name: textLines(name, MAX_TITLE).join(' ') })),
+    categories: event.categories.map(({ name }) => ({ name: textLine(name) })),
     status: statusOf(event),
   };
 }
@@ -190,7 +189,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
     .map(({ venue: name, ...address }) =>
       typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
     );
-  const names = textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
+  const names = textLine(places.filter((place) => place !== '').join('; '));
   return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 

@@ -1,9 +1,10 @@
 // The details of one event, in the dialog and on a page of its own.
 
 import { stateLabel, withState } from '../../model/event-state.ts';
+import { textLine } from '../../text/html.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
 import type { Dates } from './dates.ts';
-import { cmsText, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 import { isFrom } from './rich-text.ts';
@@ -25,14 +26,14 @@ export function eventArticle(details: EventDetails): Html {
   const { event, description, query, dates, shareUrl, calendarFile } = details;
   const venues = [event.venue].flat();
   const filterLink = (filters: LandingQuery['filters'], name: string): Html =>
-    html`<a href="${hrefOf({ filters }, {})}">${cmsText(name)}</a>`;
-  const facts: [string, Html | false][] = [
+    html`<a href="${hrefOf({ filters }, {})}">${textLine(name)}</a>`;
+  const facts: [string, Html | string | false][] = [
     ['When', when(event, dates)],
-    [stateLabel(event), event.event_status_reason !== undefined && cmsText(event.event_status_reason)],
+    [stateLabel(event), event.event_status_reason !== undefined && textLine(event.event_status_reason)],
     ['Where', venues.length > 0 && html`${venues.map((venue) => place(venue, filterLink))}`],
     ['Online', online(event)],
     [event.organizer.length > 1 ? 'Organizers' : 'Organizer', organizers(event, filterLink)],
-    ['Cost', event.cost !== '' && cmsText(event.cost)],
+    ['Cost', event.cost !== '' && textLine(event.cost)],
     ['Categories', terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
     ['Tags', terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
   ];
@@ -41,7 +42,7 @@ export function eventArticle(details: EventDetails): Html {
   const page = webAddress(event.url);
   return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
 ${picture(details)}
-<h1 id="event-title">${cmsText(withState(event, event.title))}</h1>
+<h1 id="event-title">${textLine(withState(event, event.title))}</h1>
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
 <a class="button" href="${calendarFile}" download>Add to calendar</a>
@@ -68,7 +69,7 @@ function place(venue: Venue, filterLink: (filters: LandingQuery['filters'], name
   const address = postalAddress(venue);
   const website = webAddress(venue.website);
   return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
-${address !== '' && html`<br>${cmsText(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}
+${address !== '' && html`<br>${textLine(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}
 ${website !== undefined && html`<a href="${website}" rel="noopener">Website</a>`}</div>`;
 }
 

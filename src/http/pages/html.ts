@@ -1,6 +1,6 @@
-// Builds HTML from templates that escape every value, and turns the CMS's HTML into text.
+// Builds HTML from templates that escape every value.
 
-import { decodeEntities, escapeHtml, escapeHtmlOnce, removeScripts, replaceTags } from '../../text/html.ts';
+import { escapeHtml } from '../../text/html.ts';
 
 /** HTML that needs no escaping. */
 export class Html {
@@ -22,17 +22,3 @@ function htmlOf(value: HtmlValue): string {
 /** Template tag: escapes texts, joins lists, and omits `false` and `undefined`. Attribute values need double quotes. */
 export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(strings.map((string, i) => string + htmlOf(values[i])).join(''));
-
-/**
- * Longer titles and names are cut. Templates repeat them, so that a long one would multiply; ordinary ones
- * are shorter.
- */
-const MAX_CHARACTERS = 500;
-
-const withoutTags = (cmsHtml: string): string => replaceTags(removeScripts(cmsHtml.slice(0, MAX_CHARACTERS)), () => '');
-
-/** A title or name of the CMS, which is HTML, without tags. */
-export const cmsText = (cmsHtml: string): Html => new Html(escapeHtmlOnce(withoutTags(cmsHtml)).trim());
-
-/** The same as plain text, at most 500 characters. */
-export const plainText = (cmsHtml: string): string => decodeEntities(withoutTags(cmsHtml)).replace(/\s+/g, ' ').trim();

@@ -1,10 +1,11 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
+import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
-import { Html, plainText } from './html.ts';
+import { Html } from './html.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
@@ -22,15 +23,15 @@ function eventData(event: PublicEvent, url: string): object {
   const online = webAddress(event.online_url);
   const places = [venue && place(venue), online && { '@type': 'VirtualLocation', url: online }].filter(Boolean);
   const { event_status: status, attendance_mode: mode } = event;
-  const text = plainText(event.excerpt || event.description);
+  const text = textLine(event.excerpt || event.description, MAX_DESCRIPTION_CHARACTERS);
   return {
     '@type': 'Event',
-    name: plainText(event.title),
+    name: textLine(event.title),
     url,
     ...(event.start_date === '' ? {} : dates(event)),
     ...(status ? { eventStatus: SCHEMA_STATUS[status] } : {}),
     ...(mode ? { eventAttendanceMode: SCHEMA_ATTENDANCE[mode] } : {}),
-    ...(text === '' ? {} : { description: text.slice(0, MAX_DESCRIPTION_CHARACTERS) }),
+    ...(text === '' ? {} : { description: text }),
     ...(event.image ? { image: event.image.url } : {}),
     ...(places.length > 0 ? { location: places.length > 1 ? places : places[0] } : {}),
     ...organizers(event),
@@ -48,8 +49,8 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
   const known = Object.entries(parts).filter(([, part]) => part);
   return {
     '@type': 'Place',
-    name: plainText(String(venue)),
-    address: { '@type': 'PostalAddress', ...Object.fromEntries(known.map(([name, part]) => [name, plainText(part!)])) },
+    name: textLine(String(venue)),
+    address: { '@type': 'PostalAddress', ...Object.fromEntries(known.map(([name, part]) => [name, textLine(part!)])) },
   };
 }
 
@@ -57,7 +58,7 @@ function organizers({ organizer }: PublicEvent): object {
   const named = organizer.filter(({ organizer: name }) => typeof name === 'string');
   if (named.length === 0) return {};
   return {
-    organizer: named.map(({ organizer: name }) => ({ '@type': 'Organization', name: plainText(String(name)) })),
+    organizer: named.map(({ organizer: name }) => ({ '@type': 'Organization', name: textLine(String(name)) })),
   };
 }
 

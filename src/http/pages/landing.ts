@@ -5,12 +5,13 @@ import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { withState } from '../../model/event-state.ts';
 import type { Site } from '../../model/records.ts';
+import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, textAsset } from './assets.ts';
 import { addDays, createDates, firstWeekday, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
-import { type Html, html, plainText } from './html.ts';
+import { type Html, html } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { eventsView, landingPage } from './landing-template.ts';
@@ -164,9 +165,9 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     const shareUrl = urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
-    const title = plainText(withState(event, event.title));
+    const title = textLine(withState(event, event.title));
     const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;
-    const summary = [dates.when(event), plainText(event.excerpt || event.description)].filter((text) => text !== '');
+    const summary = [dates.when(event), textLine(event.excerpt || event.description)].filter((text) => text !== '');
     const head = html`<link rel="canonical" href="${shareUrl}">
 <meta name="description" content="${summary.join(': ')}">
 <meta property="og:title" content="${title}">
@@ -239,7 +240,7 @@ function filterNames(
   const named = events.flatMap(({ organizer: all }) => all).find(({ id }) => String(id) === organizer);
   const tag = events.flatMap(({ tags: all }) => all).find(({ id }) => String(id) === tags);
   return {
-    ...(organizer === undefined ? {} : { organizer: plainText(String(named?.organizer ?? organizer)) }),
-    ...(tags === undefined ? {} : { tags: plainText(tag?.name ?? tags) }),
+    ...(organizer === undefined ? {} : { organizer: textLine(String(named?.organizer ?? organizer)) }),
+    ...(tags === undefined ? {} : { tags: textLine(tag?.name ?? tags) }),
   };
 }

@@ -1,8 +1,9 @@
 // The list view: events by the day they start, each once.
 
 import { withState } from '../../model/event-state.ts';
+import { textLine } from '../../text/html.ts';
 import { type Dates, spanOf } from './dates.ts';
-import { cmsText, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { DayRange, EventList, PublicEvent } from './read-events.ts';
 import { isFrom } from './rich-text.ts';
@@ -48,8 +49,8 @@ function item(event: PublicEvent, { query, today, dates, imageOrigins, colorClas
   const image = event.image && (event.image.sizes?.thumbnail?.url ?? event.image.url);
   return html`<li class="item ${colorClass(event)}">
 <time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
-<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${cmsText(withState(event, event.title))}</a>
-${place && html`<p>${cmsText(place)}</p>`}</div>
+<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${textLine(withState(event, event.title))}</a>
+${place && html`<p>${textLine(place)}</p>`}</div>
 ${image && isFrom(imageOrigins, image) && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
 </li>`;
 }

@@ -1,8 +1,9 @@
 // The month view: weeks as grids, in which an event of several days is one bar per week.
 
 import { withState } from '../../model/event-state.ts';
+import { textLine } from '../../text/html.ts';
 import { addDays, type Dates, shiftMonth, spanOf, weekdayOf } from './dates.ts';
-import { cmsText, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { EventList, PublicEvent } from './read-events.ts';
 
@@ -110,5 +111,5 @@ function bar(
     ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
     : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
-  return html`<a class="entry c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}" href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${time}${cmsText(withState(event, event.title))}</a>`;
+  return html`<a class="entry c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}" href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${time}${textLine(withState(event, event.title))}</a>`;
 }

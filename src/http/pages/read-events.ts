@@ -4,10 +4,10 @@ import { ownTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
 import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { textLine } from '../../text/html.ts';
 import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type ShownTimes } from './dates.ts';
-import { plainText } from './html.ts';
 import type { Filter, LandingQuery } from './landing-query.ts';
 
 interface Image {
@@ -155,7 +155,7 @@ export function createEventReader(read: PublicRead) {
     nameOf: (record: Record<string, unknown>) => unknown,
   ): Option[] {
     return records
-      .map((record) => ({ id: String(record.id), name: plainText(String(nameOf(record))) }))
+      .map((record) => ({ id: String(record.id), name: textLine(String(nameOf(record))) }))
       .filter(({ name }) => name !== '')
       .sort((a, b) => a.name.localeCompare(b.name, 'en'));
   }

@@ -1,8 +1,8 @@
 // Sanitizes the HTML of descriptions: text, structure and links stay; scripts, styles, forms and embeds go.
 
 import type { IOptions } from 'sanitize-html';
-import { escapeHtmlOnce, removeScripts, replaceTags } from '../../text/html.ts';
-import { webAddress } from '../../text/text.ts';
+import { escapeHtml, textLines } from '../../text/html.ts';
+import { cutHtml, webAddress } from '../../text/text.ts';
 import { Html } from './html.ts';
 
 const TAGS =
@@ -26,9 +26,9 @@ export interface RichTextOptions {
 
 /** A description of the CMS as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
 export async function richText(description: string, options: RichTextOptions): Promise<Html> {
-  const source = description.slice(0, MAX_CHARACTERS);
+  const source = cutHtml(description, MAX_CHARACTERS);
   if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
-    return new Html(`<p>${escapeHtmlOnce(replaceTags(removeScripts(source), () => ' '))}</p>`);
+    return new Html(`<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`);
   // Loaded with the first description.
   const { default: sanitize } = await import('sanitize-html');
   return new Html(sanitize(source, rulesOf(options)));

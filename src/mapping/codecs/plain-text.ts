@@ -1,12 +1,13 @@
 // Codec `plain-text`: the CMS stores plain text where the API has HTML, as in a title. Reading escapes it, writing
 // removes tags and entities. With `paragraphs`, blank lines separate paragraphs.
 
-import { decodeEntities, escapeMarkup, LINE_TAG, removeScripts, replaceTags } from '../../text/html.ts';
+import { decodeEntities, escapeMarkup, htmlText, separatorOf } from '../../text/html.ts';
+import { trimCharacters } from '../../text/text.ts';
 import type { CodecDefinition } from './codec.ts';
 import { readText } from './text.ts';
 
-const TABLE_CELL = /^<t[dh]\b/i;
-const LINE_BREAK = /^<br\b/i;
+/** Where a tag separates lines or words: no text has this character. */
+const BREAK = '\u2028';
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   name: 'plain-text',
@@ -20,10 +21,9 @@ export const plainText: CodecDefinition<'paragraphs'> = {
       return form === 'paragraphs' ? toParagraphs(escapeMarkup(text)) : escapeMarkup(text);
     },
     write: (value) => {
-      const html = removeScripts(String(value));
-      return form === 'paragraphs'
-        ? paragraphsOf(decodeEntities(replaceTags(html, separatorOf).replace(/\u2028[ \t]*\r?\n?/g, '\n'))).join('\n\n')
-        : decodeEntities(replaceTags(html, () => ''));
+      const text = decodeEntities(htmlText(String(value), form === 'paragraphs' ? paragraphBreak : wordBreak));
+      if (form === 'paragraphs') return paragraphsOf(text.replace(/\u2028[ \t]*\r?\n?/g, '\n')).join('\n\n');
+      return trimCharacters(text, BREAK).replace(/\u2028+/g, ' ');
     },
   }),
 };
@@ -39,12 +39,11 @@ const toParagraphs = (text: string): string =>
     .map((paragraph) => `<p>${paragraph.split(/\r?\n/).join('<br />\n')}</p>`)
     .join('\n');
 
-/**
- * What separates the texts before and after a tag. After a break, HTML may have a line end too: U+2028 takes
- * it along.
- */
-function separatorOf(tag: string): string {
-  if (LINE_BREAK.test(tag)) return '\u2028';
-  if (LINE_TAG.test(tag)) return '\n\n';
-  return TABLE_CELL.test(tag) ? ' ' : '';
+const wordBreak = (tagName: string): string => (separatorOf(tagName) === '' ? '' : BREAK);
+
+/** After a break, HTML may have a line end too, which goes with it. */
+function paragraphBreak(tagName: string): string {
+  if (tagName === 'br') return BREAK;
+  const separator = separatorOf(tagName);
+  return separator === '\n' ? '\n\n' : separator;
 }
