@@ -48,6 +48,24 @@ describe('json_ld', () => {
     );
   });
 
+  // What The Events Calendar makes of the same texts: `preg_replace('#\\[.+\\]#U')`, `wp_kses`, `wp_trim_words`, `esc_js`.
+  for (const [description, text] of [
+    ['<p>I <3 jazz, kids <5 free.</p>\n<p>5 < 6 &amp; 7</p>', 'I &lt;3 jazz, kids &lt;5 free. 5 &lt; 6 &amp; 7'],
+    ['<p>[vc_row][vc_column width="1/2"]Hello[/vc_column][/vc_row] world</p>', 'Hello world'],
+    ['<p>Doors [1] at 7 [see <a href="/a">below</a>] and [open</p>\n<p>later]</p>', 'Doors at 7 and [open later]'],
+    ['<style>#gallery-1 { margin: auto }</style><script>x()</script><div></div>', ''],
+    ['<table><tr><td>19:00</td><td>Doors</td></tr></table>', '19:00Doors'],
+    ['<img alt="5 > 3" src="x">Text', 'Text'],
+  ] as const)
+    it(`of the text ${description}`, async () => {
+      const shown = (await ld({ description })).description;
+      expect(shown).to.equal(text === '' ? '' : `&lt;p&gt;${text}&lt;/p&gt;\\n`);
+    });
+
+  it('has a bare < in its name', async () => {
+    expect((await ld({ title: "I <3 Rock 'n' Roll" })).name).to.equal("I &lt;3 Rock \\'n\\' Roll");
+  });
+
   it('has the URL of the image', async () => expect((await ld({ image: 90 })).image).to.equal(big.url));
 
   it('marks a private event, and escapes tags in its title', async () => {

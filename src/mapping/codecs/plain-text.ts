@@ -6,8 +6,9 @@ import { trimCharacters } from '../../text/text.ts';
 import type { CodecDefinition } from './codec.ts';
 import { readText } from './text.ts';
 
-/** Where a tag separates lines or words: no text has this character. */
-const BREAK = '\u2028';
+/** Where a tag separates lines or words. No text has these characters; several in a row separate once. */
+const LINE_BREAK = '\u2028';
+const WORD_BREAK = '\u2029';
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   name: 'plain-text',
@@ -21,9 +22,10 @@ export const plainText: CodecDefinition<'paragraphs'> = {
       return form === 'paragraphs' ? toParagraphs(escapeMarkup(text)) : escapeMarkup(text);
     },
     write: (value) => {
-      const text = decodeEntities(htmlText(String(value), form === 'paragraphs' ? paragraphBreak : wordBreak));
-      if (form === 'paragraphs') return paragraphsOf(text.replace(/\u2028[ \t]*\r?\n?/g, '\n')).join('\n\n');
-      return trimCharacters(text, BREAK).replace(/\u2028+/g, ' ');
+      const html = htmlText(String(value), form === 'paragraphs' ? paragraphBreak : wordBreak);
+      const text = decodeEntities(trimCharacters(html, WORD_BREAK).replace(/\u2029+/g, ' '));
+      // After a break, HTML may have a line end too, which goes with it.
+      return form === 'paragraphs' ? paragraphsOf(text.replace(/\u2028[ \t]*\r?\n?/g, '\n')).join('\n\n') : text;
     },
   }),
 };
@@ -39,11 +41,9 @@ const toParagraphs = (text: string): string =>
     .map((paragraph) => `<p>${paragraph.split(/\r?\n/).join('<br />\n')}</p>`)
     .join('\n');
 
-const wordBreak = (tagName: string): string => (separatorOf(tagName) === '' ? '' : BREAK);
+const wordBreak = (tagName: string): string => (separatorOf(tagName) === '' ? '' : WORD_BREAK);
 
-/** After a break, HTML may have a line end too, which goes with it. */
 function paragraphBreak(tagName: string): string {
-  if (tagName === 'br') return BREAK;
-  const separator = separatorOf(tagName);
-  return separator === '\n' ? '\n\n' : separator;
+  if (tagName === 'br') return LINE_BREAK;
+  return separatorOf(tagName) === '\n' ? '\n\n' : wordBreak(tagName);
 }

@@ -77,6 +77,14 @@ describe('the Atom feed', () => {
     );
   });
 
+  it('has a bare < as text, and blanks between cells', async () => {
+    const description = '<p>I <3 jazz, kids <5 free.</p><table><tr><td>19:00</td><td>Doors</td></tr></table>';
+    gateway = await seededGateway([evening(1, { title: 'I <3 Jazz -> Blues', description, excerpt: '' })]);
+    const { entry } = await feedOf();
+    expect(entry[0].title._cdata).to.equal('I &lt;3 Jazz -&gt; Blues');
+    expect(entry[0].summary._cdata).to.match(/<br>I &lt;3 jazz, kids &lt;5 free\.<br>19:00 Doors$/);
+  });
+
   it('shows protected events without content, and hidden ones and drafts not at all', async () => {
     const secret = { excerpt: 'Secret', description: 'Secret' };
     gateway = await seededGateway([
