@@ -73,17 +73,22 @@ interface Calls {
 }
 
 /** Calls a minute without any writes; those of scans for one whole scan of each gateway. */
-async function countCalls(cms: FakeWordPress, redis: RedisServer | undefined, count: number): Promise<Calls> {
+async function countCalls(
+  cms: FakeWordPress,
+  redis: RedisServer | undefined,
+  gateways: readonly ClusterProcess[],
+): Promise<Calls> {
   await pause(5000);
   const from = cms.requests.length;
   await pause(Number(options.seconds) * 1000);
   const polls = cms.requests.slice(from).filter((request) => !isScan(request)).length;
   if (!redis) return { polls: (polls * 60) / Number(options.seconds), scans: 0 };
   const before = cms.requests.length;
+  await measureWrites(gateways.slice(0, 1), 1);
   // As a gateway that was cut off for too many changes.
   await withRedisClient(redis, async (client) => {
-    const [key = ''] = await client.keys('*:probe');
-    await client.xAdd(key.replace(/probe$/, 'changes'), '*', { from: randomUUID(), keys: '*' });
+    const [key = ''] = await client.keys('*:changes');
+    await client.xAdd(key, '*', { from: randomUUID(), keys: '*' });
   });
   let scans = 0;
   await until(
@@ -93,7 +98,7 @@ async function countCalls(cms: FakeWordPress, redis: RedisServer | undefined, co
       scans = cms.requests.slice(before).filter(isScan).length;
       return scans > 0 && scans === known;
     },
-    `the scans of ${count} gateways`,
+    `the scans of ${gateways.length} gateways`,
     START_MS,
   );
   return { polls: (polls * 60) / Number(options.seconds), scans };
@@ -146,7 +151,7 @@ async function measureOne(events: number, count: number, isAlone: boolean): Prom
   const redis = isAlone ? undefined : await startRedisServer();
   const gateways = await start(cms, redis, count);
   try {
-    const { polls, scans } = await countCalls(cms, redis, count);
+    const { polls, scans } = await countCalls(cms, redis, gateways);
     const memory = gateways.map(({ child }) => residentMiB(child.pid!));
     const { tookMs, seenMs } = await measureWrites(gateways, Number(options.writes));
     const name = `${isAlone ? 'alone' : `n${count}`}_${events}`;
