@@ -93,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     cmsLink,
     proxy,
     observations,
-    async request(path, { json, method, atLeast, ifNoneMatch, idempotencyKey, withinMs = 30_000 } = {}) {
+    async request(path, { json, method, atLeast, ifNoneMatch, idempotencyKey, withinMs = 120_000 } = {}) {
       const headers = new Headers({ connection: 'close' });
       if (json !== undefined || method !== undefined) headers.set('authorization', SERVICE);
       if (json !== undefined) headers.set('content-type', 'application/json');
@@ -123,8 +123,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   };
 }
 
-/** A restart of Redis takes longer than other tests wait. */
-export const until: typeof wait = (isSo, what, withinMs = 15_000) => wait(isSo, what, withinMs);
+/** On a busy machine everything takes longer. */
+export const until: typeof wait = (isSo, what, withinMs = 120_000) => wait(isSo, what, withinMs);
 
 export const isConnected = ({ peers }: TestGateway): boolean => peers.status().connected;
 

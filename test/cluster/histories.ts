@@ -25,7 +25,7 @@ import { type RedisServer, startRedisServer, withRedisClient } from './redis-ser
 const INTERVAL_MS = 500;
 const RESYNC_INTERVAL_MS = 3000;
 const STEP_COUNT = 70;
-const MAX_HISTORY_MS = 240_000;
+const MAX_HISTORY_MS = 900_000;
 /** Longer than a gateway waits for entries, and then for a poll. */
 const REQUEST_MS = 10_000;
 const NAMES = ['a', 'b', 'c'];
@@ -33,7 +33,7 @@ const DATES = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:0
 const MAPPING = loadMapping('wordpress-meta');
 const SERVICE = authorization('admin');
 /** Until a gateway that failed is live again: the sync retries after up to half a minute. */
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 300_000;
 /** From then on until the replicas equal the CMS. */
 const MAX_INTERVALS = 6;
 
@@ -380,7 +380,7 @@ async function startChild(gateway: Gateway): Promise<void> {
     });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   gateway.url = url;
-  await until(async () => (await gateway.ask<GatewayStatus>('status')).sync.complete, 'complete', 60_000);
+  await until(async () => (await gateway.ask<GatewayStatus>('status')).sync.complete, 'complete', SETTLE_MS);
 }
 
 async function createScene(redisServer: RedisServer, seed: number): Promise<Scene> {

@@ -11,7 +11,7 @@ const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027
 const HOUR_MS = 3_600_000;
 
 describe('gateways as peers', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let redisServer: RedisServer;
   let cms: FakeCms;
   let gateways: TestGateway[];

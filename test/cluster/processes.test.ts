@@ -8,6 +8,8 @@ import { allSettled, type ClusterProcess, MOUNT, startProcess } from './processe
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 
 const WRITES = 60;
+/** A busy machine starts a process slowly. */
+const START_MS = 240_000;
 
 interface Written {
   id: number;
@@ -16,7 +18,7 @@ interface Written {
 }
 
 describe('gateways as processes', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let redisServer: RedisServer;
   let wordpress: FakeWordPress;
   let gateways: ClusterProcess[];
@@ -24,7 +26,7 @@ describe('gateways as processes', function () {
     [redisServer, wordpress] = await Promise.all([startRedisServer(), startFakeWordPress()]);
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
     gateways = await Promise.all(['a', 'b', 'c'].map((name) => startProcess({ ...options, name })));
-    await until(() => allSettled(gateways), 'together', 60_000);
+    await until(() => allSettled(gateways), 'together', START_MS);
   });
   afterEach(async () => {
     await Promise.all(gateways.map((gateway) => gateway.kill()));
@@ -48,7 +50,7 @@ describe('gateways as processes', function () {
           method: 'POST',
           headers: { authorization: authorization('editor'), 'content-type': 'application/json' },
           body: JSON.stringify({ title }),
-          signal: AbortSignal.timeout(10_000),
+          signal: AbortSignal.timeout(60_000),
         }).catch(() => undefined);
         if (response?.ok) accepted.push({ id, title, version: response.headers.get('x-calendar-version') ?? '' });
         await response?.arrayBuffer().catch(() => {});
@@ -57,7 +59,7 @@ describe('gateways as processes', function () {
       }
     }
     const writes = Promise.all([writer(), writer(), writer(), writer()]);
-    await until(() => next > WRITES / 4, 'some writes are accepted');
+    await until(() => next > WRITES / 4, 'some writes are accepted', START_MS);
     await fault(gateways[0]!);
     await writes;
     return accepted;
@@ -74,8 +76,13 @@ describe('gateways as processes', function () {
           const response = await fetch(`${gateway.url}${MOUNT}/events/${id}`, { headers });
           return ((await response.json()) as { title: string }).title;
         };
-        if (last) await until(async () => (await shown({ 'x-calendar-min-version': last.version })) === title, 'shown');
-        await until(async () => (await shown({})) === title, `${title} through ${gateway.name}`);
+        if (last)
+          await until(
+            async () => (await shown({ 'x-calendar-min-version': last.version })) === title,
+            'shown',
+            START_MS,
+          );
+        await until(async () => (await shown({})) === title, `${title} through ${gateway.name}`, START_MS);
       }
     }
   }
@@ -86,7 +93,7 @@ describe('gateways as processes', function () {
     await expectEqual(rest, accepted);
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
     gateways = [...rest, await startProcess({ ...options, name: 'a' })];
-    await until(() => allSettled(gateways), 'together again', 60_000);
+    await until(() => allSettled(gateways), 'together again', START_MS);
     await expectEqual(gateways, accepted);
   });
 
@@ -95,10 +102,10 @@ describe('gateways as processes', function () {
       gateway.child.kill('SIGSTOP');
       const [, other] = gateways as [ClusterProcess, ClusterProcess];
       const { taken } = (await other.cluster())!.polls;
-      await until(async () => ((await other.cluster())?.polls.taken ?? 0) > taken, 'another one polls', 30_000);
+      await until(async () => ((await other.cluster())?.polls.taken ?? 0) > taken, 'another one polls', START_MS);
       gateway.child.kill('SIGCONT');
     });
-    await until(() => allSettled(gateways), 'together again', 60_000);
+    await until(() => allSettled(gateways), 'together again', START_MS);
     await expectEqual(gateways, accepted);
   });
 
@@ -108,27 +115,27 @@ describe('gateways as processes', function () {
     const is = (connected: boolean) => async (gateway: ClusterProcess) =>
       (await gateway.cluster())?.connected === connected &&
       (await gateway.metrics()).includes(`calendar_cluster_connected ${Number(connected)}`);
-    await until(all(is(true)), 'all connected');
+    await until(all(is(true)), 'all connected', START_MS);
     await redisServer.kill();
-    await until(all(is(false)), 'all alone', 30_000);
+    await until(all(is(false)), 'all alone', START_MS);
     // A gateway that starts without Redis reports it too, and serves requests.
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1 };
     gateways.push(await startProcess({ ...options, name: 'd' }));
-    await until(all(is(false)), 'all alone', 30_000);
+    await until(all(is(false)), 'all alone', START_MS);
     await until(
       all(async (gateway) => (await gateway.ready()) === 200),
       'each is ready',
-      30_000,
+      START_MS,
     );
     await redisServer.restart();
-    await until(all(is(true)), 'together again', 60_000);
+    await until(all(is(true)), 'together again', START_MS);
   });
 
   it('shares the limits of requests and of failed logins', async () => {
     const options = { cmsUrl: wordpress.url.href, redisUrl: redisServer.url, intervalS: 1, requestsPerMinute: 200 };
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     gateways = await Promise.all(['a', 'b'].map((name) => startProcess({ ...options, name })));
-    await until(() => allSettled(gateways), 'together', 60_000);
+    await until(() => allSettled(gateways), 'together', START_MS);
     const [a, b] = gateways as [ClusterProcess, ClusterProcess];
     const statusOf = async ({ url }: ClusterProcess, headers: Record<string, string> = {}) => {
       const response = await fetch(`${url}${MOUNT}/events/1`, { headers });
@@ -147,12 +154,16 @@ describe('gateways as processes', function () {
     // Below the limit through each gateway, and above it through both together.
     for (let n = 0; n < 150; n += 1) expect(await statusOf(a)).to.equal(200);
     let requests = 0;
-    await until(async () => {
-      requests += 1;
-      // Seldom enough that these requests alone do not reach the limit.
-      await sleep(20);
-      return (await statusOf(b)) === 429;
-    }, 'a request is rejected');
+    await until(
+      async () => {
+        requests += 1;
+        // Seldom enough that these requests alone do not reach the limit.
+        await sleep(20);
+        return (await statusOf(b)) === 429;
+      },
+      'a request is rejected',
+      START_MS,
+    );
     expect(requests).to.be.below(150);
   });
 });

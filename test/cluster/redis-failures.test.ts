@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const NODE = '00000000-0000-4000-8000-000000000000';
 
 describe('gateways whose Redis fails', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let redisServer: RedisServer;
   let cms: FakeCms;
   let gateways: TestGateway[];

@@ -12,7 +12,7 @@ import { type RedisServer, startRedisServer } from './redis-server.ts';
 const LOGINS = { failedLoginsPerAddress: 10, failedLoginsPerUser: 3, failedLoginWindowS: 60 };
 
 describe('shared rate limits', function () {
-  this.timeout(20_000);
+  this.timeout(300_000);
   let redisServer: RedisServer;
   let connections: Connection[];
   let shared: SharedCounters[];

@@ -19,7 +19,7 @@ const entry = (startedMs: number, more: Partial<IdempotencyEntry> = {}): Idempot
 });
 
 describe('shared idempotency keys', function () {
-  this.timeout(20_000);
+  this.timeout(300_000);
   let redisServer: RedisServer;
   let connections: Connection[];
   let gateways: IdempotencyStore[];

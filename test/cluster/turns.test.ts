@@ -6,14 +6,14 @@ import type { Peers } from '../../src/cluster/peers.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 import type { Sync } from '../../src/sync/sync.ts';
-import { until } from '../until.ts';
+import { until } from './gateways.ts';
 import { type RedisServer, useRedisServer } from './redis-server.ts';
 
 /** So long that no turn is over during a test. */
 const INTERVAL_MS = 3_600_000;
 
 describe('the turns of gateways', function () {
-  this.timeout(30_000);
+  this.timeout(300_000);
   let redisServer: RedisServer;
   let observations: Observation[];
   let peers: [Peers, Peers, Peers];
