@@ -17,7 +17,12 @@ export interface ErrorContext {
   anonymous: boolean;
   /** Location in the CMS record (`meta.cost`) -> API parameter. */
   parameterAt?: ((location: string) => string | undefined) | undefined;
+  /** The texts of a term, by the parameters that sent them. */
+  texts?: Readonly<Record<string, string | undefined>>;
 }
+
+/** In characters: the column of WordPress. */
+export const MAX_TERM_NAME = 200;
 
 /** The API parameter for a record's title or name. */
 const TITLE_PARAMETERS: Record<Kind, string> = {
@@ -55,11 +60,22 @@ export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
       return invalidFields(error, context);
     case 'failed':
     case 'no-trash':
-      // WordPress fails with an error of its database if the name of a term does not fit the column.
-      return isTermKind(kind) && error.fields.includes('name')
-        ? invalidParam('name', 'The name is too long.')
-        : genericError(error);
+      return isTermKind(kind) && error.fields.includes('name') ? unstorableTerm(error, context) : genericError(error);
   }
+}
+
+/** Characters that a database cannot hold whose tables have the encoding `utf8mb3`. */
+const FOUR_BYTES = /[\u{10000}-\u{10ffff}]/gu;
+
+/** WordPress says only that its database refused the term: a column holds 200 characters, or none such as 🎉. */
+function unstorableTerm(error: CmsRejected, { texts = {} }: ErrorContext): ApiError {
+  const errors = Object.entries(texts).flatMap(([name, text = '']) => {
+    const characters = [...new Set(text.match(FOUR_BYTES))].join(' ');
+    return characters === '' ? [] : [{ name, message: `The site's database cannot hold ${characters} in "${text}".` }];
+  });
+  const [name = 'name', text = ''] = Object.entries(texts)[0] ?? [];
+  const message = text.length > MAX_TERM_NAME ? 'The name is too long.' : "The site's database refused the name.";
+  return invalidParams(errors.length > 0 ? errors : [{ name, message }], { cause: error });
 }
 
 /** Runs CMS calls and maps their errors. */

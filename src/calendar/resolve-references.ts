@@ -118,6 +118,9 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
   );
 }
 
+/** Of an event, which name terms. */
+const PARAMETERS: Readonly<Record<TermKind, string>> = { category: 'categories', tag: 'tags' };
+
 /** Creates a term, or resolves with the term in the CMS that has the name already. */
 async function createTerm(
   services: Services,
@@ -130,7 +133,7 @@ async function createTerm(
     return (await services.cmsRecords.create(kind, { name }, request, rollback)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, anonymous: false });
+      throw cmsToApiError(error, { kind, anonymous: false, texts: { [PARAMETERS[kind]]: name } });
     const id = error.existingId;
     await termExists(services, kind, id, request);
     await rollback.use(kind, id);

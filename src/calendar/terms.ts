@@ -7,7 +7,7 @@ import type { Input } from '../interface/parameter.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
-import { withApiErrors } from './cms-errors.ts';
+import { MAX_TERM_NAME, withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
   type FoundPage,
@@ -179,7 +179,8 @@ export function createTerms(services: Services, kind: TermKind) {
     if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
     if (fields.name !== undefined && fields.name.trim() === '')
       throw invalidParam('name', 'A name is required for this term.');
-    if (fields.name !== undefined && fields.name.length > 200) throw invalidParam('name', 'The name is too long.');
+    if (fields.name !== undefined && fields.name.length > MAX_TERM_NAME)
+      throw invalidParam('name', 'The name is too long.');
     if (fields.parent && !(await rollback.use(kind, fields.parent))) throw invalidParam('parent');
     return fields;
   }
@@ -197,7 +198,8 @@ export function createTerms(services: Services, kind: TermKind) {
       return rollback.run(async () => {
         await assertMayManage(request);
         const fields = await fieldsOf(input, undefined, rollback);
-        const record = await withApiErrors({ kind, anonymous: false }, () =>
+        const { name, description } = fields;
+        const record = await withApiErrors({ kind, anonymous: false, texts: { name, description } }, () =>
           services.cmsRecords.create(kind, fields, request, rollback),
         );
         return createdResponse(record, request);
@@ -213,7 +215,8 @@ export function createTerms(services: Services, kind: TermKind) {
       const record = await rollback.run(async () => {
         await assertMayManage(request);
         const fields = await fieldsOf(input, id, rollback);
-        return withApiErrors({ kind, id, anonymous: false }, () =>
+        const { name, description } = fields;
+        return withApiErrors({ kind, id, anonymous: false, texts: { name, description } }, () =>
           services.cmsRecords.update(kind, id, fields, request),
         );
       });

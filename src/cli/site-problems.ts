@@ -61,7 +61,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this machine and the user agent "calendar-gateway", and switch off a setting that closes the REST API.`,
   'api-error': () =>
     'A plugin or a setting of the site closes its REST API. Open it there, at least for users with an application password.',
-  'broken-json': ({ url }) => `${NOT_WORDPRESS(url)} If it ends early or has text after it: ${LOOK_AT_PHP_LOG}`,
+  'broken-json': ({ url }) =>
+    `${NOT_WORDPRESS(url)} If it ends early: ${LOOK_AT_PHP_LOG} If something else is around it, exempt /wp-json/ in the plugin that caches or changes pages, such as WP Rocket, LiteSpeed Cache, W3 Total Cache or WP Super Cache.`,
   'too-large': ({ url }) =>
     `${NOT_WORDPRESS(url)} If it is another program or a download, give the address of the WordPress site.`,
   page: ({ url }) =>

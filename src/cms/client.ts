@@ -7,7 +7,14 @@ import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import { createBulkheads } from './bulkhead.ts';
 import { createCircuitBreaker, createRetryBudget } from './circuit-breaker.ts';
-import { type CmsResponse, type HttpRequest, parseResponse, redirectError, sendRequest } from './http-exchange.ts';
+import {
+  type CmsResponse,
+  type HttpRequest,
+  isWrite,
+  parseResponse,
+  redirectError,
+  sendRequest,
+} from './http-exchange.ts';
 import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
 /** Limits and timeouts of calls: the settings below `upstream.limits`. */
@@ -35,6 +42,8 @@ export interface CmsRequest extends CallOptions {
   body?: string | Uint8Array | undefined;
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
+  /** The caller itself asks again after a 5xx, for less. */
+  triesLess?: boolean | undefined;
   /** Name of the call in observations. Default: its path. Must not contain secrets. */
   label?: string;
 }
@@ -56,6 +65,7 @@ export interface RestCallBody {
   /** Sent unchanged, with `headers`. */
   bytes?: Uint8Array;
   headers?: Record<string, string>;
+  triesLess?: boolean;
 }
 
 /**
@@ -69,7 +79,6 @@ export type RestCall = (
   options?: CallOptions,
 ) => Promise<CmsResponse>;
 
-const RETRYABLE_METHODS = new Set(['GET', 'HEAD']);
 const FORWARDED_HEADERS = ['accept', 'content-type', 'content-disposition'];
 const MAX_REDIRECTS = 3;
 
@@ -123,7 +132,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
         durationMs: durationMs(),
         attempt: attemptNumber,
       });
-      return RETRYABLE_METHODS.has(method) && isRedirect(httpResponse.status)
+      return !isWrite(method) && isRedirect(httpResponse.status)
         ? { ...httpResponse, json: undefined }
         : parseResponse(method, httpResponse, request.expect ?? 'json');
     } catch (error) {
@@ -147,9 +156,9 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
         return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
       } catch (error) {
         const isRetryable =
-          RETRYABLE_METHODS.has(request.method) &&
+          !isWrite(request.method) &&
           attemptNumber <= limits.retries &&
-          isTransient(error) &&
+          isTransient(error, request.triesLess) &&
           !signal.aborted;
         if (!isRetryable || !budget.tryRetry()) throw error;
         const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
@@ -225,10 +234,14 @@ function startDeadline(afterMs: number, callerSignal: AbortSignal | undefined): 
   };
 }
 
-/** True for failures that a retry may solve, unless the CMS sent `Retry-After`. */
-function isTransient(error: unknown): boolean {
+/** True for a 5xx, unless the CMS says when to come back, as in maintenance. */
+export const isServerError = ({ reason, status = 0, hasRetryAfter }: CmsUnavailable): boolean =>
+  reason === 'status' && status >= 500 && !hasRetryAfter;
+
+/** True for failures that a retry may solve. */
+function isTransient(error: unknown, triesLess = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;
-  if (error.reason === 'status') return (error.status ?? 0) >= 500 && !error.hasRetryAfter;
+  if (error.reason === 'status') return isServerError(error) && !triesLess;
   return error.reason === 'refused' || error.reason === 'reset' || error.reason === 'timeout';
 }
 

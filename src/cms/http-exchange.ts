@@ -209,23 +209,34 @@ export function redirectError(location: string | undefined, isLoop = false): Cms
 }
 
 /**
- * Parses a body leniently: skips a byte order mark and PHP notices that a site prints before the JSON, with the
- * pairs of brackets in them. Rejects truncated JSON, of which a nested value may be whole, and anything after it.
+ * Parses a body leniently: skips a byte order mark, and what a site prints before or after the JSON, such as a PHP notice
+ * or `<!-- cached -->`, with the brackets in it. JSON begins a line or ends the body, and is the longest such value. Rejects
+ * truncated JSON, of which a nested value may be whole.
  * @returns undefined if it is not JSON
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes).trim();
   const parsed = tryParse(text);
-  if (parsed !== undefined) return parsed;
+  // A page has JSON in its attributes and scripts.
+  if (parsed !== undefined || /^<(!doctype|html)/i.test(text)) return parsed;
+  let longest = '';
   // JSON does not begin with other brackets, such as the one in `Unknown modifier '['`.
-  const opening = /\{\s*["}]|\[\s*(?:[\]{["\d-]|true|false|null)/g;
-  for (;;) {
-    const start = opening.exec(text)?.index;
-    const end = start === undefined ? undefined : endOfBrackets(text, start);
+  const openings = /<!--|<script\b|\{\s*["}]|\[\s*(?:[\]{["\d-]|true|false|null)/g;
+  for (let opening = openings.exec(text); opening; opening = openings.exec(text)) {
+    const { 0: mark, index: start } = opening;
+    const markupEnd = mark === '<!--' ? '-->' : mark === '<script' ? '</script>' : undefined;
+    const end = markupEnd === undefined ? endOfBrackets(text, start) : endOfMarkup(text, start, markupEnd);
     if (end === undefined) return undefined;
-    if (end === text.length) return tryParse(text.slice(start));
-    opening.lastIndex = end;
+    const mayBeJson = markupEnd === undefined && (start === 0 || text[start - 1] === '\n' || end === text.length);
+    if (mayBeJson && end - start > longest.length) longest = text.slice(start, end);
+    openings.lastIndex = end;
   }
+  return tryParse(longest);
+}
+
+function endOfMarkup(text: string, start: number, closing: string): number {
+  const end = text.indexOf(closing, start);
+  return end < 0 ? text.length : end + closing.length;
 }
 
 /** The index after the bracket that closes the one at `start`. Undefined if none does. */

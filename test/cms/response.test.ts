@@ -18,8 +18,29 @@ describe('a response body of the CMS', () => {
     expect(parse('Notice: {"x":["]\\""]} []\n[{"a":"\\"}"}]')).to.deep.equal([{ a: '"}' }]);
   });
 
+  it('is parsed before anything that a plugin or PHP printed after it', () => {
+    for (const after of [
+      ' <!-- cached -->',
+      '\n<!-- Cached page {"hit":true,"more":[1,2,3]} -->',
+      '<script>var debug = {"queries":[1,2,3,4,5]};</script>',
+      "<br />\n<b>Warning</b>: Undefined array key 'x' in <b>/x.php</b> on line <b>3</b><br />",
+      "\nPHP Warning:  foreach() in array ['a'] on line 3",
+      '\nArray\n(\n    [0] => a\n)',
+      '</body></html>',
+      '<!-- cut off',
+    ])
+      for (const before of ['', '<br />\n<b>Notice</b>: Undefined index: ["x"] in /x.php\n']) {
+        expect(parse(`${before}{"a":1}${after}`), after).to.deep.equal({ a: 1 });
+        expect(parse(`${before}[]${after}`), after).to.deep.equal([]);
+      }
+    expect(parse('{"a":{"b":1} <!-- cached -->'), 'truncated').to.equal(undefined);
+    expect(parse('[{"id":1},{"id":2}\n<!-- cached -->'), 'truncated').to.equal(undefined);
+    expect(parse('{"a":"text\n<!-- {"b":1} -->'), 'truncated').to.equal(undefined);
+    expect(parse('<!DOCTYPE html>\n<p data-x="[]">\n{"a":1}\n</p>'), 'a page').to.equal(undefined);
+  });
+
   it('is not parsed if truncated, a page, or no record', () => {
-    for (const text of ['', '{"a":', '[1,2', '<html>{"a":1}</html>', '{"a":1}<br>Warning', '"text"', '7', 'null']) {
+    for (const text of ['', '{"a":', '[1,2', '<html>{"a":1}</html>', '"text"', '7', 'null', 'Notice: [] x']) {
       expect(parse(text), text).to.equal(undefined);
     }
   });
@@ -28,9 +49,14 @@ describe('a response body of the CMS', () => {
     const records = [{ id: 1, title: { rendered: 'a [1] {"b":2}' }, tags: [], more: [{ x: [1, '"]'] }] }, { id: 2 }];
     for (const whole of [records, records[0]]) {
       const text = JSON.stringify(whole);
-      for (const notice of ['', 'Notice: [] x\n'])
+      for (const [notice, comment] of [
+        ['', ''],
+        ['Notice: [] x\n', ''],
+        ['', '\n<!-- cached -->'],
+        ['', '<script>[{"b":1}]</script>'],
+      ])
         for (let length = 0; length < text.length; length += 1)
-          expect(parse(notice + text.slice(0, length)), text.slice(0, length)).to.equal(undefined);
+          expect(parse(notice + text.slice(0, length) + comment), text.slice(0, length)).to.equal(undefined);
     }
   });
 
@@ -46,7 +72,7 @@ describe('a response body of the CMS', () => {
   });
 
   it('is rejected quickly if it is no JSON', () => {
-    for (const start of ['{[', '[{', '[', '{"', '{}', '{"a":1} ['])
+    for (const start of ['{[', '[{', '[', '{"', 'x{}', '{"a":1} [', 'x<!-- {} ', 'x<!--[]-->', 'x<script>[]'])
       expect(parse(`${start.repeat(500_000)}}`), start).to.equal(undefined);
   });
 });

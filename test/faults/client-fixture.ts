@@ -31,7 +31,7 @@ export function clientFixture() {
     },
 
     /** The error of a call that must fail. */
-    async failure(method: 'GET' | 'POST' = 'GET'): Promise<CmsUnavailable> {
+    async failure(method: 'GET' | 'OPTIONS' | 'POST' = 'GET'): Promise<CmsUnavailable> {
       const call = fixture.client.request({
         method,
         path: '/x',

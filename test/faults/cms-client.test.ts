@@ -3,6 +3,8 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { plainCollection } from '../../src/cms/port.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import type { CmsUnavailable } from '../../src/errors.ts';
 import { clientFixture, SECRET } from './client-fixture.ts';
 import { endless } from './cms-failures.ts';
@@ -140,6 +142,28 @@ describe('CMS client', () => {
     });
   });
 
+  for (const most of [40, 5])
+    it(`gets all records of a host that fails on pages of more than ${most}, with the usual retries`, async () => {
+      const total = 60;
+      fixture.cms.respond = ({ url = '' }, response) => {
+        const { pathname, searchParams } = new URL(url, fixture.cms.url);
+        if (!pathname.endsWith('/wp/v2/events')) return sendJson(response, 200, { namespaces: ['wp/v2'] });
+        const [size, page] = [Number(searchParams.get('per_page')), Number(searchParams.get('page') ?? 1)];
+        if (size > most) return sendText(response, 500, '<p>There has been a critical error.</p>');
+        const ids = Array.from({ length: total }, (_, at) => ({ id: at + 1, slug: `event-${at + 1}` }));
+        sendJson(response, 200, ids.slice((page - 1) * size, page * size), { 'x-wp-total': String(total) });
+      };
+      const cms = createWordPress({ url: fixture.cms.url, observe: () => {}, limits: { retryDelayMs: 1 } });
+      try {
+        for (let n = 0; n < 2; n += 1) {
+          const { records } = await cms.list(plainCollection('events', 'posts'), { view: 'public', limit: 100 });
+          expect(records).to.have.length(total);
+        }
+      } finally {
+        await cms.close();
+      }
+    });
+
   describe('redirects', () => {
     it('are followed within the origin, at most three', async () => {
       fixture.cms.respond = ({ url = '' }, response) => {
@@ -147,7 +171,8 @@ describe('CMS client', () => {
         if (redirectsLeft === 0) sendJson(response, 200, { ok: true });
         else sendText(response, 301, '', { location: `/hop${redirectsLeft - 1}` });
       };
-      expect((await fixture.client.request({ method: 'GET', path: '/hop3' })).json).to.deep.equal({ ok: true });
+      for (const method of ['GET', 'OPTIONS'] as const)
+        expect((await fixture.client.request({ method, path: '/hop3' })).json, method).to.deep.equal({ ok: true });
       const error = await fixture.client.request({ method: 'GET', path: '/hop4' }).catch((thrown: unknown) => thrown);
       expect(error).to.include({ reason: 'status' });
     });
@@ -157,10 +182,11 @@ describe('CMS client', () => {
       try {
         fixture.cms.respond = (_request, response) =>
           sendText(response, 302, '', { location: `${other.url}x?search=private-words` });
-        expect((await failure()).message)
-          .to.contain(other.url.origin)
-          .and.not.contain('private-words');
-        expect(fixture.cms.requests).to.have.length(1);
+        for (const method of ['GET', 'OPTIONS'] as const)
+          expect((await failure(method)).message)
+            .to.contain(other.url.origin)
+            .and.not.contain('private-words');
+        expect(fixture.cms.requests).to.have.length(2);
         fixture.cms.respond = (_request, response) => sendText(response, 307, '', { location: '/y' });
         expect(await failure('POST')).to.include({ reason: 'status', outcomeUnknown: false });
         expect(other.requests).to.deep.equal([]);

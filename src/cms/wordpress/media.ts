@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
 import { numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
-import { normalizeUnicode, trimCharacters } from '../../text/text.ts';
+import { normalizeUnicode, percentDecoded, trimCharacters } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
 import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-api.ts';
@@ -35,11 +35,16 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
     },
 
     async findImage(url, options) {
-      const search = basename(new URL(url).pathname).replace(/(-\d+x\d+)?\.\w+$/, '');
-      const query = { search, per_page: CHUNK, _fields: 'id,source_url,mime_type' };
-      const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
-      const image = found.find((item) => item.source_url === url && textOrEmpty(item.mime_type).startsWith('image/'));
-      return image && numberOrZero(image.id);
+      const wanted = fileOf(url);
+      const stem = basename(wanted).replace(/(-\d+x\d+|-scaled)?\.\w+$/, '');
+      // WordPress finds a name in the form in which it is stored, such as the NFD of a Mac.
+      for (const search of new Set([stem, normalizeUnicode(stem, 'NFD')])) {
+        const query = { search, per_page: CHUNK, _fields: FIELDS };
+        const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
+        const image = found.find((item) => urlsOf(item).some((each) => fileOf(each) === wanted));
+        if (image) return numberOrZero(image.id);
+      }
+      return undefined;
     },
 
     async upload({ bytes, mimeType, filename }, options) {
@@ -52,6 +57,21 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
       );
     },
   };
+}
+
+/** Host and path of a URL, percent-encoded or not, and without its query: `example.org/files/é 1.jpg`. */
+function fileOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return normalizeUnicode(host + percentDecoded(pathname), 'NFC');
+}
+
+/** The URLs of an image: of itself, its sizes, and the original if WordPress has scaled that down. */
+function urlsOf(item: CmsRecord): string[] {
+  if (!textOrEmpty(item.mime_type).startsWith('image/')) return [];
+  const { url, sizes } = imageOf(item);
+  const original = textOrEmpty(objectOrEmpty(item.media_details).original_image);
+  const urls = [url, url.replace(/[^/]*$/, original), ...Object.values(sizes).map((size) => size.url)];
+  return urls.filter((each) => URL.canParse(each));
 }
 
 /** Converts a media item. Includes only derived sizes, as The Events Calendar does: WordPress adds `full`. */

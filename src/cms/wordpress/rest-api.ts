@@ -7,11 +7,12 @@ import { type CmsClient, type RestCall, sentBody } from '../client.ts';
 import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
 import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
+import { inSmallerPages } from './page-size.ts';
 import { rejection } from './rejections.ts';
 
 /** Creates the function that calls a site; its first call discovers the API. */
 export function createRestCall(client: CmsClient, discovery: Discovery): RestCall {
-  return async (method, route, parts = {}, options = {}) => {
+  return inSmallerPages(async (method, route, parts = {}, options = {}) => {
     const resolveRoute = await discovery.resolver();
     options.signal?.throwIfAborted();
     const { path, query } = resolveRoute(route);
@@ -21,6 +22,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
         path,
         query: { ...query, ...parts.query },
         ...sentBody(parts),
+        triesLess: parts.triesLess,
         ...options,
         label: `/${route}`,
       });
@@ -31,7 +33,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
       if (error instanceof CmsUnavailable && error.reason === 'not-json') discovery.invalidate();
       throw error;
     }
-  };
+  });
 }
 
 /** The code of an error without one, as some plugins send it. */

@@ -78,6 +78,38 @@ describe('init', () => {
     expect(output()).to.match(/event\.start_date +meta\.gatherpress_datetime_start.* 2 of 2 records have it/);
   });
 
+  it('reads a site that fails on large pages, redirects to slashes, and prints a comment after its JSON', async () => {
+    const dates = { start_date: '2031-01-25 19:30:00', end_date: '2031-01-25 21:00:00' };
+    const type: FakeType = {
+      ...{ type: 'event', base: 'events', label: 'Events' },
+      acf: { start_date: 'string', end_date: 'string' },
+      records: Array.from({ length: 25 }, (_, n) => fakePost(n + 1, { title: `Gig ${n}`, acf: dates })),
+    };
+    await openSite(type);
+    const redirected = new Set<string>();
+    site.before = (request, response) => {
+      const { method = '', url = '' } = request;
+      const { pathname, search, searchParams } = new URL(url, site.url);
+      if (!pathname.endsWith('/')) {
+        redirected.add(method);
+        response.writeHead(301, { location: `${pathname}/${search}` }).end();
+        return true;
+      }
+      if (Number(searchParams.get('per_page')) > 10) {
+        response.writeHead(500, { 'content-type': 'text/html' }).end('<p>There has been a critical error.</p>');
+        return true;
+      }
+      if (pathname !== '/wp-json/') request.url = pathname.slice(0, -1) + search;
+      const { end } = response;
+      response.end = ((text = '') =>
+        end.call(response, `${text}\n<!-- Cached page {"hits":1} -->`, 'utf8')) as typeof end;
+      return false;
+    };
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
+    expect([...redirected]).to.include.members(['GET', 'OPTIONS']);
+  });
+
   it('says of how many records the counts are, and that these are not all', async () => {
     const dates = { start_date: '2031-01-25 19:30:00', end_date: '2031-01-25 21:00:00' };
     await openSite({

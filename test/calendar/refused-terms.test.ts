@@ -1,0 +1,57 @@
+// A term that the site's database refuses: the error names the parameter that sent it, and what cannot be stored.
+
+import { expect } from 'chai';
+import { CmsRejected } from '../../src/errors.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+const EVENT = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
+
+describe('a term that the database refuses', () => {
+  let cms: FakeCms;
+  let gateway: TestGateway;
+
+  before(async () => {
+    const nowMs = () => Date.UTC(2027, 0, 1);
+    cms = createFakeCms(nowMs);
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs });
+    // As WordPress with an old database (utf8mb3).
+    cms.onWrite = ({ base }, inserted, body) => {
+      const texts = [body.name, body.description].map((text) => String(text ?? ''));
+      const isRefused = texts.some((text) => /[\u{10000}-\u{10ffff}]/u.test(text)) || texts[0]!.length > 200;
+      if (inserted || base === 'events' || !isRefused) return;
+      const details = { status: 500, code: 'db_insert_error', fields: ['name'] };
+      throw new CmsRejected('failed', 'Could not insert term into the database.', details);
+    };
+  });
+  after(() => gateway.stop());
+
+  const paramsOf = async (path: string, json: object) => {
+    const { status, body } = await gateway.request(path, { as: 'admin', json });
+    expect([status, body.code]).to.deep.equal([400, 'rest_invalid_param']);
+    expect(body.message).to.equal(`Invalid parameter(s): ${Object.keys(body.data.params).join(', ')}`);
+    return body.data.params;
+  };
+
+  it('is named by the parameter of the event, with the characters', async () => {
+    expect(await paramsOf('/events', { ...EVENT, tags: ['jazz', '🎉 party 🎉 😀'] })).to.deep.equal({
+      tags: 'The site\'s database cannot hold 🎉 😀 in "🎉 party 🎉 😀".',
+    });
+    expect(await paramsOf('/events', { ...EVENT, categories: ['🎉'] })).to.deep.equal({
+      categories: 'The site\'s database cannot hold 🎉 in "🎉".',
+    });
+  });
+
+  it('is named by the parameters of the term', async () => {
+    expect(await paramsOf('/tags', { name: 'party', description: 'With 🎉' })).to.deep.equal({
+      description: 'The site\'s database cannot hold 🎉 in "With 🎉".',
+    });
+    expect(await paramsOf('/categories', { name: '🎉', description: '😀' })).to.have.keys('name', 'description');
+  });
+
+  it('is too long only if it is', async () => {
+    expect(await paramsOf('/events', { ...EVENT, tags: ['x'.repeat(201)] })).to.deep.equal({
+      tags: 'The name is too long.',
+    });
+  });
+});
