@@ -5,7 +5,8 @@
 // - "_event_start_date + _event_start_time (split), or _event_start_local; _event_start is UTC"; "_event_timezone"; "_event_all_day "1""
 // - "_location_id = location table id, not the post id; location post meta _location_id joins back, _location_address, _town, _state, _postcode,
 //   _region, _country"
-// - "content.rendered is the whole event page HTML (2.6-5.5 kB for a 4-letter body), so use context=edit and content.raw"
+// - "content.rendered is the whole event page HTML (2.6-5.5 kB for a 4-letter body)", with ids that differ each time, made by
+//   EM_Event_Post::the_content
 // - "REST never runs its save code: _event_id stays empty, no table row" (so the seeding stands for its edit form)
 // - Table em_events: post_id, and event_type "single" or "recurring" (a series). Series are tested with the real plugin only
 // - Capabilities: "use their own capability names (edit_events, ...)"; only administrators have them here
@@ -30,12 +31,14 @@ add_action(
 	}
 );
 
-add_filter(
-	'the_content',
-	static fn( string $html ) => 'event' === get_post_type()
-		? '<div class="em em-view-container">' . str_repeat( '<div class="em-item-meta-line em-event-date"></div>', 40 ) . "<section>$html</section></div>"
-		: $html
-);
+class EM_Event_Post {
+	public static function the_content( string $html ): string {
+		return 'event' === get_post_type()
+			? '<div class="em em-view-container" id="em-view-' . wp_rand() . '">' . str_repeat( '<div class="em-item-meta-line em-event-date"></div>', 40 ) . "<section>$html</section></div>"
+			: $html;
+	}
+}
+add_filter( 'the_content', array( 'EM_Event_Post', 'the_content' ) );
 
 function sandbox_seed( array $event ): int {
 	global $wpdb;

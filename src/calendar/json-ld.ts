@@ -3,7 +3,7 @@
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
-import { escapeHtmlOnce, htmlText } from '../text/html.ts';
+import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import type { Offer } from './cost.ts';
 
@@ -120,40 +120,28 @@ const escapeScript = (text: string): string =>
     .join("\\'");
 
 /** As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets. */
-function withoutShortcodes(html: string): string {
+const withoutShortcodes = (html: string): string => html.split('\n').map(withoutBrackets).join('\n');
+
+function withoutBrackets(line: string): string {
   let text = '';
   let from = 0;
-  for (let open = html.indexOf('['); open >= 0; open = html.indexOf('[', from)) {
-    const close = html.indexOf(']', open + 2);
+  for (let open = line.indexOf('['); open >= 0; open = line.indexOf('[', from)) {
+    const close = line.indexOf(']', open + 2);
     if (close < 0) break;
-    const lineEnd = html.indexOf('\n', open);
-    const isShortcode = lineEnd < 0 || lineEnd > close;
-    text += html.slice(from, isShortcode ? open : lineEnd + 1);
-    from = isShortcode ? close + 1 : lineEnd + 1;
+    text += line.slice(from, open);
+    from = close + 1;
   }
-  return text + html.slice(from);
+  return text + line.slice(from);
 }
 
-/**
- * WordPress's typography writes these entities instead of the typed characters, which The Events Calendar
- * puts into `json_ld`.
- */
-const TYPED = new Map([
-  [38, '&'],
-  [215, 'x'],
-  [8211, '-'],
-  [8212, '--'],
-  [8216, "'"],
-  [8217, "'"],
-  [8220, '"'],
-  [8221, '"'],
-  [8230, '...'],
-  [8242, "'"],
-  [8243, '"'],
-]);
-
+/** The typed characters, which The Events Calendar puts into `json_ld`, for the entities of WordPress's typography. */
 const typedText = (html: string): string =>
-  html.replace(/&#(\d{1,20});/g, (entity, code: string) => TYPED.get(Number(code)) ?? entity);
+  html.replace(/&#(\d{1,5});/g, (entity, code: string) => {
+    const character = String.fromCharCode(Number(code));
+    if (character === '&') return character;
+    const typed = character === '–' ? '-' : undoTypography(character);
+    return typed === character ? entity : typed;
+  });
 
 /** For example `2027-01-10T10:00:00-05:00`. An event at 02:30, which the clock skips, is at 03:30. */
 function withOffset(utc: string, timezone: string): string {

@@ -50,6 +50,9 @@ $ids      = array(
 	'shifts'    => $event( 'Shifts', $series( $daily, $day( '+60 days' ), $day( '+64 days' ), array_merge( $times( '08:00', '09:00' ), $times( '14:00', '15:00' ) ) ) ),
 );
 em_get_event( $ids['cancelled'], 'post_id' )->cancel();
+$notes = "First paragraph.\n\nSecond & last.\n\n[caption id=\"attachment_1\" width=\"300\"]<img src=\"/a.png\" alt=\"\" /> A caption[/caption]";
+wp_update_post( array( 'ID' => $ids['fair'], 'post_content' => $notes ) );
+wp_update_post( array( 'ID' => $ids['venue'], 'post_content' => "One line.\n\nAnother." ) );
 $ids['music'] = wp_insert_term( 'Music', 'event-categories' )['term_id'];
 wp_set_object_terms( $ids['concert'], 'music', 'event-categories' );
 echo "\n", wp_json_encode( $ids ), "\n";

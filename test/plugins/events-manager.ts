@@ -1,6 +1,7 @@
 // Events Manager: its own list of events judges single events and series.
 
 import { expect } from 'chai';
+import { textLine, textLines } from '../../src/text/html.ts';
 import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
@@ -87,6 +88,28 @@ export const plugin: PluginTest = {
         expect(body.venue).to.include({ state: 'Cambs', zip: 'CB7' });
         expect((body.categories as Json[]).map(({ id }) => id)).to.deep.equal([site.ids.music]);
         expect((await site.request(`events/${site.ids.fair}`)).body.all_day).to.equal(true);
+      },
+      async 'the notes of an event and of a location, as the plugin shows them on its pages'(site) {
+        for (const [path, own] of [
+          [`events/${site.ids.fair}`, `em_get_event( ${site.ids.fair}, 'post_id' )->output( '#_EVENTNOTES' )`],
+          [`venues/${site.ids.venue}`, `em_get_location( ${site.ids.venue}, 'post_id' )->output( '#_LOCATIONNOTES' )`],
+        ] as const) {
+          const { body } = await site.request(path);
+          const notes = await site.php<string>(`return do_shortcode( ${own} );`);
+          expect(textLines(String(body.description), 500)).to.deep.equal(textLines(notes, 500));
+          const page = await site.page(new URL(String(body.url)).pathname);
+          expect(textLine(page.text, 50_000)).to.include(textLine(String(body.description)));
+        }
+      },
+      async 'the same description each time'(site) {
+        const address = `${site.url}/wp-json/wp/v2/event/${site.ids.fair}`;
+        const read = async () => {
+          const response = await fetch(address, { headers: { 'user-agent': 'calendar-gateway' } });
+          return ((await response.json()) as Json).content as { rendered: string };
+        };
+        const { rendered } = await read();
+        expect(rendered).to.include('Second').and.not.include('em-view');
+        expect((await read()).rendered).to.equal(rendered);
       },
       async 'a cancelled event by its id, and in no list'(site) {
         const { body } = await site.request(`events/${site.ids.cancelled}`);

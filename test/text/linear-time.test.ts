@@ -61,6 +61,7 @@ describe('text functions in linear time', () => {
     ['closing tags that nothing opened', htmlText, `${'<b>'.repeat(LENGTH / 8)}${'</i>'.repeat(LENGTH / 8)}`],
     ['comments that nothing closes', htmlText, filled('<!--')],
     ['brackets that nothing closes', (text: string) => description({ excerpt: text, description: '' }), filled('[')],
+    ['closed brackets', (text: string) => description({ excerpt: text, description: '' }), filled('[a]')],
     ['brackets on lines', (text: string) => description({ excerpt: text, description: '' }), filled('[[\n')],
     ['a title of one character', (text: string) => textLines(text, 500), `a${filled('\u0301')}`],
     ['a cost of tags', normalizeCost, filled('<b')],

@@ -1,5 +1,6 @@
 <?php
-// Reads the recurrences that Events Manager keeps in tables of its own, and hides cancelled events if the plugin does.
+// Reads the recurrences that Events Manager keeps in tables of its own, hides cancelled events if the plugin does, and shows the notes
+// of an event as its description.
 //
 // The plugin also has "repeating" events. They need nothing: each of their repetitions is a post of its own.
 
@@ -66,6 +67,12 @@ function occurrences_of($id, $from, $to, $today) {
 \add_action('rest_api_init', function () {
     if (!is_gateway_request()) {
         return;
+    }
+    // Around the notes the plugin puts its page: dates, a map, a booking form, with ids such as em-view-123 that differ each time. While
+    // WordPress makes an excerpt, the plugin takes its page away, and puts it back after that.
+    foreach (['EM_Event_Post', 'EM_Location_Post'] as $page) {
+        \remove_filter('the_content', [$page, 'the_content']);
+        \remove_filter('get_the_excerpt', [$page, 'enable_the_content'], 100);
     }
     \register_rest_field('event', 'calendar_hidden', [
         'get_callback' => function ($record) {
