@@ -79,6 +79,7 @@ export type RestCall = (
   options?: CallOptions,
 ) => Promise<CmsResponse>;
 
+const RETRYABLE_METHODS = new Set(['GET', 'HEAD']);
 const FORWARDED_HEADERS = ['accept', 'content-type', 'content-disposition'];
 const MAX_REDIRECTS = 3;
 
@@ -156,7 +157,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
         return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
       } catch (error) {
         const isRetryable =
-          !isWrite(request.method) &&
+          RETRYABLE_METHODS.has(request.method) &&
           attemptNumber <= limits.retries &&
           isTransient(error, request.triesLess) &&
           !signal.aborted;

@@ -102,7 +102,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'a write does not follow a redirect': {
       function: 'createCmsClient.attempt',
-      code: 'RETRYABLE_METHODS.has(_1) && isRedirect(_2.status)',
+      code: '!isWrite(_1) && isRedirect(_2.status)',
       replacement: 'isRedirect(_2.status)',
       title: 'redirects',
     },
@@ -255,7 +255,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
     'JSON after a PHP notice': {
       function: 'parseJson',
-      code: 'if (_1 === _2.length) return tryParse(_2.slice(_3));',
+      code: 'if (_1 && _2 - _3 > _4.length) _4 = _5.slice(_3, _2);',
       title: 'parses JSON after a PHP notice',
     },
     'an HTML page is no response': {
