@@ -70,7 +70,11 @@ function urlsOf(item: CmsRecord): string[] {
   if (!textOrEmpty(item.mime_type).startsWith('image/')) return [];
   const { url, sizes } = imageOf(item);
   const original = textOrEmpty(objectOrEmpty(item.media_details).original_image);
-  const urls = [url, url.replace(/[^/]*$/, original), ...Object.values(sizes).map((size) => size.url)];
+  const urls = [
+    url,
+    url.slice(0, url.lastIndexOf('/') + 1) + original,
+    ...Object.values(sizes).map((size) => size.url),
+  ];
   return urls.filter((each) => URL.canParse(each));
 }
 
