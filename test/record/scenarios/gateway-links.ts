@@ -104,7 +104,9 @@ export const scenario = gatewayScenario('gateway-links', { service: true }, (def
       });
       expect(status).to.equal(200);
       expect(body).to.not.have.property('phone');
-      expect(withoutVolatileFields(body)).to.deep.equal(withoutVolatileFields(created, 'phone'));
+      // WordPress gives a draft the date of its last save.
+      const kept = (record: Json) => withoutVolatileFields(record, 'phone', 'date');
+      expect(kept(body)).to.deep.equal(kept(created));
     },
   );
 
