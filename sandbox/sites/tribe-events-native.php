@@ -38,6 +38,16 @@ class Tribe__Events__Editor__Meta {
 		foreach ( SITE_SWITCHES as $key ) {
 			register_meta( 'post', $key, array( 'type' => 'boolean' ) + $shown );
 		}
+		// The plugin stores "yes", which is no boolean of wp/v2.
+		add_filter(
+			'rest_prepare_tribe_events',
+			static function ( $response, $post ) {
+				$response->data['meta']['_EventAllDay'] = in_array( get_post_meta( $post->ID, '_EventAllDay', true ), array( 'yes', '1' ), true );
+				return $response;
+			},
+			10,
+			2
+		);
 		foreach ( array( '_EventVenueID', '_EventOrganizerID' ) as $key ) {
 			register_meta( 'post', $key, array( 'type' => 'number', 'single' => false ) + $shown );
 		}

@@ -139,16 +139,16 @@ const theEventsCalendar: Quirks = {
     expect(await stored()).to.deep.equal(['2031-02-01 16:00:00', 'CST']);
     expect(await storedMetaValues(site, id, '_EventDuration')).to.deep.equal(['3600']);
   },
-  async 'stores sticky as the plugin does, and reads a map without a row as shown'(site) {
+  async 'stores sticky as the plugin does, and no map unless one is asked for'(site) {
     const { id, show_map: map } = await site.create('events', { title: 'Pinned', ...DATES, sticky: true });
     const order = async () => Number(await site.sandbox.wp(['post', 'get', String(id), '--field=menu_order']));
-    expect([await order(), map]).to.deep.equal([-1, true]);
-    expect((await update(site, id, { sticky: false, show_map: false })).show_map).to.equal(false);
+    expect([await order(), map]).to.deep.equal([-1, false]);
+    expect((await update(site, id, { sticky: false, show_map: true })).show_map).to.equal(true);
     expect(await order()).to.equal(0);
   },
-  async 'stores a price and its currency sign separately, as the site does'(site) {
+  async 'stores a price as it was typed, and its currency sign beside it, as the plugin does'(site) {
     const { id, cost } = await site.create('events', { title: 'Dear', ...DATES, cost: '20€' });
-    const stored = { _EventCost: '20', _EventCurrencySymbol: '€', _EventCurrencyPosition: 'suffix' };
+    const stored = { _EventCost: '20€', _EventCurrencySymbol: '€', _EventCurrencyPosition: 'suffix' };
     expect(await rawMeta(site, 'tribe_events', id)).to.include(stored);
     expect(cost).to.equal('20€');
   },

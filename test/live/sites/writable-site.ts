@@ -194,4 +194,4 @@ export async function testWritableSite(site: TestSite, results: Results): Promis
 }
 
 /** Mappings with a value for "no website". */
-const STORES_NO_WEBSITE = new Set(['wordpress-meta']);
+const STORES_NO_WEBSITE = new Set(['wordpress-meta', 'tribe-events-native']);
