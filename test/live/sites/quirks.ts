@@ -148,7 +148,7 @@ const theEventsCalendar: Quirks = {
   },
   async 'stores a price as it was typed, and its currency sign beside it, as the plugin does'(site) {
     const { id, cost } = await site.create('events', { title: 'Dear', ...DATES, cost: '20€' });
-    const stored = { _EventCost: '20€', _EventCurrencySymbol: '€', _EventCurrencyPosition: 'suffix' };
+    const stored = { _EventCost: '20€', _EventCurrencySymbol: '€', _EventCurrencyPosition: 'postfix' };
     expect(await rawMeta(site, 'tribe_events', id)).to.include(stored);
     expect(cost).to.equal('20€');
   },
