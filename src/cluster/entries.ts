@@ -5,7 +5,7 @@ import type { ChangedRecord } from '../sync/fetch-changed.ts';
 /** `events:12`, `venues:3`: the collection's name in the CMS, and the id. */
 export type RecordKey = string;
 
-/** In place of keys: there were too many while Redis was away. */
+/** Sent instead of keys if there were too many while Redis was away. */
 export const EVERYTHING = '*';
 /** Before the first entry. Ids grow with time: `1764208800000-0`. */
 export const STREAM_START = '0-0';

@@ -36,7 +36,7 @@ type StreamEntry = { id: string; message: Record<string, string> };
 
 /** A gateway that was away for more changes than this polls instead of reading what it missed. */
 const STREAM_LENGTH = 10_000;
-/** A stream that nobody writes any more, because the mapping has changed, disappears. */
+/** Redis deletes the stream of an earlier mapping after this time. */
 const STREAM_TTL_MS = 24 * 3_600_000;
 const ENTRIES_PER_READ = 100;
 const BLOCK_MS = 1000;
