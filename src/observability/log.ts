@@ -86,41 +86,10 @@ const BREAKER = {
 /** Fields that the message already contains; `pretty` lines omit them. */
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
 
-/** The longest that a line waits. */
-const FLUSH_MS = 200;
-/** If the reader of standard error does not keep up, lines beyond this are dropped. */
-const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
-
 /** Loaded on demand: a server does not need it. */
 function createFormatter(colorize: boolean): (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
-}
-
-interface BufferedStream extends DestinationStream {
-  flush(): void;
-}
-
-/** Standard error in large writes: a write costs more than the line in it. */
-function bufferedStderr(): BufferedStream {
-  let lines: string[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (lines.length > 0 && process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(lines.join(''));
-    lines = [];
-  }
-
-  process.on('exit', flush);
-  return {
-    write(line) {
-      lines.push(line);
-      timer ??= setTimeout(flush, FLUSH_MS).unref();
-    },
-    flush,
-  };
 }
 
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
@@ -128,8 +97,7 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   const isPretty = pretty ?? terminal;
   const hasBar = isPretty && terminal && level !== 'silent';
   const progress = createProgress({ terminal: hasBar });
-  const buffer = stream || isPretty ? undefined : bufferedStderr();
-  const output: DestinationStream = stream ?? buffer ?? process.stderr;
+  const output: DestinationStream = stream ?? process.stderr;
   const format = isPretty ? createFormatter(terminal) : undefined;
   /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
   const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
@@ -156,7 +124,6 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
     const level = levelOf(observation);
     if (!log.isLevelEnabled(level)) return;
     log[level](fieldsOf(observation), messageOf(observation));
-    if (level === 'warn' || level === 'error') buffer?.flush();
   };
 }
 

@@ -3,13 +3,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
-import {
-  memoizePerOutcome,
-  type Observation,
-  type ObservationOf,
-  type Observe,
-  REPLICA_STATES,
-} from './observations.ts';
+import { type Observation, type ObservationOf, type Observe, REPLICA_STATES } from './observations.ts';
 
 export interface Metrics {
   observe: Observe;
@@ -38,7 +32,11 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const { on, observe } = createReaders();
   const { count, time, gauge, state } = createInstruments(registry, on);
 
-  on('request', createRequestTimes(registry));
+  time('request', 'calendar_request_seconds', 'Requests by route, status class and cache outcome', {
+    route: ({ route }) => route,
+    status: ({ status }) => `${Math.trunc(status / 100)}xx`,
+    cache: ({ cache }) => cache,
+  });
   count('request-failed', 'calendar_request_failures_total', 'Requests that failed with an unexpected error');
   const isStale = ({ cache }: ObservationOf<'request'>) => Number(cache === 'stale');
   const stale = 'Public responses served while the CMS was unreachable or the replica stale';
@@ -149,53 +147,6 @@ function createInstruments(registry: Registry, on: On) {
         for (const state of states) metric.labels(state).set(Number(state === to));
       });
     },
-  };
-}
-
-/** Durations of requests with equal labels that wait for the histogram. */
-interface Batch {
-  labels: Record<string, string>;
-  seconds: Float64Array;
-  length: number;
-}
-
-const BATCH_SIZE = 256;
-
-/**
- * The histogram of requests. Looking up labels in prom-client takes a third of the time that a cache hit
- * needs beyond a bare server, so durations with equal labels are observed together, at the latest before a
- * scrape.
- */
-function createRequestTimes(registry: Registry): Reader<'request'> {
-  const batches = new Set<Batch>();
-  const histogram = new Histogram({
-    name: 'calendar_request_seconds',
-    help: 'Requests by route, status class and cache outcome',
-    labelNames: ['route', 'status', 'cache'],
-    buckets: BUCKETS_S,
-    registers: [registry],
-    collect() {
-      for (const batch of batches) flush(batch);
-    },
-  });
-
-  function flush(batch: Batch): void {
-    for (const value of batch.seconds.subarray(0, batch.length)) histogram.observe(batch.labels, value);
-    batch.length = 0;
-  }
-
-  const batchOf = memoizePerOutcome(({ route, status, cache }) => {
-    const labels = { route, status: `${Math.trunc(status / 100)}xx`, cache };
-    const batch = { labels, seconds: new Float64Array(BATCH_SIZE), length: 0 };
-    batches.add(batch);
-    return batch;
-  });
-
-  return (observation) => {
-    const batch = batchOf(observation);
-    batch.seconds[batch.length] = observation.durationMs / 1000;
-    batch.length += 1;
-    if (batch.length === BATCH_SIZE) flush(batch);
   };
 }
 

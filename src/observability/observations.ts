@@ -50,26 +50,6 @@ export type Observation =
 
 export type ObservationOf<T extends Observation['type']> = Extract<Observation, { type: T }>;
 
-/**
- * Returns a function that makes a value once for each route, cache outcome and status, and then remembers it.
- * All three come from fixed sets.
- */
-export function memoizePerOutcome<T>(make: (request: ObservationOf<'request'>) => T) {
-  const values = new Map<string, Map<CacheOutcome, Map<number, T>>>();
-
-  function add(request: ObservationOf<'request'>): T {
-    const { route, cache, status } = request;
-    const value = make(request);
-    const byCache = values.get(route) ?? new Map();
-    const byStatus = byCache.get(cache) ?? new Map();
-    values.set(route, byCache.set(cache, byStatus.set(status, value)));
-    return value;
-  }
-
-  return (request: ObservationOf<'request'>): T =>
-    values.get(request.route)?.get(request.cache)?.get(request.status) ?? add(request);
-}
-
 /** Must not throw. An observation contains no credentials: the code that makes it leaves them out. */
 export type Observe = (observation: Observation) => void;
 
