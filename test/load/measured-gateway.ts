@@ -34,6 +34,8 @@ export async function startMeasuredGateway(
     cmsUrl: wordpress.url.href,
     service: { user: 'admin', password: PASSWORD },
     flags: [...NODE_FLAGS, ...flags],
+    // As `serve` sets it.
+    env: { MALLOC_ARENA_MAX: '1' },
     config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
   });
   await serving.untilReady();

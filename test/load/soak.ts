@@ -10,7 +10,7 @@ import { exitWithResult, MOUNT, report, startMeasuredGateway } from './measured-
 const options = scriptOptions(
   `npm run test:soak -- [options]
 
-Sends a long mixed load to a gateway in front of a fake WordPress, and fails if memory, descriptors or the delay of the event loop grow. Needs
+Sends 20,000 small lists and then a long mixed load to a gateway in front of a fake WordPress, and fails if memory, descriptors or the delay of the event loop grow. Needs
 Linux (/proc). Takes as long as --minutes says.`,
   {
     minutes: { type: 'string', value: 'N', default: '20', help: 'how long' },
@@ -23,6 +23,7 @@ const HEAP = 'nodejs_heap_size_used_bytes';
 /** Of the time since the last scrape. */
 const DELAY = 'nodejs_eventloop_lag_p99_seconds';
 const CALLERS = 3;
+const LISTS = 20_000;
 const PAUSE_MS = (CALLERS * 1000) / Number(options['per-second']);
 
 interface Sample {
@@ -81,6 +82,21 @@ function slope(samples: Sample[], of: (sample: Sample) => number): number {
   return (above / samples.reduce((sum, sample) => sum + (sample.minutes - meanX) ** 2, 0)) * 60;
 }
 
+/** Asks for different small lists, each in three encodings. */
+async function manyLists(): Promise<void> {
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    for (let n = next++; n < LISTS * 3; n = next++)
+      await sendRequest(gateway.port, `${MOUNT}/events?per_page=3&list=${Math.floor(n / 3)}`, {
+        headers: { 'accept-encoding': ['gzip', 'br', 'zstd'][n % 3]! },
+      });
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  const rssMb = gateway.rssMb();
+  report(`after ${LISTS} small lists in three encodings`, `${rssMb.toFixed(0)} MB`, 'below 200 MB', rssMb < 200);
+}
+
+await manyLists();
 const startMs = performance.now();
 const callers = Array.from({ length: CALLERS }, async () => {
   while (performance.now() - startMs < FOR_MS) {
