@@ -119,7 +119,7 @@ describe('the documents', () => {
   it('show commands of the gateway that exist, with options that they have', () => {
     const found: string[] = [];
     const wrong: string[] = [];
-    for (const file of [...DOCUMENTS.filter((name) => !name.includes('transcripts')), ...DEPLOYMENT]) {
+    for (const file of [...DOCUMENTS, ...DEPLOYMENT]) {
       const lines = read(file).replaceAll('\\\n', ' ');
       // Also after `docker run ... calendar-gateway`, and as `npm run --silent cli --`.
       for (const [, name = '', rest = ''] of lines.matchAll(

@@ -28,16 +28,6 @@ describe('a script for developers', function () {
     expect(stderr).to.equal("command line: Unknown option '--nope'. Try --help.\n");
   });
 
-  it('says which names it takes, and names one that it does not', () => {
-    const ask = (word: string) => runScript('test/live/sites/transcripts.ts', word);
-    expect(ask('--help').stdout)
-      .to.match(/^npm run transcripts \[-- MAPPING\.\.\.\]\n/)
-      .and.to.contain('\ngatherpress\n');
-    const { status, stderr } = ask('nope');
-    expect(stderr).to.match(/^there is no nope\. The names are: acf, /);
-    expect(status).to.equal(2);
-  });
-
   for (const [script, option, value, message] of [
     ['test/load/abuse.ts', 'stall-ms', '-1', '--stall-ms takes a number, not "-1". Try --help.\n'],
     ['bench/run.ts', 'only', 'reads,x', '--only takes reads, aging, upstream, writes, not "x". Try --help.\n'],
