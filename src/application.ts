@@ -179,7 +179,6 @@ export function createApplication(options: ApplicationOptions): Application {
     ...routeOptions,
     authenticator: createAuthenticator({
       cms,
-      serviceCredentials,
       logins: createLoginLimit(limits, sharedCounters),
       clockMs: clocks?.loginsMs,
     }),

@@ -269,11 +269,6 @@ export interface Cms {
   account(options: CallOptions): Promise<Account>;
   /** True if an account has this id, or if the CMS does not tell. */
   accountExists(id: number, options: CallOptions): Promise<boolean>;
-  /**
-   * The user name of the account with this e-mail address, for a CMS that accepts either at login. Undefined
-   * without such an account and if the credentials may not list accounts.
-   */
-  findUserName?(email: string, options: CallOptions): Promise<string | undefined>;
   collectionInfo(spec: CollectionSpec, options?: CallOptions): Promise<CollectionInfo>;
   /** False only if the CMS itself says that it has no such collection. */
   hasCollection(spec: CollectionSpec, options?: CallOptions): Promise<boolean>;

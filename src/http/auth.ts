@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
-import type { Account, BulkheadName, CallOptions, Cms, Credentials, Login } from '../cms/port.ts';
+import type { Account, BulkheadName, Cms, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
@@ -18,8 +18,6 @@ const CACHED_MS = 60_000;
 /** Rejected credentials may become valid at any time. */
 const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
-/** The e-mail address of an account changes rarely. */
-const EMAIL_CACHED_MS = 10 * 60_000;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
 /** The longest wait of a request for the poll after a failed write of the same user. */
@@ -73,10 +71,8 @@ interface Attempt {
   hash: string;
   authorization: string;
   login: Login;
-  /** The user name as sent, or the hash of a token. */
+  /** The user name as sent, or the hash of a token: the login limit counts the check for it. */
   user: string;
-  /** The name by which the login limit counts the check: for a known e-mail address, its account's user name. */
-  name: string;
   address: string;
   isRead: boolean;
 }
@@ -96,37 +92,17 @@ type AuthResult = { account: Account | undefined } | { error: ApiError };
  */
 export function createAuthenticator({
   cms,
-  serviceCredentials,
   logins,
   clockMs = () => performance.now(),
 }: {
-  cms: Pick<Cms, 'account' | 'readLogin' | 'findUserName'>;
-  /** The service account, which finds the user of an e-mail address; without it, failures count under the address. */
-  serviceCredentials?: Credentials | undefined;
+  cms: Pick<Cms, 'account' | 'readLogin'>;
   logins: LoginLimit;
   /** A monotonic clock. */
   clockMs?: (() => number) | undefined;
 }): Authenticator {
   const key = randomBytes(32);
   const results = createLargeCache<string, Promise<AuthResult>>(MAX_CACHED, { ttl: CACHED_MS, perf: { now: clockMs } });
-  /** User names by e-mail address, looked up after failed logins. */
-  const userNamesByEmail = createLargeCache<string, string>(MAX_CACHED, {
-    ttl: EMAIL_CACHED_MS,
-    perf: { now: clockMs },
-  });
   let purgedMs = 0;
-
-  /** The name under which failures count: the user name, also for a login by the account's e-mail address. */
-  async function countedName(user: string, fairnessKey: string): Promise<string> {
-    const email = user.trim().toLowerCase();
-    const known = userNamesByEmail.get(email);
-    if (known !== undefined) return known;
-    if (serviceCredentials === undefined || !email.includes('@')) return user;
-    const options: CallOptions = { credentials: serviceCredentials, bulkhead: 'logins', fairnessKey };
-    const name = (await cms.findUserName?.(email, options).catch(() => undefined)) ?? user;
-    userNamesByEmail.set(email, name);
-    return name;
-  }
 
   /** Removes expired results: the cache itself does that only on access, and a wrong guess is not repeated. */
   function purge(): void {
@@ -147,21 +123,18 @@ export function createAuthenticator({
   }
 
   /** Reports a result to the login limit. */
-  async function reportResult(
-    { hash, address, user, name, login }: Attempt,
-    result: Promise<AuthResult>,
-  ): Promise<void> {
+  async function reportResult({ hash, address, user, login }: Attempt, result: Promise<AuthResult>): Promise<void> {
     let auth: AuthResult;
     try {
       auth = await result;
     } catch {
       results.delete(hash);
-      return logins.inconclusive(address, name, login.kind);
+      return logins.inconclusive(address, user, login.kind);
     }
-    if ('account' in auth && auth.account) return logins.succeeded(address, name, login.kind);
-    if ('account' in auth) return logins.ignored(address, name);
+    if ('account' in auth && auth.account) return logins.succeeded(address, user, login.kind);
+    if ('account' in auth) return logins.ignored(address, user);
     results.set(hash, result, { ttl: REJECTED_CACHED_MS });
-    return logins.failed(address, await countedName(user, networkOf(address)), login.kind);
+    return logins.failed(address, user, login.kind);
   }
 
   /**
@@ -194,9 +167,8 @@ export function createAuthenticator({
         const user = login.kind === 'token' ? hash : login.user;
         // The CMS might read another user name from these: they would reach it uncounted.
         if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
-        const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
-        const attempt = { hash, authorization, login, user, name, address, isRead };
-        const decision = await logins.check(address, name, login.kind);
+        const attempt = { hash, authorization, login, user, address, isRead };
+        const decision = await logins.check(address, user, login.kind);
         // Several requests at once may have brought the same new token. A password counts as an attempt each time.
         const known = login.kind === 'token' ? results.get(hash) : undefined;
         result = known ?? checkWithCms(attempt, decision);

@@ -78,61 +78,6 @@ describe('a rejected login', () => {
   });
 });
 
-describe('failed logins by e-mail address', () => {
-  const SERVICE = basic('service', 'right');
-  const PER_USER = 4;
-  let lookUps: { email: string; credentials: string | undefined }[];
-  let known: string | undefined;
-  let identity: Authenticator;
-  beforeEach(() => {
-    lookUps = [];
-    known = 'Editor';
-    const upstream = {
-      readLogin,
-      account: async () => {
-        throw new CmsRejected('unauthenticated', 'No.');
-      },
-      findUserName: async (email: string, { credentials }: CallOptions) => {
-        lookUps.push({ email, credentials });
-        return known;
-      },
-    };
-    const logins = createLoginLimit({ ...MANY, failedLoginsPerUser: PER_USER });
-    identity = createAuthenticator({ cms: upstream, serviceCredentials: SERVICE, logins });
-  });
-
-  /** The status of a guess, each from a new address and with a new password. */
-  let guesses = 0;
-  async function guess(user: string): Promise<number> {
-    guesses += 1;
-    const request = {
-      authorization: basic(user, `guess ${guesses}`),
-      nonce: undefined,
-      address: `203.0.113.${guesses}`,
-      isRead: true,
-    };
-    const refused = (await identity.authenticate(request).catch((error: unknown) => error)) as ApiError;
-    // The failure is counted after the response.
-    for (let turn = 0; turn < 10; turn += 1) await new Promise((done) => setImmediate(done));
-    return refused.status;
-  }
-
-  it('count for the account that the address belongs to', async () => {
-    for (const user of ['editor@example.org', 'EDITOR@example.org', 'editor', 'editor@example.org'])
-      expect(await guess(user), user).to.equal(401);
-    for (const user of ['editor', 'editor@example.org', 'Editor']) expect(await guess(user), user).to.equal(429);
-    expect(lookUps).to.deep.equal([{ email: 'editor@example.org', credentials: SERVICE }]);
-  });
-
-  it('count for the address if the CMS does not tell the service account whose it is', async () => {
-    known = undefined;
-    for (let n = 0; n < PER_USER; n += 1) expect(await guess('editor@example.org')).to.equal(401);
-    expect(await guess('editor@example.org')).to.equal(429);
-    expect(await guess('editor')).to.equal(401);
-    expect(lookUps).to.have.length(1);
-  });
-});
-
 describe('credentials', () => {
   const RIGHT = basic('editor', 'right');
   let calls: CallOptions[];

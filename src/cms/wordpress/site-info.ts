@@ -6,11 +6,11 @@ import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login } from '../port.ts';
-import { objectOrEmpty, recordOf, recordsOf } from './rest-api.ts';
+import { objectOrEmpty, recordOf } from './rest-api.ts';
 
 export function createSiteInfo(
   call: RestCall,
-): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
+): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces,calendar_gateway' };
@@ -49,18 +49,6 @@ export function createSiteInfo(
         permissions,
         mayUpload: permissions.has(UPLOAD),
       };
-    },
-
-    async findUserName(email, options) {
-      const query = { search: email, context: 'edit', _fields: 'username,email', per_page: 100 };
-      try {
-        const users = recordsOf(await call('GET', 'wp/v2/users', { query }, options));
-        const name = users.find((user) => String(user.email).toLowerCase() === email.toLowerCase())?.username;
-        return typeof name === 'string' ? name : undefined;
-      } catch (error) {
-        if (error instanceof CmsRejected) return undefined;
-        throw error;
-      }
     },
 
     async accountExists(id, options) {
