@@ -57,8 +57,8 @@ export interface ApplicationOptions {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
-  /** Monotonic clocks: of the cached logins, and of the attempts at passwords of protected records. */
-  clocks?: { loginsMs: () => number; passwordsMs: () => number } | undefined;
+  /** Monotonic clocks: of cached logins and unknown records, and of the attempts at passwords of protected records. */
+  clocks?: { cachesMs: () => number; passwordsMs: () => number } | undefined;
   /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
   peers?: Peers | undefined;
   sharedCounters?: SharedCounters | undefined;
@@ -143,6 +143,7 @@ export function createApplication(options: ApplicationOptions): Application {
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',
       readNewest: (kind) => cmsRecords.readNewest(kind),
+      cacheMs: clocks?.cachesMs,
     }),
     passwordAttempts: createPasswordAttempts(clocks?.passwordsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
@@ -168,7 +169,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const routeOptions = {
     services,
     useCases,
-    slugs: createSlugResolver(services),
+    slugs: createSlugResolver(services, clocks?.cachesMs),
     createOnce: createIdempotency(services, options.idempotencyKeys ?? replica.idempotency),
     limits,
   };
@@ -180,7 +181,7 @@ export function createApplication(options: ApplicationOptions): Application {
     authenticator: createAuthenticator({
       cms,
       logins: createLoginLimit(limits, sharedCounters),
-      clockMs: clocks?.loginsMs,
+      clockMs: clocks?.cachesMs,
     }),
     pages: pages({
       config: config.pages,

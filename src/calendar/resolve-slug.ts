@@ -35,10 +35,11 @@ export interface SlugResolver {
  * A cached id is valid while its record has the slug. The public has entries of its own, and so has each
  * staff member: the CMS may show them different records.
  */
-export function createSlugResolver(services: Services): SlugResolver {
+export function createSlugResolver(services: Services, clockMs = () => performance.now()): SlugResolver {
   const ids = new LRUCache<string, number>({
     maxSize: MAX_CACHE_BYTES,
     sizeCalculation: (_, key) => key.length + ENTRY_BYTES,
+    perf: { now: clockMs },
   });
   const { replica } = services;
 

@@ -186,7 +186,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     peers,
     idempotencyKeys: cluster && createSharedIdempotencyKeys(cluster),
     sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
-    ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
+    ...(options.isRecorded && { clocks: { cachesMs: () => 1, passwordsMs: steppingClock() } }),
   });
   const { services, useCases, listener } = application;
   sync.start();
