@@ -2,16 +2,14 @@
 // shutdown that cuts off no response.
 
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
-import { networkOf } from './client-address.ts';
+import { Connections, type ConnectionsOptions, TOO_MANY_PIECES } from './connections.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
-import { SharedPlaces } from './shared-places.ts';
 import { nextRequestId } from './state.ts';
 
 /**
@@ -20,21 +18,13 @@ import { nextRequestId } from './state.ts';
  */
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-type ServerLimits =
-  | 'headerBytes'
-  | 'headersTimeoutMs'
-  | 'requestTimeoutMs'
-  | 'keepAliveTimeoutMs'
-  | 'sockets'
-  | 'drainMs';
+type ServerLimits = 'headerBytes' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs' | 'drainMs';
 
-export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
+export interface ServerOptions extends Pick<Config['limits'], ServerLimits>, ConnectionsOptions {
   host: string;
   port: number;
   /** The environment variables that set host and port, for error messages. */
   setting?: { host: string; port: string };
-  /** True for a proxy in front, through which all clients come: it may hold all connections. */
-  isProxy?: (address: string) => boolean;
 }
 
 export const MAIN_SERVER = { setting: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
@@ -50,29 +40,8 @@ export interface HttpServer {
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
-/**
- * Pipelined requests of one connection that wait for their turn. Programs that pipeline at all send about ten;
- * browsers send none.
- */
-const MAX_QUEUED = 16;
-/**
- * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
- * of 1 MB in chunks of one byte would take 300 MB.
- */
-const MAX_PIECES = 4000;
-/** Pieces after which the connections of the network wait for the next turn of the event loop. */
-const PIECES_PER_TURN = 1000;
-/** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
-const EVICTED_PART = 1 / 100;
 /** Node's default. */
 const MIN_BACKLOG = 511;
-/**
- * Shutdown begins after this many event-loop turns without a new connection or request, at the latest after
- * `MAX_ACCEPT_MS`.
- */
-const IDLE_TURNS = 10;
-const MAX_ACCEPT_MS = 500;
-
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
 export async function openServer(listener: RequestListener, options: ServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs: requestTimeout, keepAliveTimeoutMs: keepAliveTimeout } = options;
@@ -90,8 +59,8 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
   });
   server.timeout = STALL_FACTOR * requestTimeout;
-  const connections = trackConnections(server, listener, options);
-  answerUnreadable(server, connections.newestResponse);
+  const connections = new Connections(server, listener, options);
+  answerUnreadable(server, connections);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
   try {
@@ -147,159 +116,6 @@ function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.settin
   return new ConfigError(location, known[code] ? `${reason} (${code})` : reason, remedy);
 }
 
-interface Connection {
-  network: string;
-  /** Earlier responses are sent before it. */
-  newest: ServerResponse | undefined;
-  /** Pipelined requests that wait for their turn. */
-  queued: number;
-}
-
-const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.writableFinished;
-
-/**
- * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
- * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
- * connections open.
- *
- * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop
- * together, and hold all their responses in memory until the client has received the first.
- */
-function trackConnections(
-  server: Server,
-  listener: RequestListener,
-  { sockets, isProxy = () => false }: ServerOptions,
-): {
-  newestResponse(socket: Socket): ServerResponse | undefined;
-  acceptPending(): Promise<void>;
-  closeWhenDone(): void;
-} {
-  const connections = new Map<Socket, Connection>();
-  const places = new SharedPlaces(sockets);
-  let arrivals = 0;
-  let isClosing = false;
-  server.on('connection', (socket: Socket) => {
-    arrivals += 1;
-    const { remoteAddress = '' } = socket;
-    const network = networkOf(remoteAddress);
-    if (places.isFull) evictIdle(Math.ceil(sockets * EVICTED_PART));
-    if (isProxy(remoteAddress) && !places.isFull) places.take(network);
-    else if (!places.tryTake(network)) return void socket.destroy();
-    connections.set(socket, { network, newest: undefined, queued: 0 });
-    socket.once('close', () => forget(socket));
-  });
-
-  function forget(socket: Socket): void {
-    const connection = connections.get(socket);
-    if (connections.delete(socket)) places.release(connection!.network);
-  }
-
-  /** Closes idle connections of the network that holds the most, the oldest first. */
-  function evictIdle(count: number): void {
-    const idle = [...connections].filter(([, connection]) => isIdle(connection));
-    const held = ([, { network }]: (typeof idle)[number]) => places.held(network);
-    const most = Math.max(...idle.map(held));
-    for (const [socket] of idle.filter((each) => held(each) === most).slice(0, count)) {
-      socket.destroy();
-      forget(socket);
-    }
-  }
-
-  /** The connections of a network wait for the next turn of the event loop: those of others are read before. */
-  function yieldTurn(network: string): void {
-    const isReading = ([socket, connection]: [Socket, Connection]) =>
-      connection.network === network && !socket.isPaused();
-    const reading = [...connections].filter(isReading);
-    for (const [socket] of reading) socket.pause();
-    setImmediate(() => {
-      for (const [socket] of reading) socket.resume();
-    });
-  }
-
-  /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
-  function limitPieces(req: IncomingMessage, network: string): void {
-    const { socket, push } = req;
-    let pieces = 0;
-    req.push = (piece) => {
-      pieces += 1;
-      if (pieces % PIECES_PER_TURN === 0) yieldTurn(network);
-      if (pieces <= MAX_PIECES) return push.call(req, piece);
-      if (pieces === MAX_PIECES + 1) server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
-      return false;
-    };
-  }
-
-  const onRequest: RequestListener = (req, res) => {
-    const { socket } = req;
-    const connection = connections.get(socket);
-    if (!connection) return;
-    // Node gives a response its socket when the earlier ones have been sent.
-    const previous = res.socket ? undefined : connection.newest;
-    arrivals += 1;
-    connection.newest = res;
-    if (isClosing) closeAfter(socket, res);
-    if (!req.readableEnded) limitPieces(req, connection.network);
-    if (!previous) return listener(req, res);
-    connection.queued += 1;
-    if (connection.queued >= MAX_QUEUED) {
-      readNoFurther(socket, res);
-      yieldTurn(connection.network);
-    }
-    previous.once('close', () => {
-      connection.queued -= 1;
-      setImmediate(() => !socket.destroyed && !res.writableEnded && listener(req, res));
-    });
-  };
-  server.on('request', onRequest);
-  // Without this listener Node itself sends a 417 without a body.
-  server.on('checkExpectation', onRequest);
-  function closeAfter(socket: Socket, res: ServerResponse | undefined): void {
-    if (!res || res.writableFinished) return void socket.destroySoon();
-    if (!res.headersSent) res.shouldKeepAlive = false;
-    res.once('close', () => {
-      if (connections.get(socket)?.newest === res) socket.destroySoon();
-    });
-  }
-
-  return {
-    newestResponse: (socket) => connections.get(socket)?.newest,
-    /**
-     * Waits until the process has accepted and read what had arrived; Node accepts one connection per
-     * event-loop turn.
-     */
-    async acceptPending() {
-      const deadlineMs = performance.now() + MAX_ACCEPT_MS;
-      for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
-        const before = arrivals;
-        await nextTurn();
-        if (arrivals !== before) idle = 0;
-      }
-    },
-    closeWhenDone() {
-      isClosing = true;
-      // `close` would otherwise also destroy connections that it considers idle.
-      server.closeIdleConnections = () => {};
-      server.close();
-      for (const [socket, { newest }] of connections) closeAfter(socket, newest);
-    },
-  };
-}
-
-/**
- * Makes `res` the last response of its connection; its client repeats later requests on a new one (RFC 9112, 9.3.2).
- * Node itself parses all of the 64 KB that it reads at a time, which hold 2,400 small requests, and pausing the socket
- * does not stop it. A parser stops when this function of it returns 2, as for a change of the protocol.
- */
-function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
-  res.shouldKeepAlive = false;
-  if (!socket.parser) return;
-  socket.parser.onIncoming = () => {
-    socket.pause();
-    return 2;
-  };
-}
-
-const TOO_MANY_PIECES = 'TOO_MANY_PIECES';
 /** Node's codes, and our own, that have a status of their own. */
 const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
   [TOO_MANY_PIECES]: 413,
@@ -312,7 +128,7 @@ const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
  * Sends the API's error for a request that Node cannot read, or not in time, after all earlier responses, and
  * closes the connection.
  */
-function answerUnreadable(server: Server, newestResponse: (socket: Socket) => ServerResponse | undefined): void {
+function answerUnreadable(server: Server, connections: Connections): void {
   /** Node reports an error again when more bytes arrive. */
   const failed = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
@@ -334,7 +150,7 @@ function answerUnreadable(server: Server, newestResponse: (socket: Socket) => Se
       socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${json}`);
       socket.destroySoon();
     }
-    const res = newestResponse(socket);
+    const res = connections.newestResponse(socket);
     const isOfBody = res !== undefined && !res.req.complete;
     if (isOfBody && res.writableFinished) socket.destroySoon();
     else if (isOfBody && res.headersSent) res.once('close', () => socket.destroySoon());

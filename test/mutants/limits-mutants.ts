@@ -144,37 +144,6 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/http/server.test.ts',
       title: 'does not read',
     },
-    connections: {
-      function: 'trackConnections',
-      code: 'else if (!_1.tryTake(_2)) return void _3.destroy();',
-      test: 'test/faults/limits.test.ts',
-      title: 'on connections of one address: further ones are closed on arrival',
-    },
-    'idle connections make room': {
-      function: 'trackConnections',
-      code: 'if (_1.isFull) _2(Math.ceil(_3 * EVICTED_PART));',
-      test: 'test/http/server.test.ts',
-      title: 'make room',
-    },
-    'number of pipelined requests': {
-      function: 'trackConnections.onRequest',
-      code: 'readNoFurther(_1, _2);',
-      test: 'test/http/server.test.ts',
-      title: 'beyond a few end the connection',
-    },
-    'connections of an address take turns': {
-      function: 'trackConnections.yieldTurn',
-      code: 'for (const [_1] of _2) _1.pause();',
-      test: 'test/http/server.test.ts',
-      title: 'in a turn of the event loop',
-    },
-    'pieces of a body': {
-      function: 'trackConnections.limitPieces',
-      code: 'if (_1 <= MAX_PIECES) return',
-      replacement: 'if (true) return',
-      test: 'test/http/server.test.ts',
-      title: 'too many pieces',
-    },
     'strict HTTP parsing': {
       function: 'openServer',
       code: 'maxHeaderSize: _1.headerBytes,',
@@ -193,22 +162,48 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       code: 'await _1.acceptPending();',
       test: 'test/http/server.test.ts',
     },
-    'shutdown truncates no response': {
-      function: 'trackConnections.closeWhenDone',
-      code: '_1.closeIdleConnections = () => {};',
-      test: 'test/http/server.test.ts',
-    },
-    'shutdown does not wait for idle keep-alive connections': {
-      function: 'trackConnections.closeAfter',
-      code: 'if (_1.get(_2)?.newest === _3) _2.destroySoon();',
-      test: 'test/http/server.test.ts',
-    },
     'shutdown waits at most drainMs': {
       function: 'openServer.drain',
       code: '_1.closeAllConnections(), _2.drainMs',
       replacement: '{}, _2.drainMs',
       test: 'test/process/serve.test.ts',
       title: 'after the drain time',
+    },
+  }),
+  ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
+    connections: {
+      code: 'else if (!this.#places.tryTake(_1)) return void _2.destroy();',
+      test: 'test/faults/limits.test.ts',
+      title: 'on connections of one address: further ones are closed on arrival',
+    },
+    'idle connections make room': {
+      code: 'if (this.#places.isFull) this.#evictIdle(Math.ceil(_1 * EVICTED_PART));',
+      test: 'test/http/server.test.ts',
+      title: 'make room',
+    },
+    'number of pipelined requests': {
+      code: 'readNoFurther(_1, _2);',
+      test: 'test/http/server.test.ts',
+      title: 'beyond a few end the connection',
+    },
+    'connections of an address take turns': {
+      code: 'for (const [_1] of _2) _1.pause();',
+      test: 'test/http/server.test.ts',
+      title: 'in a turn of the event loop',
+    },
+    'pieces of a body': {
+      code: 'if (_1 <= MAX_PIECES) return',
+      replacement: 'if (true) return',
+      test: 'test/http/server.test.ts',
+      title: 'too many pieces',
+    },
+    'shutdown truncates no response': {
+      code: 'this.#server.closeIdleConnections = () => {};',
+      test: 'test/http/server.test.ts',
+    },
+    'shutdown does not wait for idle keep-alive connections': {
+      code: 'if (this.#open.get(_1)?.newest === _2) _1.destroySoon();',
+      test: 'test/http/server.test.ts',
     },
   }),
 ];

@@ -1,0 +1,202 @@
+// The open connections of one server: what each network may hold of them, the order of pipelined requests, and which
+// ones still have a response to send when the server shuts down.
+
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { networkOf } from './client-address.ts';
+import { SharedPlaces } from './shared-places.ts';
+
+/**
+ * Pipelined requests of one connection that wait for their turn. Programs that pipeline at all send about ten;
+ * browsers send none.
+ */
+const MAX_QUEUED = 16;
+/**
+ * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
+ * of 1 MB in chunks of one byte would take 300 MB.
+ */
+const MAX_PIECES = 4000;
+/** Pieces after which the connections of the network wait for the next turn of the event loop. */
+const PIECES_PER_TURN = 1000;
+/** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
+const EVICTED_PART = 1 / 100;
+/**
+ * Shutdown begins after this many event-loop turns without a new connection or request, at the latest after
+ * `MAX_ACCEPT_MS`.
+ */
+const IDLE_TURNS = 10;
+const MAX_ACCEPT_MS = 500;
+
+/** The code of a `clientError` for a body in more than `MAX_PIECES` pieces. */
+export const TOO_MANY_PIECES = 'TOO_MANY_PIECES';
+
+interface Connection {
+  network: string;
+  /** Earlier responses are sent before it. */
+  newest: ServerResponse | undefined;
+  /** Pipelined requests that wait for their turn. */
+  queued: number;
+}
+
+const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.writableFinished;
+
+export interface ConnectionsOptions {
+  /** The most connections, of which one network may hold a tenth. */
+  sockets: number;
+  /** True for a proxy in front, through which all clients come: it may hold all connections. */
+  isProxy?: ((address: string) => boolean) | undefined;
+}
+
+/**
+ * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
+ * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
+ * connections open.
+ *
+ * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop
+ * together, and hold all their responses in memory until the client has received the first.
+ */
+export class Connections {
+  readonly #server: Server;
+  readonly #listener: RequestListener;
+  readonly #options: ConnectionsOptions;
+  readonly #places: SharedPlaces;
+  readonly #open = new Map<Socket, Connection>();
+  /** Connections and requests so far. */
+  #arrivals = 0;
+  #isClosing = false;
+
+  constructor(server: Server, listener: RequestListener, options: ConnectionsOptions) {
+    this.#server = server;
+    this.#listener = listener;
+    this.#options = options;
+    this.#places = new SharedPlaces(options.sockets);
+    server.on('connection', (socket: Socket) => this.#accept(socket));
+    const onRequest: RequestListener = (req, res) => this.#onRequest(req, res);
+    server.on('request', onRequest);
+    // Without this listener Node itself sends a 417 without a body.
+    server.on('checkExpectation', onRequest);
+  }
+
+  newestResponse(socket: Socket): ServerResponse | undefined {
+    return this.#open.get(socket)?.newest;
+  }
+
+  /**
+   * Waits until the process has accepted and read what had arrived; Node accepts one connection per
+   * event-loop turn.
+   */
+  async acceptPending(): Promise<void> {
+    const deadlineMs = performance.now() + MAX_ACCEPT_MS;
+    for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
+      const before = this.#arrivals;
+      await nextTurn();
+      if (this.#arrivals !== before) idle = 0;
+    }
+  }
+
+  /** Closes the server, and each connection once its last response has left. */
+  closeWhenDone(): void {
+    this.#isClosing = true;
+    // `close` would otherwise also destroy connections that it considers idle.
+    this.#server.closeIdleConnections = () => {};
+    this.#server.close();
+    for (const [socket, { newest }] of this.#open) this.#closeAfter(socket, newest);
+  }
+
+  #accept(socket: Socket): void {
+    const { sockets, isProxy } = this.#options;
+    this.#arrivals += 1;
+    const { remoteAddress = '' } = socket;
+    const network = networkOf(remoteAddress);
+    if (this.#places.isFull) this.#evictIdle(Math.ceil(sockets * EVICTED_PART));
+    if (isProxy?.(remoteAddress) && !this.#places.isFull) this.#places.take(network);
+    else if (!this.#places.tryTake(network)) return void socket.destroy();
+    this.#open.set(socket, { network, newest: undefined, queued: 0 });
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (this.#open.delete(socket)) this.#places.release(connection!.network);
+  }
+
+  /** Closes idle connections of the network that holds the most, the oldest first. */
+  #evictIdle(count: number): void {
+    const idle = [...this.#open].filter(([, connection]) => isIdle(connection));
+    const held = ([, { network }]: (typeof idle)[number]) => this.#places.held(network);
+    const most = Math.max(...idle.map(held));
+    for (const [socket] of idle.filter((each) => held(each) === most).slice(0, count)) {
+      socket.destroy();
+      this.#forget(socket);
+    }
+  }
+
+  #onRequest(req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = req;
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    // Node gives a response its socket when the earlier ones have been sent.
+    const previous = res.socket ? undefined : connection.newest;
+    this.#arrivals += 1;
+    connection.newest = res;
+    if (this.#isClosing) this.#closeAfter(socket, res);
+    if (!req.readableEnded) this.#limitPieces(req, connection.network);
+    if (!previous) return void this.#listener(req, res);
+    connection.queued += 1;
+    if (connection.queued >= MAX_QUEUED) {
+      readNoFurther(socket, res);
+      this.#yieldTurn(connection.network);
+    }
+    previous.once('close', () => {
+      connection.queued -= 1;
+      setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
+    });
+  }
+
+  /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
+  #limitPieces(req: IncomingMessage, network: string): void {
+    const { socket, push } = req;
+    let pieces = 0;
+    req.push = (piece) => {
+      pieces += 1;
+      if (pieces % PIECES_PER_TURN === 0) this.#yieldTurn(network);
+      if (pieces <= MAX_PIECES) return push.call(req, piece);
+      if (pieces === MAX_PIECES + 1) this.#server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
+      return false;
+    };
+  }
+
+  /** The connections of a network wait for the next turn of the event loop: those of others are read before. */
+  #yieldTurn(network: string): void {
+    const isReading = ([socket, connection]: [Socket, Connection]) =>
+      connection.network === network && !socket.isPaused();
+    const reading = [...this.#open].filter(isReading);
+    for (const [socket] of reading) socket.pause();
+    setImmediate(() => {
+      for (const [socket] of reading) socket.resume();
+    });
+  }
+
+  #closeAfter(socket: Socket, res: ServerResponse | undefined): void {
+    if (!res || res.writableFinished) return void socket.destroySoon();
+    if (!res.headersSent) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      if (this.#open.get(socket)?.newest === res) socket.destroySoon();
+    });
+  }
+}
+
+/**
+ * Makes `res` the last response of its connection; its client repeats later requests on a new one (RFC 9112, 9.3.2).
+ * Node itself parses all of the 64 KB that it reads at a time, which hold 2,400 small requests, and pausing the socket
+ * does not stop it. A parser stops when this function of it returns 2, as for a change of the protocol.
+ */
+function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  if (!socket.parser) return;
+  socket.parser.onIncoming = () => {
+    socket.pause();
+    return 2;
+  };
+}
