@@ -6,6 +6,7 @@ import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown, wordPressUpload } from '../sandbox/town/fill.ts';
 import { NODE_FLAGS } from '../src/node-flags.ts';
+import type { LimitsOfTest } from '../test/gateway/process.ts';
 import { basicAuth } from '../test/live/json-client.ts';
 import { startGateway as startProcess } from '../test/start-gateway.ts';
 import { SERVER_CORE, type Server } from './processes.ts';
@@ -26,13 +27,20 @@ export interface Gateway extends Server {
  * Starts the built gateway with its default configuration, but without a rate limit: JSON log to a file, metrics,
  * limits. Waits for its initial sync.
  */
-export async function startGateway(sandbox: Sandbox, dir: string, name: string, config: object = {}): Promise<Gateway> {
+export async function startGateway(
+  sandbox: Sandbox,
+  dir: string,
+  name: string,
+  config: object = {},
+  limits: LimitsOfTest = {},
+): Promise<Gateway> {
   const { user, applicationPassword } = sandbox.credentials.admin;
   const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
   const gateway = await startProcess({
     ...{ transport: 'process', cmsUrl: sandbox.url, service: { user, password: applicationPassword } },
     ...{ prefix: ['taskset', '-c', SERVER_CORE], flags: [...NODE_FLAGS, ...profile], entry: 'dist/main.js' },
     config: { publicUrl: PUBLIC_URL, limits: { requestsPerMinute: 1_000_000_000 }, ...config },
+    limits,
     logFile: join(dir, `${name}.log`),
   });
   await gateway.untilReady(READY_MS);

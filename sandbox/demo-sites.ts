@@ -48,10 +48,7 @@ export interface DemoSite {
 }
 
 /** WordPress on WebAssembly answers one request at a time, each in about a second. */
-const WASM_CONFIG = {
-  upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
-  limits: { requestTimeoutMs: 120_000 },
-};
+const WASM_CONFIG = { upstream: { limits: { connections: 2, deadlineMs: 90_000 } } };
 
 /** Starts the site. @throws Error if that fails */
 export const startDemoSite = (cms: DemoCms, options: DemoSiteOptions): Promise<DemoSite> =>

@@ -143,7 +143,7 @@ export function createApplication(options: ApplicationOptions): Application {
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',
       readNewest: (kind) => cmsRecords.readNewest(kind),
-      cacheMs: clocks?.cachesMs,
+      clockMs: clocks?.cachesMs,
     }),
     passwordAttempts: createPasswordAttempts(clocks?.passwordsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),

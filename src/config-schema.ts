@@ -1,6 +1,8 @@
 // All settings: type, limits, default and meaning of each, as JSON Schema. The type of the configuration, the
 // environment variables, docs/configuration.md and config/schema.json follow from here.
 
+import { LIMITS } from './limits.ts';
+
 const INT32_MAX = 2_147_483_647;
 
 const section = <const Properties>(description: string, properties: Properties) =>
@@ -30,42 +32,14 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { minLength: 1, writeOnly: true },
       "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
     ),
-    limits: section('Limits and timeouts of calls to the CMS.', {
+    limits: section('Limits of calls to the CMS.', {
       connections: integer(
         { default: 8, minimum: 1, maximum: 256 },
         'Concurrent calls to the CMS. From four on, some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.',
       ),
-      queue: integer(
-        { default: 100, minimum: 0 },
-        'Queue length for calls of authenticated callers and of the sync; a fifth of it for anonymous lookups and for logins. Further calls fail immediately.',
-      ),
-      connectTimeoutMs: integer(
-        { default: 2000, minimum: 1, maximum: 600_000 },
-        'Timeout for connecting to the CMS, in milliseconds.',
-      ),
-      headersTimeoutMs: integer(
-        { default: 10_000, minimum: 1, maximum: 600_000 },
-        'Timeout from sending a call until the response headers, in milliseconds.',
-      ),
       deadlineMs: integer(
         { default: 15_000, minimum: 1, maximum: 600_000 },
-        'Timeout for one call to the CMS with queueing, retries and body, in milliseconds. A write may need several calls.',
-      ),
-      maxBytes: integer(
-        { default: 5_242_880, minimum: 1024 },
-        'Largest response accepted from the CMS, in bytes; a record that is larger alone is left out of the replica.',
-      ),
-      retries: integer(
-        { default: 2, minimum: 0, maximum: 10 },
-        'Retries of a failed read; the gateway never retries a write.',
-      ),
-      retryDelayMs: integer(
-        { default: 100, minimum: 0, maximum: 60_000 },
-        'Delay before the first retry, in milliseconds; doubles with each retry.',
-      ),
-      halfOpenAfterMs: integer(
-        { default: 5000, minimum: 1, maximum: 600_000 },
-        'Milliseconds until the open circuit breaker lets a trial call through.',
+        'Timeout for one call to the CMS with queueing, retries and body, in milliseconds; two thirds of it for the response headers. Raise it for a slow site. A write may need several calls.',
       ),
     }),
   }),
@@ -131,64 +105,13 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       'Maximum of per_page, up to 500; larger values are clamped. A list of 500 takes about six times as long as one of 50.',
     ),
   }),
-  cache: section('Caching of responses and of rendered records.', {
+  cache: section('Caching of responses.', {
     maxAgeS: integer({ default: 5, minimum: 0 }, 'max-age of public responses, in seconds.'),
-    staleWhileRevalidateS: integer(
-      { default: 30, minimum: 0 },
-      'stale-while-revalidate of public responses, in seconds.',
-    ),
-    responseBytes: integer({ default: 16_777_216, minimum: 1_048_576 }, 'Memory for the response cache, in bytes.'),
-    recordBytes: integer({ default: 6_291_456, minimum: 1_048_576 }, 'Memory for rendered records, in bytes.'),
   }),
-  limits: section('Limits for one client, and for all together.', {
-    bodyBytes: integer({ default: 1_048_576, minimum: 1024 }, 'Largest request body, in bytes.'),
-    headerBytes: integer({ default: 16_384, minimum: 1024 }, 'Largest request headers, in bytes.'),
-    urlBytes: integer({ default: 8192, minimum: 256 }, 'Longest path and query of a request, in bytes.'),
-    jsonDepth: integer({ default: 32, minimum: 2, maximum: 1000 }, 'Deepest nesting of a JSON body.'),
-    idsPerParameter: integer({ default: 1000, minimum: 1 }, 'Maximum of values in one parameter.'),
+  limits: section('Limits for one client.', {
     requestsPerMinute: integer(
       { default: 6000, minimum: 1 },
       'Requests per minute from one IP address; an IPv6 /64 network counts as one. A large response that is not cached counts as several requests (below).',
-    ),
-    failedLoginsPerAddress: integer(
-      { default: 20, minimum: 1 },
-      'Failed logins from one IP address before the gateway rejects further attempts; tokens that the CMS ignores are counted apart, up to the same number.',
-    ),
-    failedLoginsPerUser: integer(
-      { default: 10, minimum: 1 },
-      'Failed logins of one user before the gateway rejects further attempts, except from IP addresses where this user has logged in within a day.',
-    ),
-    failedLoginWindowS: integer(
-      { default: 300, minimum: 1, maximum: 86_400 },
-      'Seconds after which failed logins no longer count.',
-    ),
-    headersTimeoutMs: integer(
-      { default: 10_000, minimum: 1 },
-      'Timeout for receiving the headers of a request, in milliseconds.',
-    ),
-    requestTimeoutMs: integer(
-      { default: 30_000, minimum: 1 },
-      'Timeout for receiving a whole request, in milliseconds.',
-    ),
-    keepAliveTimeoutMs: integer(
-      { default: 65_000, minimum: 1 },
-      'Keep-alive timeout in milliseconds: longer than that of a load balancer.',
-    ),
-    sockets: integer(
-      { default: 10_000, minimum: 1 },
-      'Maximum of open connections, of which one IP address may have a tenth; further ones are closed.',
-    ),
-    bodiesAtOnce: integer(
-      { default: 200, minimum: 1 },
-      'Concurrent requests with a body, each of which may take bodyBytes of memory; one IP address may have a tenth of them. Further ones get 503.',
-    ),
-    overloadMs: integer(
-      { default: 100, minimum: 1 },
-      'Load shedding: milliseconds of uninterrupted work after which the gateway answers cache misses and writes with 503.',
-    ),
-    drainMs: integer(
-      { default: 25_000, minimum: 0 },
-      'Longest wait for requests in flight on shutdown, in milliseconds.',
     ),
   }),
   cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {
@@ -214,10 +137,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     accent: text(
       { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
       'Colour of links and buttons on light screens, such as #1d4ed8, with a contrast of at least 4.5 to #f6f7fb.',
-    ),
-    accentDark: text(
-      { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
-      'The same on dark screens, with a contrast of at least 4.5 to #111827; a lighter tone of accent if absent.',
     ),
     imageOrigins: {
       type: 'array',
@@ -250,7 +169,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       enum: ['debug', 'info', 'warn', 'error', 'silent'],
     },
     requests: flag(true, 'Whether to log every request.'),
-    pretty: { type: 'boolean', description: 'Human-readable lines instead of JSON; absent: only on a terminal.' },
   }),
 });
 
@@ -280,10 +198,17 @@ type Present = { default: unknown } | { properties: unknown };
  * The configuration with all defaults. `upstream.url`, which has none, is required: `loadConfig` rejects a
  * configuration without it.
  */
-export type Config = ValueOf<typeof CONFIG_SCHEMA> & { upstream: { url: string } };
+export type Config = Settings & typeof LIMITS & { upstream: { url: string } };
+type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 
-/** The values of all settings that have a default, in all sections. */
-export const DEFAULTS = defaultsOf(CONFIG_SCHEMA);
+const settings = defaultsOf(CONFIG_SCHEMA);
+/** The values of all settings that have a default, and the fixed limits beside them. */
+export const DEFAULTS: Settings & typeof LIMITS = {
+  ...settings,
+  upstream: { ...settings.upstream, limits: { ...LIMITS.upstream.limits, ...settings.upstream.limits } },
+  cache: { ...LIMITS.cache, ...settings.cache },
+  limits: { ...LIMITS.limits, ...settings.limits },
+};
 
 function defaultsOf<Schema>(schema: Schema): ValueOf<Schema> {
   const { properties, default: value } = schema as { properties?: object; default?: unknown };

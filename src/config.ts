@@ -61,6 +61,8 @@ export function loadConfig({
   }
   const validated = config as JsonObject & Config;
   checkDependencies(validated);
+  const { limits } = validated.upstream;
+  limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
   return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
 }
 

@@ -61,10 +61,9 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['CALENDAR_TRUST_PROXIES', 'true, 10.0.0.0/8', /an address such as/],
     ['CALENDAR_LOG_LEVEL', 'verbose', /one of debug/],
     ['CALENDAR_LOG_REQUESTS', 'no', /true or false/],
-    ['CALENDAR_LIMITS_DRAIN_MS', '99999999999', /<= 2147483647/],
-    ['CALENDAR_LIMITS_SOCKETS', '1e9', /whole number/],
+    ['CALENDAR_CACHE_MAX_AGE', '99999999999', /<= 2147483647/],
+    ['CALENDAR_LIMITS_REQUESTS_PER_MINUTE', '1e9', /whole number/],
     // The start waits for one call to the CMS, retries included.
-    ['CALENDAR_UPSTREAM_LIMITS_RETRY_DELAY_MS', '60001', /<= 60000/],
     ['CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS', '2147483647', /<= 600000/],
     ['CALENDAR_COST_POSITION', 'left', /one of prefix, postfix/],
   ] as const) {

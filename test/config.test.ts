@@ -17,10 +17,8 @@ const OPTIONAL = [
   'pages.name',
   'pages.logo',
   'pages.accent',
-  'pages.accentDark',
   'webhook.secret',
   'redisUrl',
-  'log.pretty',
 ];
 
 describe('configuration', () => {
@@ -116,7 +114,6 @@ describe('configuration', () => {
       name: ['', 'x'.repeat(101)],
       logo: ['javascript:alert(1)', '/logo.svg', 'data:image/svg+xml,x', `https://town.example/${'x'.repeat(2000)}`],
       accent: ['red', '#fff', '#12345g', 'url(x)', '#4338ca;}'],
-      accentDark: ['rgb(1,2,3)'],
       imageOrigins: [
         ['cdn.example'],
         ['https://cdn.example; script-src *'.replace('https:', 'ftp:')],

@@ -33,8 +33,6 @@ export interface UnknownRecordsOptions {
   readNewest(kind: Kind): Promise<void>;
   /** A monotonic clock in milliseconds. */
   clockMs?: (() => number) | undefined;
-  /** Another one, by which a missing record is remembered. */
-  cacheMs?: (() => number) | undefined;
 }
 
 /** Calls of all anonymous callers together; one more each second. */
@@ -53,12 +51,12 @@ const ENTRY_BYTES = 100;
  * callers get responses from the replica.
  */
 export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRecords {
-  const { isComplete, isUnreachable, readNewest, clockMs = () => performance.now(), cacheMs = clockMs } = options;
+  const { isComplete, isUnreachable, readNewest, clockMs = () => performance.now() } = options;
   const missing = new LRUCache<string, true>({
     maxSize: MISSING_BYTES,
     sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
     ttl: MISSING_TTL_MS,
-    perf: { now: cacheMs },
+    perf: { now: clockMs },
   });
   const bucket = createTokenBucket(BURST, clockMs);
   /** Kinds whose newest records callers are waiting for, in the order of their first request. */

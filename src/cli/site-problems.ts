@@ -82,7 +82,7 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'tls-certificate': () =>
     "Renew the site's certificate, or give the address with the name that the certificate has. Of an authority of your own, name the root certificate in NODE_EXTRA_CA_CERTS=FILE.",
   timeout: ({ url, from }) =>
-    `Try "curl ${url}" on this machine. If it gets no answer either, a firewall may be in the way.${from === 'settings' ? ' If the site is only slow, raise upstream.limits.headersTimeoutMs and deadlineMs.' : ''}`,
+    `Try "curl ${url}" on this machine. If it gets no answer either, a firewall may be in the way.${from === 'settings' ? ' If the site is only slow, raise upstream.limits.deadlineMs.' : ''}`,
   'connection-lost': ({ url }) =>
     `Try again. If it stays, try "curl ${url}" on this machine: a firewall, a proxy or a crash of PHP ends the connection.`,
   'rate-limited': () =>

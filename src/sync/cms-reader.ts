@@ -350,7 +350,7 @@ export const isTooLarge = (record: CmsRecord): boolean => record[TOO_LARGE] === 
 
 export const asTooLarge = (stamp: CmsRecord): CmsRecord => ({ ...stamp, [TOO_LARGE]: true });
 
-/** True if the response exceeded the limit of bytes (`upstream.limits.maxBytes`). */
+/** True if the response exceeded the limit of bytes (`maxBytes` in src/limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';
 

@@ -274,7 +274,7 @@ async function leaveOutTooLarge(
   const { tooLarge } = memory.kinds[kind];
   for (const stamp of records.map(stampOf)) {
     const { id } = stamp;
-    const message = `record ${id} of "${name}" is larger than upstream.limits.maxBytes: the gateway leaves it out`;
+    const message = `record ${id} of "${name}" is larger than 5 MB: the gateway leaves it out`;
     if (!tooLarge.has(id)) observe({ type: 'message', level: 'warn', message });
     if (replica.get(kind, id)) await deleteRecords(context, collection, [id], readMark);
     tooLarge.set(id, stamp);

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { chmodSync, closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { LIMITS } from '../../src/limits.ts';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
 import { freePorts } from '../free-port.ts';
 import { until } from '../until.ts';
@@ -22,6 +23,8 @@ export interface ProcessOptions {
   flags?: string[];
   /** Keys of the configuration file. */
   config?: object;
+  /** Fixed limits (src/limits.ts) that the test replaces. */
+  limits?: LimitsOfTest;
   /** Default: free ports. */
   ports?: { port: number; adminPort: number };
   /** Further environment variables. */
@@ -36,6 +39,11 @@ export interface ProcessOptions {
   logFile?: string;
   /** Opens a channel for messages to `child`. */
   hasMessages?: boolean;
+}
+
+export interface LimitsOfTest {
+  upstream?: { limits: Partial<typeof LIMITS.upstream.limits> };
+  limits?: Partial<typeof LIMITS.limits>;
 }
 
 export interface GatewayProcess {
@@ -61,12 +69,14 @@ export interface GatewayProcess {
   kill(): Promise<number | string | null>;
 }
 
+const REPLACE_LIMITS = join(import.meta.dirname, 'replace-limits.ts');
 /** A busy machine starts slowly. */
 const START_MS = 45_000;
 
 /** Starts the process; does not wait for it to listen. */
 export async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
-  const { cmsUrl, service, flags = [], config = {}, env = {}, uid, entry = 'src/main.ts', prefix = [] } = options;
+  const { cmsUrl, service, config = {}, env = {}, uid, entry = 'src/main.ts', prefix = [], limits } = options;
+  const flags = [...(options.flags ?? []), ...(limits ? ['--import', REPLACE_LIMITS] : [])];
   const [freePort, freeAdminPort] = await freePorts();
   const port = options.ports?.port ?? Number(env.CALENDAR_PORT ?? freePort);
   const adminPort = options.ports?.adminPort ?? Number(env.CALENDAR_ADMIN_PORT ?? freeAdminPort);
@@ -91,6 +101,7 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
       CALENDAR_HOST: '127.0.0.1',
       CALENDAR_PORT: String(port),
       CALENDAR_ADMIN_PORT: String(adminPort),
+      ...(limits && { TEST_LIMITS: JSON.stringify(limits) }),
       ...env,
     },
     uid,

@@ -12,7 +12,7 @@ import { until } from '../until.ts';
 import { type GatewayResponse, type HttpRequestOptions, sendRequest } from './http-request.ts';
 import { MOUNT } from './mount.ts';
 
-/** Keys of the configuration file. */
+/** Keys of the configuration file, and fixed limits (src/limits.ts) in `limits`, `cache` and `upstream.limits`. */
 export type Settings = Record<string, Record<string, unknown> | string>;
 
 export interface SocketOptions {
@@ -44,13 +44,18 @@ const START_MS = 45_000;
 export async function startOnSockets({ cmsUrl, config = {}, service }: SocketOptions): Promise<SocketGateway> {
   const [port, adminPort] = await freePorts();
   const file = join(mkdtempSync(join(tmpdir(), 'calendar-gateway-')), 'config.json');
-  const { limits, upstream, listen, ...others } = config as Record<string, Record<string, unknown>>;
+  const {
+    limits,
+    cache,
+    upstream: { limits: calls, ...upstream } = {},
+    listen,
+    ...others
+  } = config as Record<string, Record<string, unknown>>;
   const settings = {
     publicUrl: 'https://calendar.example',
     ...others,
     upstream: { url: cmsUrl, ...service, ...upstream },
     listen: { host: '127.0.0.1', port, adminPort, ...listen },
-    limits: { ...GENEROUS, ...limits },
   };
   writeFileSync(file, JSON.stringify(settings));
   const lines: string[] = [];
@@ -60,7 +65,14 @@ export async function startOnSockets({ cmsUrl, config = {}, service }: SocketOpt
     pretty: false,
     stream: { write: (text) => lines.push(text) },
   });
-  const gateway = createGateway(loadConfig({ file, env: {} }), log);
+  const loaded = loadConfig({ file, env: {} });
+  const replaced = {
+    ...loaded,
+    upstream: { ...loaded.upstream, limits: { ...loaded.upstream.limits, ...(calls as object) } },
+    cache: { ...loaded.cache, ...cache },
+    limits: { ...loaded.limits, ...GENEROUS, ...limits },
+  };
+  const gateway = createGateway(replaced, log);
   await gateway.start();
   const admin = (path: string) => sendRequest(adminPort, path);
   await until(async () => (await admin('/ready')).status === 200, 'initial sync', START_MS);

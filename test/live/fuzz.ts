@@ -158,9 +158,7 @@ const sandboxDir = mkdtempSync(join(tmpdir(), 'calendar-fuzz-'));
 const sandbox = await startSandbox({ dir: sandboxDir, port: 0, fresh: true });
 const gateway = await startLiveGateway(sandbox, {
   service: true,
-  config: {
-    limits: { requestsPerMinute: 1_000_000, failedLoginsPerAddress: 1_000_000, failedLoginsPerUser: 1_000_000 },
-  },
+  limits: { failedLoginsPerAddress: 1_000_000, failedLoginsPerUser: 1_000_000 },
 });
 const users: Record<string, string> = Object.fromEntries(
   Object.entries(sandbox.credentials).map(([role, account]) => [role, basicAuth(account)]),

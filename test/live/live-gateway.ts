@@ -2,6 +2,7 @@
 // expect.
 
 import type { Sandbox } from '../../sandbox/start.ts';
+import type { LIMITS } from '../../src/limits.ts';
 import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 
 /** The first sync of a site in WebAssembly is slow. */
@@ -15,12 +16,14 @@ export interface LiveOptions {
   intervalS?: number;
   /** Keys of the configuration file. */
   config?: object;
+  /** Fixed limits that the suite replaces. */
+  limits?: Partial<typeof LIMITS.limits>;
 }
 
 /** Starts a gateway and waits for its initial sync. */
 export async function startLiveGateway(
   sandbox: Pick<Sandbox, 'url' | 'credentials'>,
-  { service, mapping = 'wordpress-meta', intervalS = 2, config = {} }: LiveOptions,
+  { service, mapping = 'wordpress-meta', intervalS = 2, config = {}, limits = {} }: LiveOptions,
 ): Promise<GatewayProcess> {
   const { user, applicationPassword } = sandbox.credentials.admin;
   const gateway = await startGateway({
@@ -29,6 +32,7 @@ export async function startLiveGateway(
     service: service ? { user, password: applicationPassword } : undefined,
     // The recorded site shows ten posts per page; the tests exceed the rate limit of one address.
     config: { lists: { perPage: 10 }, limits: { requestsPerMinute: 1_000_000 }, ...config },
+    limits: { limits },
     env: {
       CALENDAR_MAPPING: mapping,
       CALENDAR_SYNC_INTERVAL: String(intervalS),

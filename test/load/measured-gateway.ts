@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { residentMiB } from '../../bench/processes.ts';
+import type { LIMITS } from '../../src/limits.ts';
 import { NODE_FLAGS } from '../../src/node-flags.ts';
 import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
@@ -25,10 +26,11 @@ export async function startMeasuredGateway(
   config: Record<string, object> = {},
   flags: string[] = [],
   fill: (wordpress: FakeWordPress) => void = () => {},
+  limits: Partial<typeof LIMITS.limits> = {},
 ): Promise<MeasuredGateway> {
   const wordpress = await startFakeWordPress();
   fill(wordpress);
-  const generous = { requestsPerMinute: 1e9, failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
+  const logins = { failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
   const serving = await startGateway({
     transport: 'process',
     cmsUrl: wordpress.url.href,
@@ -36,7 +38,8 @@ export async function startMeasuredGateway(
     flags: [...NODE_FLAGS, ...flags],
     // As `serve` sets it.
     env: { MALLOC_ARENA_MAX: '1' },
-    config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
+    config: { log: { level: 'error' }, limits: { requestsPerMinute: 1e9 }, ...config },
+    limits: { limits: { ...logins, ...limits } },
   });
   await serving.untilReady();
   const { child, adminPort } = serving;

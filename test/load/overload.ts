@@ -159,7 +159,7 @@ async function steps(gateway: MeasuredGateway): Promise<void> {
 
 // Queueing of connections is not part of this test.
 const PATIENT = { headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 };
-const gateway = await startMeasuredGateway({ sync: { intervalS: 3600 }, limits: PATIENT });
+const gateway = await startMeasuredGateway({ sync: { intervalS: 3600 } }, [], undefined, PATIENT);
 let working = 0;
 const queue: (() => void)[] = [];
 gateway.wordpress.before = async () => {

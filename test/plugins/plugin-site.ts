@@ -29,10 +29,7 @@ const POLL_S = 2;
 const COMPANION_FILE = 'calendar-gateway-companion.php';
 const READY_MS = 120_000;
 /** The checks are about plugins, not about the speed of this machine. */
-const PATIENCE = {
-  CALENDAR_UPSTREAM_LIMITS_HEADERS_TIMEOUT_MS: '60000',
-  CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: '90000',
-};
+const PATIENCE = { CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: '90000' };
 
 /** A classic theme with nothing but the loop. */
 const CLASSIC_THEME: Readonly<Record<string, string>> = {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { startFaultProxy } from '../faults/fault-proxy.ts';
+import type { LimitsOfTest } from '../gateway/process.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
@@ -43,12 +44,12 @@ describe('serve', function () {
   }
 
   /** Starts it and sends SIGTERM while a write waits for the CMS; returns the response to that write. */
-  async function endDuringWrite(config: object = {}): Promise<{ answer: Promise<unknown> }> {
+  async function endDuringWrite(limits: LimitsOfTest = {}): Promise<{ answer: Promise<unknown> }> {
     serving = await startGateway({
       transport: 'process',
       cmsUrl: wordpress.url.href,
       service: { user: 'admin', password: PASSWORD },
-      config,
+      limits,
     });
     const { port, child } = serving;
     await serving.untilReady();
@@ -65,13 +66,13 @@ describe('serve', function () {
 
   it('finishes all requests in flight on SIGTERM', async () => {
     // On a slow machine the writes take long to arrive: no deadline may pass meanwhile.
-    const limits = { headersTimeoutMs: 60_000, deadlineMs: 60_000 };
     serving = await startGateway({
       transport: 'process',
       cmsUrl: wordpress.url.href,
       service: { user: 'admin', password: PASSWORD },
       // One address may have a tenth of the bodies.
-      config: { upstream: { limits }, limits: { bodiesAtOnce: 10 * WRITES } },
+      config: { upstream: { limits: { deadlineMs: 90_000 } } },
+      limits: { limits: { bodiesAtOnce: 10 * WRITES } },
     });
     const { port, child } = serving;
     await serving.untilReady();
@@ -147,23 +148,22 @@ describe('serve', function () {
       await serving.untilReady();
     });
 
-  for (const pretty of [false, true])
-    it(`keeps running when the reader of its log closes the pipe (${pretty ? 'pretty' : 'JSON'})`, async () => {
-      serving = await startGateway({
-        transport: 'process',
-        cmsUrl: wordpress.url.href,
-        service: { user: 'admin', password: PASSWORD },
-        config: { log: { pretty, requests: true } },
-      });
-      await serving.untilReady();
-      serving.child.stderr?.destroy();
-      serving.child.stdout?.destroy();
-      for (let i = 0; i < 50; i += 1)
-        expect((await sendRequest(serving.port, `${MOUNT}/events?page=${i + 1}`)).status).to.be.oneOf([200, 404]);
-      expect(await serving.ready()).to.equal(200);
-      serving.child.kill('SIGTERM');
-      expect(await serving.exited).to.equal(0);
+  it('keeps running when the reader of its log closes the pipe', async () => {
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      service: { user: 'admin', password: PASSWORD },
+      config: { log: { requests: true } },
     });
+    await serving.untilReady();
+    serving.child.stderr?.destroy();
+    serving.child.stdout?.destroy();
+    for (let i = 0; i < 50; i += 1)
+      expect((await sendRequest(serving.port, `${MOUNT}/events?page=${i + 1}`)).status).to.be.oneOf([200, 404]);
+    expect(await serving.ready()).to.equal(200);
+    serving.child.kill('SIGTERM');
+    expect(await serving.exited).to.equal(0);
+  });
 
   it('exits silently when the reader of a command closes the pipe', () => {
     const { stderr, stdout } = spawnSync('sh', ['-c', '"$0" src/main.ts plugin | head -c 10', process.execPath], {
@@ -180,7 +180,8 @@ describe('serve', function () {
       transport: 'process',
       cmsUrl: network.url.href,
       service: { user: 'admin', password: PASSWORD },
-      env: { CALENDAR_SYNC_INTERVAL: '0.2', CALENDAR_UPSTREAM_LIMITS_HALF_OPEN_AFTER_MS: '100' },
+      env: { CALENDAR_SYNC_INTERVAL: '0.2' },
+      limits: { upstream: { limits: { halfOpenAfterMs: 100 } } },
     });
     await until(async () => (await serving!.ready()) === 503, 'the admin port is open');
     expect((await serving.admin('/live')).status).to.equal(200);

@@ -64,9 +64,7 @@ describe('a response that is too large', () => {
         await sync();
         await site.fullResync();
         expect(site.sync.status()).to.deep.include({ state: 'live', complete: true, tooLarge: { events: [10] } });
-        expect(warnings()).to.deep.equal([
-          'record 10 of "events" is larger than upstream.limits.maxBytes: the gateway leaves it out',
-        ]);
+        expect(warnings()).to.deep.equal(['record 10 of "events" is larger than 5 MB: the gateway leaves it out']);
         expect(site.replica.get('event', 10)).to.equal(undefined);
         expect(site.replica.counts().event).to.equal(22);
         site.cms.edit(10, { title: 'Short again' });

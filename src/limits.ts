@@ -1,0 +1,59 @@
+// Sizes and times that no operator decides, each with its reason. Tests may replace them.
+
+/** In the sections of the configuration, beside what an operator decides there (config-schema.ts). */
+export const LIMITS = {
+  upstream: {
+    limits: {
+      /** Calls of authenticated callers that wait, and as many of the sync; a fifth for anonymous lookups and logins. */
+      queue: 100,
+      /** A site that takes no connection in this time is down, not slow. */
+      connectTimeoutMs: 2000,
+      /** From sending a call until the response headers: two thirds of `deadlineMs`, so that a retry is possible. */
+      headersTimeoutMs: 10_000,
+      /** Of one response. A record that is larger alone is left out of the replica. */
+      maxBytes: 5 * 1024 * 1024,
+      /** Of a read that failed. No write is sent twice. */
+      retries: 2,
+      /** Before the first retry; doubles with each. */
+      retryDelayMs: 100,
+      /** Until the open circuit breaker lets a trial call through. */
+      halfOpenAfterMs: 5000,
+    },
+  },
+  cache: {
+    /** A CDN shows a list up to this much longer while it asks for the new one. */
+    staleWhileRevalidateS: 30,
+    /** Memory of the response cache. */
+    responseBytes: 16 * 1024 * 1024,
+    /** Memory of rendered records. */
+    recordBytes: 6 * 1024 * 1024,
+  },
+  limits: {
+    /** deploy/nginx.conf lets a little more through, so that the client gets the API's error. */
+    bodyBytes: 1024 * 1024,
+    /** Node's own default. */
+    headerBytes: 16 * 1024,
+    urlBytes: 8192,
+    /** Nesting of a JSON body. */
+    jsonDepth: 32,
+    /** Values in one parameter: each costs a lookup. */
+    idsPerParameter: 1000,
+    /** Wrong logins before further ones wait; tokens that the CMS ignores count apart, up to the same number. */
+    failedLoginsPerAddress: 20,
+    /** Except from addresses where this user has logged in within a day. */
+    failedLoginsPerUser: 10,
+    failedLoginWindowS: 300,
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 30_000,
+    /** Longer than that of a load balancer, which is mostly 60 s, so that the gateway never closes first. */
+    keepAliveTimeoutMs: 65_000,
+    /** Open connections, of which one address may have a tenth. */
+    sockets: 10_000,
+    /** Requests with a body at the same time: each may take `bodyBytes` of memory. One address may have a tenth. */
+    bodiesAtOnce: 200,
+    /** Uninterrupted work after which cache misses and writes get 503. */
+    overloadMs: 100,
+    /** For requests in flight on shutdown: less than the 30 s of Kubernetes and Docker. */
+    drainMs: 25_000,
+  },
+};
