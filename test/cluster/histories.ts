@@ -85,6 +85,7 @@ interface Scene {
   gateways: Gateway[];
   written: Map<number, Written>;
   follower: Follower;
+  redisCommands: Promise<unknown>[];
   /** By idempotency key, the id that was acknowledged. */
   created: Map<string, number | undefined>;
   /** Ids of events that changed without a date, and whose webhook may be lost: only a scan finds these changes. */
@@ -336,16 +337,19 @@ async function fault(scene: Scene, done?: Promise<void> | undefined): Promise<vo
   await done;
 }
 
-/** Nothing while Redis is suspended. */
+/** A Redis that is suspended executes it once it resumes. */
 async function onRedis(scene: Scene, work: Parameters<typeof withRedisClient>[1]): Promise<void> {
   scene.counts.faults += 1;
   const command = withRedisClient(scene.redisServer, work).catch(() => {});
+  scene.redisCommands.push(command);
   await Promise.race([command, sleep(300)]);
 }
 
 /** Ends all faults. A gateway counts as healthy once it is live. */
 async function heal(scene: Scene): Promise<void> {
   scene.redisServer.child.kill('SIGCONT');
+  // One that made Redis full while it was suspended would come after the next line.
+  await Promise.all(scene.redisCommands);
   await onRedis(scene, (client) => client.configSet('maxmemory', '512mb'));
   for (const gateway of scene.gateways) {
     gateway.child.kill('SIGCONT');
@@ -412,6 +416,7 @@ async function createScene(redisServer: RedisServer, seed: number): Promise<Scen
   return {
     ...{ seed, wordpress, cms, redisServer, folder, gateways, counts, log, random: randomFrom(seed) },
     ...{ written: new Map(), created: new Map(), silent: new Map<number, symbol>(), reported: new Set<number>() },
+    redisCommands: [],
     follower: { token: undefined, titles: new Map(), reloads: 0 },
   };
 }
