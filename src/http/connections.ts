@@ -17,8 +17,17 @@ const MAX_QUEUED = 16;
  * of 1 MB in chunks of one byte would take 300 MB.
  */
 const MAX_PIECES = 4000;
-/** Pieces after which the connections of the network wait for the next turn of the event loop. */
+/**
+ * Pieces of bodies that a network may send in one turn of the event loop: they take 2 ms. Its connections wait for a
+ * later turn after that, so that those of others are read before.
+ */
 const PIECES_PER_TURN = 1000;
+/** A request is as much work as so many pieces, if it is rejected. */
+const PIECES_OF_REQUEST = 3;
+/** Reading so many bytes takes as long as a piece of one byte. */
+const BYTES_OF_PIECE = 2048;
+/** Connections of a waiting network that are read again in each turn: pausing and resuming one takes 10 microseconds. */
+const RESUMED_PER_TURN = 50;
 /** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
 const EVICTED_PART = 1 / 100;
 /**
@@ -62,6 +71,10 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places: SharedPlaces;
   readonly #open = new Map<Socket, Connection>();
+  /** By network, the pieces of this turn. */
+  readonly #pieces = new Map<string, number>();
+  /** By network, the connections that wait to be read, in the order of their last turn. */
+  readonly #waiting = new Map<string, Socket[]>();
   /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
@@ -141,13 +154,11 @@ export class Connections {
     this.#arrivals += 1;
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
+    this.#countWork(connection.network, PIECES_OF_REQUEST);
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     connection.queued += 1;
-    if (connection.queued >= MAX_QUEUED) {
-      readNoFurther(socket, res);
-      this.#yieldTurn(connection.network);
-    }
+    if (connection.queued >= MAX_QUEUED) readNoFurther(socket, res);
     previous.once('close', () => {
       connection.queued -= 1;
       setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
@@ -155,27 +166,41 @@ export class Connections {
   }
 
   /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
-  #limitPieces(req: IncomingMessage, network: string): void {
+  #limitPieces(req: IncomingMessage & { _dump?: () => void }, network: string): void {
     const { socket, push } = req;
     let pieces = 0;
     req.push = (piece) => {
       pieces += 1;
-      if (pieces % PIECES_PER_TURN === 0) this.#yieldTurn(network);
+      this.#countWork(network, 1 + (piece?.length ?? 0) / BYTES_OF_PIECE);
       if (pieces <= MAX_PIECES) return push.call(req, piece);
       if (pieces === MAX_PIECES + 1) this.#server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
       return false;
     };
+    // Node drops what arrives after the response without a call of `push`: a 404 would make all further pieces free.
+    req._dump = () => req.removeAllListeners('data').resume();
   }
 
-  /** The connections of a network wait for the next turn of the event loop: those of others are read before. */
-  #yieldTurn(network: string): void {
-    const isReading = ([socket, connection]: [Socket, Connection]) =>
-      connection.network === network && !socket.isPaused();
-    const reading = [...this.#open].filter(isReading);
-    for (const [socket] of reading) socket.pause();
-    setImmediate(() => {
-      for (const [socket] of reading) socket.resume();
-    });
+  #countWork(network: string, work: number): void {
+    if (this.#pieces.size === 0) setImmediate(() => this.#pieces.clear());
+    const pieces = (this.#pieces.get(network) ?? 0) + work;
+    this.#pieces.set(network, pieces);
+    if (pieces < PIECES_PER_TURN || pieces - work >= PIECES_PER_TURN) return;
+    if (this.#waiting.size === 0) setImmediate(() => this.#resumeWaiting());
+    const waiting = this.#waiting.get(network) ?? [];
+    this.#waiting.set(network, waiting);
+    for (const [socket, connection] of this.#open) {
+      if (connection.network !== network || socket.isPaused()) continue;
+      socket.pause();
+      waiting.push(socket);
+    }
+  }
+
+  #resumeWaiting(): void {
+    for (const [network, sockets] of this.#waiting) {
+      for (const socket of sockets.splice(0, RESUMED_PER_TURN)) socket.resume();
+      if (sockets.length === 0) this.#waiting.delete(network);
+    }
+    if (this.#waiting.size > 0) setImmediate(() => this.#resumeWaiting());
   }
 
   #closeAfter(socket: Socket, res: ServerResponse | undefined): void {

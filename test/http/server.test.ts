@@ -85,6 +85,16 @@ describe('a request that cannot be parsed', () => {
     });
   }
 
+  it('is closed after the response if its body has too many pieces', async () => {
+    const port = await openServer((_request, response) => void response.end('sent'), LIMITS);
+    const socket = connect(port.port, '127.0.0.1');
+    socket.write(`${START}${HOST}`);
+    await once(socket, 'data');
+    socket.resume().write('1\r\nx\r\n'.repeat(5000));
+    await once(socket, 'close');
+    await port.close();
+  });
+
   it('gets no second response if its body breaks after the first', async () => {
     const port = await openServer(listener, LIMITS);
     const received = await exchange(port, BROKEN_BODY.replace('/broken', '/sent'));
@@ -244,21 +254,6 @@ describe('pipelined requests', () => {
     ]);
   });
 
-  it('beyond a few let only one connection of an address be read in a turn of the event loop', async () => {
-    const turns: number[] = [];
-    let turn = 0;
-    const count = () => turns.push(turn);
-    const sockets = Array.from({ length: 5 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    for (let n = 0; n < 5; n += 1) await nextTurn();
-    subscribe('http.server.request.start', count);
-    for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\n${HOST}`.repeat(100));
-    for (; turns.length < 5 * 17; turn += 1) await nextTurn();
-    unsubscribe('http.server.request.start', count);
-    expect(new Set(turns).size).to.equal(5);
-    for (const socket of sockets) socket.destroy();
-  });
-
   it('are dropped when the client disconnects', async () => {
     const socket = await pipeline(3);
     const closed = once(held[0]!, 'close');
@@ -266,6 +261,37 @@ describe('pipelined requests', () => {
     await closed;
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     expect(held.length).to.equal(1);
+  });
+});
+
+describe('a turn of the event loop', () => {
+  let port: HttpServer;
+  afterEach(() => port.close());
+
+  /** The most requests that begin in one turn while 60 connections of one address send the bytes. */
+  async function mostInTurn(bytes: string, requests: number): Promise<number> {
+    port = await openServer((_request, response) => void response.end(), { ...LIMITS, drainMs: 0 });
+    const turns: number[] = [];
+    let turn = 0;
+    const count = () => turns.push(turn);
+    const sockets = Array.from({ length: 60 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (let n = 0; n < 60; n += 1) await nextTurn();
+    subscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.write(bytes);
+    for (; turns.length < 60 * requests; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.destroy();
+    return Math.max(...turns.map((each) => turns.filter((other) => other === each).length));
+  }
+
+  it('reads some hundred requests of one address', async () => {
+    expect(await mostInTurn(`GET / HTTP/1.1\r\n${HOST}`.repeat(15), 15)).to.be.within(100, 349);
+  });
+
+  it('reads a thousand pieces of bodies of one address, though the responses have been sent', async () => {
+    const body = `Transfer-Encoding: chunked\r\n${HOST}${'1\r\nx\r\n'.repeat(900)}0\r\n\r\n`;
+    expect(await mostInTurn(`POST / HTTP/1.1\r\n${body}`, 1)).to.equal(2);
   });
 });
 

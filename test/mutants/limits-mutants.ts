@@ -187,15 +187,20 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'beyond a few end the connection',
     },
     'connections of an address take turns': {
-      code: 'for (const [_1] of _2) _1.pause();',
+      code: '_1.pause(); _2.push(_1);',
       test: 'test/http/server.test.ts',
-      title: 'in a turn of the event loop',
+      title: 'reads some hundred requests',
     },
     'pieces of a body': {
       code: 'if (_1 <= MAX_PIECES) return',
       replacement: 'if (true) return',
       test: 'test/http/server.test.ts',
       title: 'too many pieces',
+    },
+    'pieces after the response': {
+      code: "req._dump = () => req.removeAllListeners('data').resume();",
+      test: 'test/http/server.test.ts',
+      title: 'is closed after the response',
     },
     'shutdown truncates no response': {
       code: 'this.#server.closeIdleConnections = () => {};',
