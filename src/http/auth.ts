@@ -9,7 +9,7 @@ import type { Services } from '../calendar/services.ts';
 import type { Account, BulkheadName, Cms, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { type ClientAddress, networkOf } from './client-address.ts';
+import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { accountKey, type LoginDecision, type LoginLimit } from './login-limit.ts';
 import { READ_METHODS } from './request-target.ts';
 import type { Middleware } from './state.ts';
@@ -63,7 +63,7 @@ export interface Authenticator {
 /** A request without credentials. Throws 403 for a nonce, which belongs to the cookies of the CMS. */
 function anonymousActor(nonce: string | undefined, address: string): Actor {
   if (nonce !== undefined) throw new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
-  return { ...ANONYMOUS, network: networkOf(address) };
+  return { ...ANONYMOUS, network: wideNetworkOf(address) };
 }
 
 /** One check of credentials. */
@@ -149,7 +149,7 @@ export function createAuthenticator({
     }
     purge();
     // Guesses from many addresses must not take the connections of known users.
-    const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', networkOf(address));
+    const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', wideNetworkOf(address));
     results.set(hash, result);
     // A failing counter must not end the process.
     reportResult(attempt, result).catch(() => {});

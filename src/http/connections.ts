@@ -4,7 +4,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { networkOf } from './client-address.ts';
+import { wideNetworkOf } from './client-address.ts';
 import { SharedPlaces } from './shared-places.ts';
 
 /**
@@ -121,7 +121,7 @@ export class Connections {
     const { sockets, isProxy } = this.#options;
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
-    const network = networkOf(remoteAddress);
+    const network = wideNetworkOf(remoteAddress);
     if (this.#places.isFull) this.#evictIdle(Math.ceil(sockets * EVICTED_PART));
     if (isProxy?.(remoteAddress) && !this.#places.isFull) this.#places.take(network);
     else if (!this.#places.tryTake(network)) return void socket.destroy();
@@ -158,7 +158,10 @@ export class Connections {
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     connection.queued += 1;
-    if (connection.queued >= MAX_QUEUED) readNoFurther(socket, res);
+    if (connection.queued >= MAX_QUEUED) {
+      readNoFurther(socket, res);
+      this.#countWork(connection.network, PIECES_PER_TURN);
+    }
     previous.once('close', () => {
       connection.queued -= 1;
       setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));

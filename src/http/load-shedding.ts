@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config-schema.ts';
 import { ApiError } from '../errors.ts';
-import { type ClientAddress, networkOf } from './client-address.ts';
+import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { SharedPlaces } from './shared-places.ts';
 import type { Middleware } from './state.ts';
 
@@ -56,7 +56,7 @@ export function loadShedding(
   return function loadSheddingMiddleware({ req, res }, next) {
     if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
     if (hasBody(req)) {
-      const network = networkOf(clientAddress(req));
+      const network = wideNetworkOf(clientAddress(req));
       if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
       res.once('close', () => bodies.release(network));
     }

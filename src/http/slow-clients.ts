@@ -1,7 +1,7 @@
 // Bounds the memory of responses that clients have not received yet.
 
 import type { ServerResponse } from 'node:http';
-import { type ClientAddress, networkOf } from './client-address.ts';
+import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { SharedPlaces } from './shared-places.ts';
 
 export interface UnsentResponses {
@@ -23,7 +23,7 @@ export function createUnsentResponses(clientAddress: ClientAddress, maxBytes = M
   return {
     add(res, { byteLength }) {
       if (byteLength < MIN_BODY_BYTES) return;
-      const network = networkOf(clientAddress(res.req));
+      const network = wideNetworkOf(clientAddress(res.req));
       if (unsent.held(network) === 0) unsent.take(network, byteLength);
       else if (!unsent.tryTake(network, byteLength)) return void res.req.socket.destroy();
       res.once('close', () => unsent.release(network, byteLength));

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, networkOf } from '../../src/http/client-address.ts';
+import { createClientAddress, networkOf, wideNetworkOf } from '../../src/http/client-address.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>
@@ -108,6 +108,16 @@ describe('the network of an address', () => {
     ['', ''],
   ]) {
     it(`${address} -> ${network}`, () => expect(networkOf(address!)).to.equal(network));
+  }
+
+  for (const [address, network] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::1', '0:0:0::/48'],
+    ['2001:DB8:7:ff01:1:2:3:4', '2001:db8:7::/48'],
+    ['', ''],
+  ]) {
+    it(`${address} holds places as ${network}`, () => expect(wideNetworkOf(address!)).to.equal(network));
   }
 
   it('is the first four groups of an IPv6 address in any notation', () => {

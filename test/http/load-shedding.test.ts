@@ -93,9 +93,9 @@ describe('load shedding', () => {
       const request = await open({ bodiesAtOnce: 20 });
       const send = (client: string) =>
         request({ method: 'POST', body: 'x', headers: { 'x-client': client } }).then(({ status }) => status);
-      const first = [send('2001:db8::1'), send('2001:db8::2')];
+      const first = [send('2001:db8:0:1::1'), send('2001:db8:0:2::1')];
       await until(() => pending.length >= 2, 'two are accepted');
-      expect(await send('2001:db8::3')).to.equal(503);
+      expect(await send('2001:db8:0:3::1')).to.equal(503);
       const other = send('192.0.2.1');
       await until(() => pending.length >= 3, 'another address is accepted');
       for (const response of pending.splice(0)) response.end();

@@ -254,6 +254,21 @@ describe('pipelined requests', () => {
     ]);
   });
 
+  it('beyond a few let only one connection of an address be read in a turn of the event loop', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    const count = () => turns.push(turn);
+    const sockets = Array.from({ length: 5 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (let n = 0; n < 5; n += 1) await nextTurn();
+    subscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\n${HOST}`.repeat(100));
+    for (; turns.length < 5 * 17; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    expect(new Set(turns).size).to.equal(5);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('are dropped when the client disconnects', async () => {
     const socket = await pipeline(3);
     const closed = once(held[0]!, 'close');
