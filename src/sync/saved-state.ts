@@ -6,7 +6,8 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 
 const text = { type: 'string', maxLength: 2000 };
-const number = { type: 'number' };
+/** An id, or how many there are. */
+const number = { type: 'integer', minimum: 0 };
 const flag = { type: 'boolean' };
 /** The latest that a `Date` can be. */
 const timeMs = { type: 'number', minimum: 0, maximum: 8.64e15 };

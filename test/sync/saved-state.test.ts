@@ -34,4 +34,12 @@ describe('saved state that no gateway wrote', () => {
       expect(warnings.length).to.be.at.least(FOREIGN.length);
     });
   }
+
+  it('of a full resync with a position before the first record does not end it for good', async () => {
+    const progress = { remaining: ['event'], lastImageId: 0, cursor: { position: -1, lastId: 1e300 } };
+    site.replica.setState(KEYS.resync, JSON.stringify({ progress }));
+    await site.restart();
+    await site.poll();
+    expect(site.sync.status().state).to.equal('live');
+  });
 });
