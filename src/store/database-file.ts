@@ -78,6 +78,21 @@ export function pragma(connection: DatabaseSync, name: string): number | string 
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }
 
+const TEXTS: readonly unknown[] = ['identity', 'unflushed_boot_id'];
+
+/** False for a value of `meta` that no gateway writes: all are numbers, but for two texts and the epochs of the journal. */
+function isReadable(key: unknown, value: unknown): boolean {
+  const isEpoch = (each: unknown) =>
+    Array.isArray(each) && typeof each[0] === 'string' && Number.isSafeInteger(each[1]);
+  if (key !== 'journal_epochs') return TEXTS.includes(key) || Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER;
+  try {
+    const epochs: unknown = JSON.parse(String(value));
+    return Array.isArray(epochs) && epochs.every(isEpoch);
+  } catch {
+    return false;
+  }
+}
+
 /** Why this file is not a replica of this site that can be used; undefined if it can. */
 function rejectionReason(connection: DatabaseSync, identity: string): string | undefined {
   if (pragma(connection, 'application_id') !== APPLICATION_ID) return 'it is not a replica';
@@ -85,6 +100,7 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   const rows = connection.prepare('SELECT key, value FROM meta').all();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
   if (meta.get('identity') !== identity) return 'it belongs to another site, mapping or kind of account';
+  for (const [key, value] of meta) if (!isReadable(key, value)) return `it is damaged: its "${key}" cannot be read`;
   const unflushedBootId = meta.get('unflushed_boot_id') ?? '';
   if (unflushedBootId !== '' && unflushedBootId !== bootId())
     return 'the machine went down before it was safe on the disk';

@@ -115,6 +115,19 @@ describe('the file of the replica', () => {
       },
     ],
   ];
+  for (const [key, value] of [
+    ...['{', '{}', '[null]', '[["x","y"]]'].map((json) => ['journal_epochs', json] as const),
+    ...['version', 'public_version', 'max_duration_s'].map((name) => [name, 'x'] as const),
+    ['version', '1e300'] as const,
+  ]) {
+    const change = () => {
+      filled();
+      const db = new DatabaseSync(file);
+      db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(key, value);
+      db.close();
+    };
+    rejected.push([`with the ${key} ${value}`, /damaged/, change]);
+  }
   for (const [what, reason, make] of rejected) {
     it(`${what} is quarantined, and a new one created`, () => {
       make();
