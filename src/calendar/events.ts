@@ -104,7 +104,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    return listResponse<'event'>(services, () => find(input, request), request.baseUrl);
+    return listResponse<'event'>(services, () => find(input, request), request);
   }
 
   /**

@@ -112,7 +112,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   }
 
   const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    listResponse<LinkedKind>(services, () => find(input, request), request.baseUrl);
+    listResponse<LinkedKind>(services, () => find(input, request), request);
 
   async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = input.sent.password as string | undefined;

@@ -8,6 +8,7 @@ import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import { callOptions } from './cms-records.ts';
 import { exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import {
   identityOfList,
@@ -22,6 +23,7 @@ import {
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
+import { buildInPlace } from './turns.ts';
 
 export interface ListAccess {
   /** The requested statuses, as far as the actor may see them. */
@@ -107,8 +109,9 @@ export interface FoundPage<K extends Kind> {
 export const listResponse = <K extends Kind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
-  baseUrl: string,
-): Promise<ApiResponse> => buildFound(services, find, (found) => responseSteps(services, found, baseUrl));
+  request: RequestContext,
+): Promise<ApiResponse> =>
+  buildFound(services, request, find, (found) => responseSteps(services, found, request.baseUrl));
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If the
@@ -116,10 +119,13 @@ export const listResponse = <K extends Kind>(
  */
 export async function buildFound<Found>(
   services: Services,
+  request: RequestContext,
   find: () => Promise<Found>,
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
-  const response = await runInTurns(services, build(await find()));
+  const found = await find();
+  const { fairnessKey = '' } = callOptions(request);
+  const response = await buildInPlace(fairnessKey, () => runInTurns(services, build(found)));
   return response ?? runInOneTurn(build(await find()));
 }
 

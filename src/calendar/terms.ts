@@ -131,7 +131,7 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    listResponse<TermKind>(services, () => find(input, request), request.baseUrl);
+    listResponse<TermKind>(services, () => find(input, request), request);
 
   /** Unlike in other lists, `rest_url` has no page. */
   function listLinks(

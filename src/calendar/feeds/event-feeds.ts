@@ -100,6 +100,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       });
       return buildFound(
         services,
+        request,
         () => events.find(input, request, CALENDAR_LISTS),
         (found) => feedSteps(found, request.baseUrl, write, respond),
       );
@@ -139,6 +140,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       });
       return buildFound(
         services,
+        request,
         () => events.find(input, request, ATOM_LISTS),
         (found) => feedSteps(found, request.baseUrl, write, respond),
       );
