@@ -23,7 +23,7 @@ import {
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
-import { buildInPlace } from './turns.ts';
+import { createPlaces } from './turns.ts';
 
 export interface ListAccess {
   /** The requested statuses, as far as the actor may see them. */
@@ -112,6 +112,9 @@ export const listResponse = <K extends Kind>(
   request: RequestContext,
 ): Promise<ApiResponse> =>
   buildFound(services, request, find, (found) => responseSteps(services, found, request.baseUrl));
+
+/** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
+const buildInPlace = createPlaces(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If the

@@ -19,29 +19,31 @@ export function ownTurn(): Promise<void> {
   });
 }
 
-/** Lists that are built at the same time. Each holds some records and what it has rendered, together up to 9 MB. */
-const LISTS_AT_ONCE = 4;
-let building = 0;
-/** By caller, the lists that wait, in the order in which the callers are served. */
-const waitingLists = new Map<string, (() => void)[]>();
+/** Runs work when one of the places is free. */
+export type InPlace = <T>(caller: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Builds a list when fewer than `LISTS_AT_ONCE` others are being built. Callers take turns: of one who asks for 600 lists
- * on 600 connections, all would otherwise begin at once, hold 400 KB each, and delay the lists of all others.
+ * Places for work that holds many records. Callers take turns: of one who asks for 600 lists on 600 connections, all
+ * would otherwise begin at once, hold 400 KB each, and delay the lists of all others.
  */
-export async function buildInPlace<T>(caller: string, build: () => Promise<T>): Promise<T> {
-  if (building < LISTS_AT_ONCE) building += 1;
-  else await new Promise<void>((resolve) => waitingLists.set(caller, [...(waitingLists.get(caller) ?? []), resolve]));
-  try {
-    return await build();
-  } finally {
-    const [next] = waitingLists;
-    if (!next) building -= 1;
-    else {
-      const [name, [begin, ...rest]] = next;
-      waitingLists.delete(name);
-      if (rest.length > 0) waitingLists.set(name, rest);
-      begin!();
+export function createPlaces(count: number): InPlace {
+  let taken = 0;
+  /** By caller, in the order in which the callers are served. */
+  const queues = new Map<string, (() => void)[]>();
+  return async (caller, work) => {
+    if (taken < count) taken += 1;
+    else await new Promise<void>((resolve) => queues.set(caller, [...(queues.get(caller) ?? []), resolve]));
+    try {
+      return await work();
+    } finally {
+      const [next] = queues;
+      if (!next) taken -= 1;
+      else {
+        const [name, [begin, ...rest]] = next;
+        queues.delete(name);
+        if (rest.length > 0) queues.set(name, rest);
+        begin!();
+      }
     }
-  }
+  };
 }

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { buildInPlace, ownTurn } from '../../src/calendar/turns.ts';
+import { createPlaces, ownTurn } from '../../src/calendar/turns.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -39,17 +39,18 @@ describe('the turns of long work', () => {
     expect(new Set(steps.map(({ turn }) => turn)).size).to.equal(steps.length);
   });
 
-  it('begin with four lists at once, of one caller after the other', async () => {
+  it('begin in a place each, of one caller after the other', async () => {
     const begun: string[] = [];
     let [running, most] = [0, 0];
+    const inPlace = createPlaces(4);
     const build = (caller: string) =>
-      buildInPlace(caller, async () => {
+      inPlace(caller, async () => {
         begun.push(caller);
         running += 1;
         most = Math.max(most, running);
         await nextTurn();
         running -= 1;
-        if (begun.length === 6) throw new Error('a list that fails makes room too');
+        if (begun.length === 6) throw new Error('work that fails makes room too');
       }).catch(() => {});
     await Promise.all([...Array.from({ length: 9 }, () => build('a')), build('b'), build('c'), build('b')]);
     expect(most).to.equal(4);

@@ -1,6 +1,7 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
 import { LRUCache } from 'lru-cache';
+import { createPlaces } from '../../calendar/turns.ts';
 import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { withState } from '../../model/event-state.ts';
@@ -43,10 +44,18 @@ export interface LandingOptions {
   mount: string;
 }
 
-interface Rendering {
-  query: LandingQuery;
+/** Who asks for a page. */
+export interface PageCaller {
+  name: string;
   charge: () => void;
 }
+
+interface Rendering extends PageCaller {
+  query: LandingQuery;
+}
+
+/** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
+const renderInPlace = createPlaces(2);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
@@ -74,7 +83,7 @@ export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Si
  * the public does not see, 503 until the initial sync is complete. It calls `charge` for each read of the API
  * that the page takes; a page that is kept takes none.
  */
-export function createLanding(options: LandingOptions): (querystring: string, charge: () => void) => Promise<Asset> {
+export function createLanding(options: LandingOptions): (querystring: string, caller: PageCaller) => Promise<Asset> {
   const { config, brand, site, today, publicVersion, publicUrl, mount } = options;
   const locale = brand().locale;
   const dates = createDates(locale);
@@ -86,7 +95,7 @@ export function createLanding(options: LandingOptions): (querystring: string, ch
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => render(context),
+    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.name, () => render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -197,11 +206,11 @@ ${jsonLdScript([event], () => shareUrl)}`;
     );
   }
 
-  return async function landing(querystring, charge) {
+  return async function landing(querystring, caller) {
     const query = parseLandingQuery(querystring);
     const key = [publicVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
-      return (await pages.fetch(key, { context: { query, charge } }))!;
+      return (await pages.fetch(key, { context: { query, ...caller } }))!;
     } catch (error) {
       throw errorPage(error, query);
     }

@@ -28,6 +28,8 @@ export interface PagesOptions {
   read: PublicRead;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
+  /** The network of the client, for fairness between them. */
+  callerOf: (req: IncomingMessage) => string;
   assertPublic: (eventId: number) => void;
 }
 
@@ -76,7 +78,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, site, charge } = options;
+  const { config, mounts, freshness, site, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const render = createLanding({
     ...options,
@@ -91,7 +93,7 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
       async (ctx) => {
         setPageHeaders(ctx, imageOriginsOf(config, site()));
         try {
-          const page = await render(ctx.querystring, () => charge(ctx.req, 1));
+          const page = await render(ctx.querystring, { name: callerOf(ctx.req), charge: () => charge(ctx.req, 1) });
           await sendAsset(ctx, page, cacheControl);
         } catch (error) {
           if (!(error instanceof LandingError)) throw error;

@@ -170,7 +170,9 @@ export function createEventReader(read: PublicRead) {
       const list: EventList = { ...NOTHING, events: [], pages: 1 };
       for (let number = 1; number <= list.pages && list.events.length < MAX_MONTH_EVENTS; number++) {
         const next = await page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
-        list.events.push(...next.events);
+        // A cell shows no more, and three hundred descriptions may be 30 MB.
+        for (const event of next.events)
+          list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
         list.total = next.total;
         list.pages = next.pages;
       }

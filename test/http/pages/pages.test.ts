@@ -7,6 +7,7 @@ import Koa from 'koa';
 import { request } from 'undici';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
 import { servePages } from '../../../src/http/request-target.ts';
+import { until } from '../../until.ts';
 
 const options: PagesOptions = {
   config: { landing: true, documentation: true, imageOrigins: [], locale: 'en-US' },
@@ -18,6 +19,7 @@ const options: PagesOptions = {
   publicVersion: () => 1,
   read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
   charge: () => {},
+  callerOf: () => '',
   assertPublic: () => {},
 };
 
@@ -104,6 +106,35 @@ describe('pages', () => {
     for (let n = 0; n < 2; n += 1) expect((await fetch(`${base}/?view=month`)).status).to.equal(200);
     // The list, venues, categories, and three pages of the month.
     expect([charged, reads]).to.deep.equal([6, 6]);
+  });
+
+  it('are rendered two at a time, of one client after the other', async () => {
+    const reading: string[] = [];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let asked = 0;
+    const base = await served(
+      {},
+      {
+        read: async (_path, { search }) => {
+          if (search !== undefined) reading.push(search);
+          await released;
+          return { events: [], venues: [], categories: [], total: 0, total_pages: 1 };
+        },
+        callerOf: ({ url = '' }) => {
+          asked += 1;
+          return url.slice(-1);
+        },
+      },
+    );
+    const responses = ['1a', '2a', '3a', '4a', '5b'].map(async (search, n) => {
+      await until(() => asked === n, 'the earlier ones have asked');
+      return fetch(`${base}/?search=${search}`);
+    });
+    await until(() => asked === 5, 'all have asked');
+    expect(reading).to.deep.equal(['1a', '2a']);
+    release();
+    await Promise.all(responses);
+    expect(reading).to.deep.equal(['1a', '2a', '3a', '5b', '4a']);
   });
 
   it('are sent even if many other pages push them out of the cache while they are rendered', async () => {
