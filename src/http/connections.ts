@@ -12,6 +12,8 @@ import { SharedPlaces } from './shared-places.ts';
  * browsers send none.
  */
 const MAX_QUEUED = 16;
+/** One that waits with more header lines than this is the last: 400 of them take 50 kB, and browsers send about twenty. */
+const MAX_QUEUED_HEADERS = 40;
 /**
  * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
  * of 1 MB in chunks of one byte would take 300 MB.
@@ -158,7 +160,7 @@ export class Connections {
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     connection.queued += 1;
-    if (connection.queued >= MAX_QUEUED) {
+    if (connection.queued >= MAX_QUEUED || req.rawHeaders.length > 2 * MAX_QUEUED_HEADERS) {
       readNoFurther(socket, res);
       this.#countWork(connection.network, PIECES_PER_TURN);
     }

@@ -15,6 +15,9 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+/** Header lines that are read of a request; with as many it is rejected, because Node drops the others. */
+export const MAX_HEADERS = 200;
+
 /** True for a request that must have a Host and has none (RFC 9112, 3.2). */
 export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === '1.1';
@@ -27,7 +30,7 @@ export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
 export function isMalformed(req: IncomingMessage): boolean {
   const { url, rawHeaders } = req;
   if (!url?.startsWith('/')) return true;
-  if (lacksHost(req)) return true;
+  if (lacksHost(req) || rawHeaders.length >= 2 * MAX_HEADERS) return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
 }
@@ -50,6 +53,7 @@ export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware 
   return function rejectMalformedMiddleware(ctx, next) {
     rejectLargeReadBody(ctx.req);
     if (ctx.url.length > urlBytes) throw unreadableRequest(414);
+    if (ctx.req.rawHeaders.length >= 2 * MAX_HEADERS) throw unreadableRequest(431);
     if (isMalformed(ctx.req)) throw unreadableRequest(400);
     if (hasUnknownExpectation(ctx.req)) throw unreadableRequest(417);
     return next();

@@ -10,6 +10,7 @@ import { unreadableRequest } from '../interface/errors.ts';
 import { Connections, type ConnectionsOptions, TOO_MANY_PIECES } from './connections.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
+import { MAX_HEADERS } from './request-target.ts';
 import { nextRequestId } from './state.ts';
 
 /**
@@ -58,6 +59,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     // Node checks both timeouts only at this interval; its default is 30 s.
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
   });
+  server.maxHeadersCount = MAX_HEADERS;
   server.timeout = STALL_FACTOR * requestTimeout;
   const connections = new Connections(server, listener, options);
   answerUnreadable(server, connections);

@@ -234,6 +234,16 @@ describe('limits of a gateway', () => {
     expect((await ask({ ...line('x-one', 3000), ...line('x-two', 3000) })).status).to.equal(431);
   });
 
+  it('on the number of headers, also for a cached response', async () => {
+    const gateway = await start({});
+    const ask = (count: number) =>
+      sendRequest(gateway.port, `${MOUNT}/events`, {
+        headers: Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, '1'])),
+      });
+    expect((await ask(100)).status).to.equal(200);
+    expect((await ask(300)).status).to.equal(431);
+  });
+
   it('on the time to send headers: 408, then the connection is closed', async () => {
     const hasty = await start({ limits: { headersTimeoutMs: 300, requestTimeoutMs: 120_000 } });
     const socket = connect(hasty.port, '127.0.0.1').on('error', () => {});

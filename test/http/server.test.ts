@@ -269,6 +269,22 @@ describe('pipelined requests', () => {
     for (const socket of sockets) socket.destroy();
   });
 
+  it('with many headers are the last of their connection', async () => {
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    const large = `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(50)}${HOST}`;
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    subscribe('http.server.request.start', count);
+    socket.write(large.repeat(10));
+    await until(() => held.length > 0, 'the first has arrived');
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    expect(parsed).to.equal(2);
+    socket.destroy();
+  });
+
   it('are dropped when the client disconnects', async () => {
     const socket = await pipeline(3);
     const closed = once(held[0]!, 'close');
