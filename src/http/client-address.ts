@@ -101,7 +101,7 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The network that holds places which all clients share, or calls to the CMS: of an IPv6 address the /48, because a home
- * connection or a rented server has up to 65,536 networks of /64, and ten would hold all places.
+ * The network that holds places which all clients share, or calls to the CMS: of an IPv6 address the /48, because a
+ * home connection or a rented server has up to 65,536 networks of /64, and ten would hold all places.
  */
 export const wideNetworkOf = (address: string): string => networkOf(address).replace(/:[^:]+::\/64$/, '::/48');

@@ -12,7 +12,7 @@ import { SharedPlaces } from './shared-places.ts';
  * browsers send none.
  */
 const MAX_QUEUED = 16;
-/** One that waits with more header lines than this is the last: 400 of them take 50 kB, and browsers send about twenty. */
+/** One that waits with more header lines is the last: 400 lines take 50 kB. Browsers send about twenty. */
 const MAX_QUEUED_HEADERS = 40;
 /**
  * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
@@ -28,7 +28,7 @@ const PIECES_PER_TURN = 1000;
 const PIECES_OF_REQUEST = 3;
 /** Reading so many bytes takes as long as a piece of one byte. */
 const BYTES_OF_PIECE = 2048;
-/** Connections of a waiting network that are read again in each turn: pausing and resuming one takes 10 microseconds. */
+/** Connections of a waiting network that are read again in each turn: pausing and resuming one takes 10 µs. */
 const RESUMED_PER_TURN = 50;
 /** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
 const EVICTED_PART = 1 / 100;

@@ -30,7 +30,8 @@ export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
 export function isMalformed(req: IncomingMessage): boolean {
   const { url, rawHeaders } = req;
   if (!url?.startsWith('/')) return true;
-  if (lacksHost(req) || rawHeaders.length >= 2 * MAX_HEADERS) return true;
+  if (lacksHost(req)) return true;
+  if (rawHeaders.length >= 2 * MAX_HEADERS) return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
 }

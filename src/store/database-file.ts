@@ -80,7 +80,7 @@ export function pragma(connection: DatabaseSync, name: string): number | string 
 
 const TEXTS: readonly unknown[] = ['identity', 'unflushed_boot_id'];
 
-/** False for a value of `meta` that no gateway writes: all are numbers, but for two texts and the epochs of the journal. */
+/** False for a value of `meta` that no gateway writes: all are numbers, but for two texts and the journal's epochs. */
 function isReadable(key: unknown, value: unknown): boolean {
   const isEpoch = (each: unknown) =>
     Array.isArray(each) && typeof each[0] === 'string' && Number.isSafeInteger(each[1]);
