@@ -90,7 +90,6 @@ async function collectWhile(run: () => Promise<void>): Promise<Expression[]> {
 /** Runs all code that creates expressions at runtime, with the most complex input. */
 async function runSamples(): Promise<void> {
   await import('../src/http/routes.ts');
-  await import('../src/cli/init/field-synonyms.ts');
   await import('../src/cluster/cluster.ts');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');
   for (const format of [

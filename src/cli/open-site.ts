@@ -1,6 +1,6 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
-import { createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClient, createCmsClient, type RestCall } from '../cms/client.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
@@ -14,42 +14,30 @@ import { trimCharactersEnd } from '../text/text.ts';
 import { isAccessRefused } from './site-problems.ts';
 
 export interface SiteConnection {
+  /** Without a slash at the end. */
   url: string;
   credentials: Credentials;
   cms: Cms;
   close(): Promise<void>;
 }
 
-export interface WordPressConnection extends SiteConnection {
+export interface RestConnection extends SiteConnection {
   /** Calls a route of the REST API, by default with the connection's credentials. */
   call: RestCall;
 }
 
+type Limits = Record<string, number>;
+
 /** Sends no request before the first call. `url` is the site's address in a browser. */
-export function openSite(
-  url: string,
-  credentials: Credentials,
-  limits: Record<string, number> = {},
-): WordPressConnection {
+export function openSite(url: string, credentials: Credentials, limits: Limits = {}): RestConnection {
   const address = new URL(url);
   const observe = () => undefined;
   const cms = createWordPress({ url: address, observe, limits });
   const client = createCmsClient({ origin: address, observe, limits });
-  const call = createRestCall(client, createDiscovery(client, address));
-  return {
-    url: trimCharactersEnd(url, '/'),
-    credentials,
-    cms,
-    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-    async close() {
-      await Promise.all([cms.close(), client.close()]);
-    },
-  };
+  return connection(url, credentials, cms, client, createRestCall(client, createDiscovery(client, address)));
 }
 
-export interface PayloadConnection extends SiteConnection {
-  /** Calls a route of the REST API, by default with the connection's credentials. */
-  call: RestCall;
+export interface PayloadConnection extends RestConnection {
   /** Whether the ids of the records that were read are texts. */
   hasTextIds(): boolean;
 }
@@ -62,27 +50,36 @@ export function openPayloadSite(
   url: string,
   credentials: Credentials,
   { source, kinds }: Mapping,
-  limits: Record<string, number> = {},
+  limits: Limits = {},
 ): PayloadConnection {
   const address = new URL(url);
   const observe = () => undefined;
   const idMap = openIdMap();
-  const specs = Object.values(kinds);
-  const cms = createPayload({ url, site: source.payload, specs, idMap, observe, limits });
+  const cms = createPayload({ url, site: source.payload, specs: Object.values(kinds), idMap, observe, limits });
   const client = createCmsClient({ origin: address, observe, limits });
-  const call = createPayloadCall(client, apiPathOf(address));
-  return {
-    url: trimCharactersEnd(url, '/'),
-    credentials,
-    cms,
-    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-    hasTextIds: () => idMap.isUsed(),
-    async close() {
-      await Promise.all([cms.close(), client.close()]);
-      idMap.close();
-    },
+  const opened = connection(url, credentials, cms, client, createPayloadCall(client, apiPathOf(address)));
+  const close = async () => {
+    await opened.close();
+    idMap.close();
   };
+  return { ...opened, hasTextIds: () => idMap.isUsed(), close };
 }
+
+const connection = (
+  url: string,
+  credentials: Credentials,
+  cms: Cms,
+  client: CmsClient,
+  call: RestCall,
+): RestConnection => ({
+  url: trimCharactersEnd(url, '/'),
+  credentials,
+  cms,
+  call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+  async close() {
+    await Promise.all([cms.close(), client.close()]);
+  },
+});
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws

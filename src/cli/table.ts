@@ -42,6 +42,9 @@ export function wrapText(text: string, width: number): string[] {
   return lines;
 }
 
+/** `1 record`, `2 records`. */
+export const pluralized = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export type RowState = 'ok' | 'warn' | 'fail';
 
 export interface CheckRow {

@@ -8,7 +8,7 @@ import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
 import { orIfRefused, readSite } from '../open-site.ts';
-import { readSampleRecords } from '../sample-records.ts';
+import { readSampleRecords } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import { type CheckRow, renderTable } from '../table.ts';
 import { COMMON_ROWS } from './advice.ts';

@@ -8,7 +8,7 @@ import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
 import type { SiteConnection } from '../open-site.ts';
-import type { SampledRecord, SampledRecords } from '../sample-records.ts';
+import type { SampledRecord, SampledRecords } from '../samples.ts';
 import type { RowState } from '../table.ts';
 import type { Advice, Advise, SharedRows } from './advice.ts';
 import type { Values } from './trial-values.ts';
@@ -125,6 +125,3 @@ export const fail = (message: string, advice: Advice): Finding => ({ state: 'fai
 export function mappedKinds(mapping: Mapping): KindMapping<Kind>[] {
   return KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);
 }
-
-/** `1 record`, `2 records`. */
-export const pluralized = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

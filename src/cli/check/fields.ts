@@ -7,8 +7,8 @@ import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/co
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
-import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../field-samples.ts';
-import type { SampledRecord } from '../sample-records.ts';
+import type { SampledRecord } from '../samples.ts';
+import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../samples.ts';
 import {
   type Check,
   type CheckContext,

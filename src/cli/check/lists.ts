@@ -7,9 +7,10 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import { isSeries, MAX_OCCURRENCES, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
-import { listScope } from '../sample-records.ts';
+import { listScope } from '../samples.ts';
+import { pluralized } from '../table.ts';
 import type { Advise, SharedRows } from './advice.ts';
-import { type Check, type CheckContext, type Finding, fail, ok, pluralized, warn } from './checks.ts';
+import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;

@@ -4,7 +4,7 @@ import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
-import type { SampledRecords } from '../sample-records.ts';
+import type { SampledRecords } from '../samples.ts';
 
 /** By the keys of a record; of a custom field `customFields.NAME`, as in the locations of a mapping. */
 export type Values = Record<string, unknown>;

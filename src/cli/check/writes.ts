@@ -6,8 +6,7 @@ import { ApiError, CmsRejected } from '../../errors.ts';
 import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { Kind } from '../../model/records.ts';
-import { formatSample } from '../field-samples.ts';
-import { readLinkTables } from '../sample-records.ts';
+import { formatSample, readLinkTables } from '../samples.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 import {
   changesOf,

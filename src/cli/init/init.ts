@@ -1,26 +1,25 @@
-// The `init` command: from a site's address to a configuration that serves it.
+// The `init` command: looks at a site, decides on a mapping, and writes a configuration that serves it, in this order.
 
+import { apiKeyLogin } from '../../cms/payload/payload.ts';
+import type { Credentials } from '../../cms/port.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
-import { loadMapping } from '../../mapping/load.ts';
-import { isTermKind, type Kind } from '../../model/records.ts';
+import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
-import { basicAuth, openSite } from '../open-site.ts';
-import { readSampleRecords } from '../sample-records.ts';
+import { basicAuth, openPayloadSite, openSite } from '../open-site.ts';
+import { programName } from '../program-name.ts';
+import { formatSample, readSampleRecords } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
-import { advise, OWN_TYPES_PRESET } from './advice.ts';
-import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './files.ts';
-import type { Decisions } from './generate-mapping.ts';
 import type { InitOptions } from './options.ts';
-import { initPayload } from './payload/init-payload.ts';
-import { presetListParams } from './presets.ts';
-import { type ProbedSite, probe } from './probe.ts';
-import { assertCollections, findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
+import { parseSiteUrl } from './options.ts';
+import { namedLikeEvents, OWN_TYPES_PRESET, presetListParams, unsupportedPlugins } from './presets.ts';
+import { probe } from './probe.ts';
+import { probePayload } from './probe-payload.ts';
+import { type Decisions, findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
-import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
-import { namedLikeEvents, refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
-
-export type { Terminal } from './questions.ts';
+import { missingDatesLines, OTHER_EVENTS, previewLines, proposalLines, refusalLines, siteLines } from './report.ts';
+import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
 const MOUNT = '/calendar/events/v1';
 
@@ -38,47 +37,75 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     for (const line of lines) print(line);
   };
   const prompts = options.yes ? undefined : ask;
-  const url = options.url ?? (await prompts?.url());
-  if (url === undefined) throw new ConfigError('init', 'needs the address of a site', advise('give-address'));
-  const ofPayload = await initPayload(url, options, { print, ask: prompts }, MOUNT);
-  if (ofPayload !== undefined) return ofPayload;
+  const url = options.url ?? (prompts && parseSiteUrl(await prompts.text('Address of the site')));
+  if (url === undefined)
+    throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
+  const { site, account, credentials } = await look(url, options, prompts);
+  printAll([...siteLines(site), '']);
+  const refusal = refuse(site, options);
+  if (refusal) {
+    printAll(refusal);
+    return 1;
+  }
+  const proposal = await decide(site, options, prompts);
+  if (!proposal) {
+    printAll(missingDatesLines(site, options.collections?.event, findEventTypes(site)));
+    return 1;
+  }
+  if (!prompts) printAll(proposal.open.map(({ assumed }) => `Assumed     ${assumed}`));
+  printAll([...proposalLines(proposal), '']);
+  const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
+  printAll([...(await preview(url, site, proposal, credentials, baseUrl)), '']);
+  if (!options.yes && !(await prompts?.confirm(`Write this to ${options.out}?`))) {
+    print(`Nothing is written${prompts ? '.' : ': there is no terminal to ask on. Add --yes to accept the proposal.'}`);
+    return 1;
+  }
+  const files = outputFiles(url, proposal, options, account);
+  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
+  printAll(nextStepLines(proposal, options.out, files, account !== undefined));
+  return 0;
+}
+
+interface Look {
+  site: ProbedSite;
+  account: ServiceAccount | undefined;
+  credentials: Credentials;
+}
+
+const GIVE_KEY =
+  'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as users, and the key in --password-file FILE.';
+
+/** A site of Payload answers at /api/access; any other address is taken for WordPress. */
+async function look(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
+  const { user, password, anonymous, isPasswordFromEnvironment: isFromEnvironment } = options;
+  const account = user === undefined || password === undefined ? undefined : { user, password, isFromEnvironment };
+  // Only for Payload: a password of WordPress may have any characters.
+  const login = account && (() => apiKeyLogin(account.user, account.password));
+  const site = await probePayload(url, login);
+  if (!site) return lookAtWordPress(url, options, prompts);
+  if (!anonymous && !account && user !== undefined) throw new ConfigError('--user', 'goes with an API key', GIVE_KEY);
+  if (!anonymous && !account && password !== undefined)
+    throw new ConfigError('--user', 'is missing: there is an API key without one', GIVE_KEY);
+  if (account && !site.account)
+    throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
+  for (const [name, path] of Object.entries(options.fields ?? {}))
+    if (path.includes(','))
+      throw new ConfigError(
+        `--field ${name}=${path}`,
+        'is not one path',
+        'Name the field of Payload that has the date and the time of day.',
+      );
+  return { site, account, credentials: login?.() };
+}
+
+async function lookAtWordPress(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
   if (options.name !== undefined)
     throw new ConfigError('--name', 'is for Payload: the name of a WordPress site is in its settings', 'Leave it out.');
   const account = await resolveAccount(options, prompts);
-  const connection = openSite(url, account && basicAuth(account.user, account.password));
+  const credentials = account && basicAuth(account.user, account.password);
+  const connection = openSite(url, credentials);
   try {
-    const site = await probe(connection, presetListParams());
-    printAll([...siteLines(site), '']);
-    const unsupported = unsupportedPlugins(site);
-    const suspects = findEventTypes(site).some(({ total }) => total > 0) ? [] : namedLikeEvents(site);
-    if (unsupported.length + suspects.length > 0 && !hasServableEvents(site, options)) {
-      printAll(refusalLines(unsupported, suspects));
-      return 1;
-    }
-    const proposal = await decideMapping(site, options, prompts);
-    if (!proposal) {
-      const wanted = options.collections?.event;
-      printAll(missingDatesLines(site, wanted === undefined ? findEventTypes(site).map(({ base }) => base) : [wanted]));
-      print(`  ${advise('own-types')}`);
-      return 1;
-    }
-    if (!prompts) printAll(assumptionLines(proposal));
-    const notes = [...proposal.notes, ...unsupported.map(unsupportedNote)];
-    printAll([...proposalLines({ ...proposal, notes }), '']);
-    const { preset } = proposal;
-    const mapping = preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(preset);
-    const records = await readSampleRecords(connection, mapping, site);
-    const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
-    printAll([...previewLines(records, mapping, site, baseUrl, proposal), '']);
-    if (!options.yes && !(await prompts?.write(options.out))) {
-      print(`Nothing is written${prompts ? '.' : `: there is no terminal to ask on. ${advise('accept')}`}`);
-      return 1;
-    }
-    const files = outputFiles(url, mapping, proposal, options, account);
-    const written = writeFiles(options.out, files, options.force);
-    printAll(written.map((file) => `wrote ${displayPath(file)}`));
-    printAll(nextStepLines(proposal, options.out, files, account !== undefined));
-    return 0;
+    return { site: await probe(connection, presetListParams()), account, credentials };
   } catch (error) {
     throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
   } finally {
@@ -93,77 +120,137 @@ async function resolveAccount(
   if (anonymous) return undefined;
   if (user === undefined) {
     if (password !== undefined)
-      throw new ConfigError('--user', 'is missing: there is a password without one', advise('give-user'));
-    const account = await prompts?.account();
-    return account && { ...account, isFromEnvironment: false };
+      throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
+    const question = 'Do you have an application password for a service account (wp-admin > Users > Profile)?';
+    if (!(await prompts?.confirm(question))) return undefined;
   }
-  const secret = password ?? (await prompts?.password(user));
+  const name = user ?? (await prompts!.text('User name'));
+  const secret = password ?? (await prompts?.password(`Application password of ${name}`));
   if (secret === undefined)
-    throw new ConfigError('--user', 'goes with an application password', advise('give-password'));
-  return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
+    throw new ConfigError(
+      '--user',
+      'goes with an application password',
+      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+    );
+  return { user: name, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
+}
+
+/** The lines that refuse a site whose events are in a plugin that the gateway cannot read; undefined for any other site. */
+function refuse(site: ProbedSite, options: InitOptions): string[] | undefined {
+  const unsupported = unsupportedPlugins(site);
+  const suspects = findEventTypes(site).some(({ total }) => total > 0) ? [] : namedLikeEvents(site);
+  if (unsupported.length + suspects.length === 0) return undefined;
+  if (options.mapping !== undefined || options.collections?.event !== undefined) return undefined;
+  const { preset, event } = propose(site, options)?.mapping ?? {};
+  // An empty collection that is not known as this plugin's: such as the companion plugin's own types.
+  const hasEvents = preset?.wordpress?.plugins !== undefined || (typeAt(site, event?.posts)?.total ?? 0) > 0;
+  return hasEvents ? undefined : refusalLines(unsupported, suspects);
 }
 
 /**
  * Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of
  * events.
  */
-async function decideMapping(
+async function decide(
   site: ProbedSite,
   options: InitOptions,
   prompts: Questions | undefined,
 ): Promise<Proposal | undefined> {
-  const decisions: Decisions = { ...options };
-  const wanted = decisions.collections?.event;
-  const basesOf = (kind: Kind) => [
-    ...(isTermKind(kind) ? [] : site.types.map(({ base }) => base)),
-    // Venues and organizers may be terms.
-    ...(kind === 'event' ? [] : site.taxonomies.map(({ base }) => base)),
-  ];
-  assertCollections(decisions, basesOf, (bases) => advise('event-type', bases));
+  const names = mappingNames(site.cms);
+  if (site.cms === 'payload' && options.mapping !== undefined && !names.includes(options.mapping))
+    throw new ConfigError(
+      '--mapping',
+      `${options.mapping} is not for Payload`,
+      `Those for Payload are ${names.join(', ')}.`,
+    );
+  let decisions: Decisions = options;
+  if (prompts && site.cms === 'payload' && options.name === undefined) {
+    const name = await prompts.text('Name of the calendar', site.name);
+    if (name !== '') decisions = { ...options, name };
+  }
   const eventTypes = findEventTypes(site);
+  const wanted = options.collections?.event;
   let proposal = propose(site, decisions);
-  if (prompts && proposal?.openQuestions.includes('eventType')) {
-    decisions.collections = { ...decisions.collections, event: await prompts.eventType(eventTypes) };
+  const type = typeAt(site, wanted ?? eventTypes[0]?.base);
+  if (prompts && !proposal && type && type.fields.length > 0) {
+    decisions = await askForDates(type, decisions, prompts);
     proposal = propose(site, decisions);
   }
-  if (prompts && proposal?.openQuestions.includes('dateOrder'))
-    decisions.dateOrder = await prompts.dateOrder(exampleDate(proposal));
-  if (prompts && proposal?.openQuestions.includes('seconds')) decisions.seconds = await prompts.seconds();
-  const type = site.types.find(({ base }) => base === (wanted ?? eventTypes[0]?.base));
-  if (prompts && !proposal && type && type.fields.length > 0) {
-    const start = await prompts.field('start', type);
-    const end = start && (await prompts.field('end', type));
-    if (start !== undefined) decisions.fields = { ...decisions.fields, 'event.start_date': start };
-    if (end !== undefined) decisions.fields = { ...decisions.fields, 'event.end_date': end };
-    decisions.collections = { ...decisions.collections, event: type.base };
+  for (let open = proposal?.open[0]; prompts && open; open = proposal?.open[0]) {
+    decisions = open.decide(await prompts.choose(open.text, open.choices));
+    proposal = propose(site, decisions);
   }
-  proposal = propose(site, decisions);
-  if (proposal) return proposal;
-  if (decisions.mapping !== undefined) {
-    const mapping = loadMapping(decisions.mapping);
-    return {
-      ...proposeOwnTypes(mapping.source, []),
-      title: mapping.name,
-      reason: 'you named it, though the site does not show the fields that it reads',
-      needsPlugin: mapping.source.wordpress?.requiresCompanionPlugin === true,
-    };
+  const unserved = unsupportedPlugins(site).map(
+    ({ title }) => `events in ${title} are not served: the gateway cannot reach them`,
+  );
+  if (proposal) return { ...proposal, notes: [...proposal.notes, ...unserved] };
+  if (site.cms === 'payload') return undefined;
+  if (options.mapping !== undefined) {
+    const reason = 'you named it, though the site does not show the fields that it reads';
+    return proposeUnseen(loadMapping(options.mapping).source, { reason, notes: [] });
   }
   if (eventTypes.length > 0 || wanted !== undefined) return undefined;
-  const undated = site.types.filter(({ base, total }) => base !== 'posts' && base !== 'pages' && total > 0);
-  const undatedBases = undated.map(({ base }) => base);
-  return proposeOwnTypes(loadMapping(OWN_TYPES_PRESET).source, site.plugins, undatedBases);
+  const reason = 'the site has no type that looks like events';
+  return proposeUnseen(loadMapping(OWN_TYPES_PRESET).source, { reason, notes: notesWithoutEvents(site) });
 }
 
-/** Whether the site has other events, or the operator says where they are. */
-function hasServableEvents(site: ProbedSite, options: InitOptions): boolean {
-  if (options.mapping !== undefined || options.collections?.event !== undefined) return true;
-  const { preset, event } = propose(site, options)?.mapping ?? {};
-  // An empty collection that is not known as this plugin's: such as the companion plugin's own types.
-  return (
-    preset?.wordpress?.plugins !== undefined || site.types.some(({ base, total }) => base === event?.posts && total > 0)
+async function askForDates(type: ProbedType, decisions: Decisions, prompts: Questions): Promise<Decisions> {
+  const choices = type.fields.map(({ path, values }) => ({
+    ...{ value: path, label: path, hint: values.length > 0 ? formatSample(values[0]) : 'no value' },
+  }));
+  const ask = (what: string) =>
+    prompts.choose(`Which field of ${type.base} holds the ${what} of an event?`, [
+      ...choices,
+      { value: '', label: 'none of them' },
+    ]);
+  const start = await ask('start');
+  const end = start === '' ? '' : await ask('end');
+  const named = [['event.start_date', start] as const, ['event.end_date', end] as const].filter(
+    ([, path]) => path !== '',
   );
+  return {
+    ...decisions,
+    fields: { ...decisions.fields, ...Object.fromEntries(named) },
+    collections: { ...decisions.collections, event: type.base },
+  };
 }
 
-/** The sample in the reason of the start, such as `reads as a date (d/m/Y): 01/02/2027`. */
-const exampleDate = ({ fields }: Proposal): string =>
-  /^[^:]*: ([^;]*)/.exec(fields[0]?.reason ?? '')?.[1] ?? 'the date';
+/** Where the events of a site may be that shows none. */
+function notesWithoutEvents({ types, plugins }: ProbedSite): string[] {
+  const undated = types.filter(({ base, total }) => base !== 'posts' && base !== 'pages' && total > 0);
+  const bases = undated.map(({ base }) => base);
+  return [
+    ...(bases.length > 0
+      ? [
+          `The site shows no dates of its types ${bases.join(', ')}. If one of them has the events, run init again with --force --event-type ${bases[0]} ${OTHER_EVENTS}`,
+        ]
+      : []),
+    ...(plugins === undefined
+      ? [
+          'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
+        ]
+      : []),
+  ];
+}
+
+/** Three events, read through the proposed mapping. */
+async function preview(
+  url: string,
+  site: ProbedSite,
+  proposal: Proposal,
+  credentials: Credentials,
+  baseUrl: string,
+): Promise<string[]> {
+  const mapping =
+    proposal.preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(proposal.preset);
+  const connection = site.cms === 'payload' ? openPayloadSite(url, credentials, mapping) : openSite(url, credentials);
+  try {
+    const described = site.cms === 'payload' ? await connection.cms.site() : site;
+    const records = await readSampleRecords(connection, mapping, described);
+    return previewLines(records, mapping, described, baseUrl, proposal);
+  } catch (error) {
+    throw siteError(error, connection.url, credentials !== undefined, 'arguments', site.cms);
+  } finally {
+    await connection.close();
+  }
+}

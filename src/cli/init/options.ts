@@ -8,7 +8,7 @@ import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { wrapText } from '../table.ts';
-import type { Decisions } from './generate-mapping.ts';
+import type { Decisions } from './propose.ts';
 
 export const INIT_OPTIONS = {
   user: { type: 'string' },

@@ -1,16 +1,18 @@
-// Recognizes the site of a bundled mapping by its collections, its fields and its plugin, and fits the
-// mapping to the site.
+// The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin, and fits
+// the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
 import type { Query } from '../../cms/port.ts';
 import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import type { FieldSpec, KindSpec, MappingFile } from '../../mapping/mapping-file.ts';
+import { collectionOf, type FieldSpec, type KindSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
-import { formatSample, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
-import { OWN_TYPES_PRESET } from './advice.ts';
-import type { ProbedSite, ProbedType } from './probe.ts';
-import { numberSource } from './propose-fields.ts';
+import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { numberSource } from './infer.ts';
+import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
+
+/** The mapping whose post types the companion plugin registers, for a site without events. */
+export const OWN_TYPES_PRESET = 'wordpress-meta';
 
 export interface PresetMatch {
   name: string;
@@ -22,25 +24,19 @@ export interface PresetMatch {
   /** How much of the mapping the site has: fields if it is readable, otherwise collections. */
   matches: number;
   totalFields: number;
+  /** Collections and paths, such as `events.cost`, that the site does not show. */
+  missing: string[];
   reason: string;
 }
 
 /** Collections that any site may have. */
-const GENERIC_COLLECTIONS = new Set([
-  'events',
-  'event',
-  'venues',
-  'organizers',
-  'tags',
-  'categories',
-  'location',
-  'locations',
-  'event_categories',
-]);
+const GENERIC_COLLECTIONS = new Set(
+  'events event venues organizers tags categories location locations event_categories'.split(' '),
+);
 
 /** The bundled mappings that fit the site: readable ones first, then those of which the site has more. */
 export function matchPresets(site: ProbedSite): PresetMatch[] {
-  return mappingNames('wordpress')
+  return mappingNames(site.cms)
     .flatMap((name) => matchPreset(name, site) ?? [])
     .sort(
       (a, b) =>
@@ -52,32 +48,53 @@ export function matchPresets(site: ProbedSite): PresetMatch[] {
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
-  const { title = name, note, wordpress: { plugins = [], namespaces = [] } = {} } = mapping.preset ?? {};
+  const {
+    title = `the mapping ${name}`,
+    note,
+    wordpress: { plugins = [], namespaces = [] } = {},
+  } = mapping.preset ?? {};
   const fields = KINDS.flatMap((kind) =>
-    Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(postTypeOf(site, mapping[kind]), field)),
+    Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(typeOf(site, mapping[kind]), field)),
   );
-  const match = { name, title, note, mapping, totalFields: fields.length };
-  const type = postTypeOf(site, mapping.event);
+  const missing = missingIn(site, mapping);
+  const match = {
+    name,
+    title,
+    note,
+    mapping,
+    totalFields: fields.length,
+    matches: fields.filter(Boolean).length,
+    missing,
+  };
+  // Payload's collections have any names: those of the bundled mapping count only if all are there.
+  if (site.cms === 'payload')
+    return { ...match, isReadable: missing.length === 0, reason: 'the site has all its collections and fields' };
+  const type = typeOf(site, mapping.event);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
   if (type && hasField(type, start) && hasField(type, end))
-    return {
-      ...match,
-      isReadable: true,
-      matches: fields.filter(Boolean).length,
-      reason: `the collection ${type.base} has ${pathsOf(start).join(' and ')}`,
-    };
+    return { ...match, isReadable: true, reason: `the collection ${type.base} has ${pathsOf(start).join(' and ')}` };
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection that only this plugin has, is evidence too.
   const plugin = site.plugins?.find((folder) => plugins.some((pattern) => isFolder(folder, pattern)));
-  const present = KINDS.flatMap((kind) => collectionOf(mapping[kind]) ?? []).filter((base) =>
-    hasCollection(site, base),
-  );
+  const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
   const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
   const namespace = namespaces.find((each) => site.namespaces.includes(each));
   const evidence = plugin === undefined ? [...specific, ...(namespace === undefined ? [] : [namespace])] : [plugin];
   if (evidence.length === 0) return undefined;
   const reason = plugin === undefined ? `the site has ${evidence.join(', ')}` : `the plugin ${plugin} is active`;
   return { ...match, isReadable: false, matches: present.length, reason };
+}
+
+function missingIn(site: ProbedSite, mapping: MappingFile): string[] {
+  return KINDS.flatMap((kind) => {
+    const spec = mapping[kind];
+    if (!spec) return [];
+    const type = typeOf(site, spec);
+    if (!type) return [collectionOf(spec)];
+    const written = (field: string | FieldSpec) => (typeof field === 'string' ? [] : [field.write ?? []].flat());
+    const paths = Object.values(spec.fields ?? {}).flatMap((field) => [field, ...written(field)].flatMap(pathsOf));
+    return [...new Set(paths)].filter((path) => !hasPath(type, path)).map((path) => `${type.base}.${path}`);
+  });
 }
 
 function isFolder(folder: string, pattern: string): boolean {
@@ -101,13 +118,13 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
   return type !== undefined && pathsOf(field).every((path) => hasPath(type, path));
 }
 
+/** What every post of WordPress has. */
+const CORE_PATH = /^(title\.|content\.|excerpt\.)/;
+
 function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
   const plain = listPath(path);
-  return (
-    /^(title|content|excerpt)\b/.test(plain) || // Every post has these.
-    termBases.includes(plain) ||
-    fields.some((field) => field.path === plain || plain.startsWith(`${field.path}.`))
-  );
+  const isShown = fields.some((field) => field.path === plain || plain.startsWith(`${field.path}.`));
+  return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
 }
 
 const AFTER_PLUGIN = 'shown once the companion plugin is installed';
@@ -142,7 +159,7 @@ const isFilled = (value: unknown): boolean =>
  * plugin opens it: without it the gateway lists the hidden events.
  */
 export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string | undefined {
-  const type = postTypeOf(site, mapping.event);
+  const type = typeOf(site, mapping.event);
   const registered = mapping.wordpress?.posts?.[mapping.event.posts ?? ''];
   if (registered !== undefined && registered.existing !== true) return undefined;
   const [path = ''] = pathsOf(mapping.event.fields?.hide_from_listings);
@@ -161,14 +178,14 @@ export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: M
   const opensKeys = hiddenFlagPath(preset, site) !== undefined;
   const opensAll = preset.wordpress?.hooks !== undefined;
   for (const kind of KINDS) {
-    const base = collectionOf(mapping[kind]);
-    if (base === undefined || kind === 'event' || hasCollection(site, base)) continue;
+    const base = collectionOf(mapping[kind] ?? {});
+    if (base === '' || kind === 'event' || hasCollection(site, base)) continue;
     delete (mapping as Partial<MappingFile>)[kind];
     delete mapping.event.fields?.[kind];
     dropped.push(`${kind}: the site has no collection ${base}`);
   }
   for (const kind of KINDS) {
-    const type = postTypeOf(site, mapping[kind]);
+    const type = typeOf(site, mapping[kind]);
     const fields = mapping[kind]?.fields;
     if (!type || !fields || type.fields.length === 0) continue;
     for (const [name, field] of Object.entries(fields)) {
@@ -190,15 +207,77 @@ export function lacksMetaKeys(mapping: MappingFile, site: ProbedSite): boolean {
   return KINDS.some((kind) => {
     const spec = mapping[kind];
     if (spec?.posts === undefined) return false;
-    const known = new Set(postTypeOf(site, spec)?.fields.map(({ path }) => path));
+    const known = new Set(typeOf(site, spec)?.fields.map(({ path }) => path));
     return metaKeys(kind, spec, mapping.event).some(({ key }) => !known.has(`meta.${key}`));
   });
 }
 
-const collectionOf = (spec: KindSpec | undefined): string | undefined => spec?.posts ?? spec?.terms;
-
 const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean =>
   [...types, ...taxonomies].some((each) => each.base === base);
 
-const postTypeOf = ({ types }: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined =>
-  spec?.posts === undefined ? undefined : types.find(({ base }) => base === spec.posts);
+const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined =>
+  typeAt(site, spec?.posts ?? spec?.collection);
+
+export interface UnsupportedPlugin {
+  title: string;
+  /** Its folders in wp-content/plugins/, which only administrators see. */
+  folders: readonly string[];
+  /** The namespaces of its routes, which everybody sees. */
+  namespaces: readonly string[];
+  /** Its post types and taxonomies in wp/v2. */
+  collections: readonly string[];
+  /** Why its events cannot be replicated: completes "the gateway cannot serve its events: ...". */
+  reason: string;
+}
+
+/** Observed on WordPress 7.1.1 with the versions in docs/setup.md. */
+const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
+  {
+    title: 'My Calendar',
+    folders: ['my-calendar', 'my-calendar-pro'],
+    namespaces: ['my-calendar/v1'],
+    collections: ['mc-events', 'mc-locations'],
+    reason:
+      'their dates, places and categories are in database tables of its own (wp_my_calendar ...), its post type is not in the REST API, and its route my-calendar/v1/events lists the public occurrences of some days, not the events that changed',
+  },
+  {
+    title: 'Sugar Calendar',
+    folders: ['sugar-calendar', 'sugar-calendar-lite'],
+    namespaces: ['sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1'],
+    collections: ['sc_event', 'sc_event_category', 'sc_event_tags'],
+    reason:
+      'their dates are in a database table of its own (wp_sc_events), which no route of the REST API shows; its post type, if it is there at all, has the titles alone',
+  },
+  {
+    title: 'Events Made Easy',
+    folders: ['events-made-easy'],
+    namespaces: ['events-made-easy/v1'],
+    collections: [],
+    reason: 'they are in database tables of its own (wp_eme_events ...), which no route of the REST API shows',
+  },
+  {
+    title: 'All-in-One Event Calendar',
+    folders: ['all-in-one-event-calendar'],
+    namespaces: [],
+    collections: ['ai1ec_event'],
+    reason: 'their dates are in a database table of its own (wp_ai1ec_events), which no route of the REST API shows',
+  },
+];
+
+/** The unsupported plugins of a site. */
+export function unsupportedPlugins(site: ProbedSite): UnsupportedPlugin[] {
+  const collections = [...site.types, ...site.taxonomies].map(({ base }) => base);
+  const has = (present: readonly string[], wanted: readonly string[]) => wanted.some((each) => present.includes(each));
+  return UNSUPPORTED_PLUGINS.filter(
+    (plugin) =>
+      has(site.plugins ?? [], plugin.folders) ||
+      has(site.namespaces, plugin.namespaces) ||
+      has(collections, plugin.collections),
+  );
+}
+
+/** Folders and namespaces of plugins whose names say that they have events. Those of a bundled mapping are among them. */
+export function namedLikeEvents({ plugins = [], namespaces }: ProbedSite): string[] {
+  const names = [...plugins, ...namespaces.map((namespace) => namespace.split('/', 1)[0] ?? '')];
+  return [...new Set(names)].filter((name) => /event|calendar|kalender/i.test(name) && name !== 'calendar-gateway');
+}

@@ -4,60 +4,10 @@
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
-import type { SiteSettings } from '../../model/records.ts';
-import { orIfRefused, type WordPressConnection } from '../open-site.ts';
-import { SAMPLE_SIZE } from '../sample-records.ts';
-
-/** A field of a post type that WordPress itself does not have. */
-export interface SourceField {
-  /** As in a mapping: `meta.start`, `acf.address.city`, `start_date`. */
-  path: string;
-  /** In the schema: `string`, `array` ... */
-  type: string | undefined;
-  /** The decimal mark of a number, if the site expects a comma. */
-  decimal?: ',';
-  /** The address in a link field of ACF, which takes address, title and target only together. */
-  readOnly?: true;
-  /** The values of the records that have one. */
-  values: unknown[];
-}
-
-export interface ProbedType {
-  type: string;
-  /** The collection (`rest_base`). */
-  base: string;
-  label: string;
-  /** Names of its taxonomies, and the collections of these. */
-  taxonomies: string[];
-  termBases: string[];
-  total: number;
-  samples: CmsRecord[];
-  fields: SourceField[];
-}
-
-export interface ProbedTaxonomy {
-  taxonomy: string;
-  base: string;
-  label: string;
-  hierarchical: boolean;
-}
-
-export interface ProbedSite {
-  url: string;
-  name: string;
-  timezone: string;
-  settings?: SiteSettings | undefined;
-  /** Folders of the active plugins; undefined if the account may not see them. */
-  plugins: string[] | undefined;
-  /** Of the REST API: most plugins with routes of their own have one. */
-  namespaces: string[];
-  account: { name: string; roles: string[] } | undefined;
-  types: ProbedType[];
-  taxonomies: ProbedTaxonomy[];
-  /** The post type of each id that a record holds, and the title of that post. */
-  typeById: Record<number, string>;
-  titleById?: Record<number, string>;
-}
+import { orIfRefused, type RestConnection } from '../open-site.ts';
+import { SAMPLE_SIZE } from '../samples.ts';
+import { idsIn } from './sample-values.ts';
+import { addValue, type ProbedSite, type ProbedTaxonomy, type ProbedType, type SourceField } from './site.ts';
 
 const MAX_TYPE_LOOKUPS = 60;
 
@@ -79,7 +29,7 @@ const CORE_PROPERTIES =
  * Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
  */
 export async function probe(
-  site: WordPressConnection,
+  site: RestConnection,
   listParams: Readonly<Record<string, Query | undefined>> = {},
 ): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
@@ -108,6 +58,7 @@ export async function probe(
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   if (namespaces.includes('pods/v1')) await addPodsNumbers(site, types);
   return {
+    cms: 'wordpress',
     url,
     name,
     timezone,
@@ -124,7 +75,7 @@ export async function probe(
 const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
 
 async function probeType(
-  { call, credentials }: WordPressConnection,
+  { call, credentials }: RestConnection,
   type: CmsRecord,
   allTaxonomies: readonly ProbedTaxonomy[],
   listParams: Readonly<Record<string, Query | undefined>>,
@@ -183,17 +134,12 @@ export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): 
   return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
 }
 
-function addValue(field: SourceField, value: unknown): void {
-  const isEmpty = value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-  if (!isEmpty) field.values.push(value);
-}
-
 function typeName(type: unknown): string | undefined {
   const name = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
   return typeof name === 'string' ? name : undefined;
 }
 
-async function readActivePlugins(site: WordPressConnection): Promise<string[] | undefined> {
+async function readActivePlugins(site: RestConnection): Promise<string[] | undefined> {
   if (site.credentials === undefined) return undefined;
   const query = { status: 'active', _fields: 'plugin' };
   const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);
@@ -201,7 +147,7 @@ async function readActivePlugins(site: WordPressConnection): Promise<string[] | 
 }
 
 /** The post types of all ids in the records: a field with ids of venues links to venues. */
-async function readPostsById(site: WordPressConnection, types: readonly ProbedType[]) {
+async function readPostsById(site: RestConnection, types: readonly ProbedType[]) {
   const titleById: Record<number, string> = {};
   const typeById: Record<number, string> = {};
   const add = (id: unknown, type: unknown, title: unknown) => {
@@ -219,14 +165,6 @@ async function readPostsById(site: WordPressConnection, types: readonly ProbedTy
   const response = await orIfRefused(site.call('GET', 'wp/v2/search', { query }), undefined);
   for (const { id, subtype, title } of response ? recordsOf(response) : []) add(id, subtype, title);
   return { typeById, titleById };
-}
-
-/** The integers of a value that may be ids of records. */
-export function idsIn(value: unknown): number[] {
-  if (Array.isArray(value)) return value.flatMap(idsIn);
-  if (isObject(value)) return idsIn(value.ID ?? value.id);
-  if (typeof value === 'string' && /^\d{1,9}(,\s*\d{1,9})*$/.test(value)) return value.split(',').map(Number);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
 function stringList(value: unknown): string[] {
@@ -248,7 +186,7 @@ interface PostType {
  * Gives the number fields of the types the type `number`. Changes nothing if the account may not see the
  * types of fields.
  */
-export async function addPodsNumbers({ call }: WordPressConnection, types: readonly PostType[]): Promise<void> {
+export async function addPodsNumbers({ call }: RestConnection, types: readonly PostType[]): Promise<void> {
   const query = { include_fields: 1 };
   const response = await orIfRefused(call('GET', 'pods/v1/pods', { query }), undefined);
   for (const pod of objects(objectOrEmpty(response?.json).pods)) {

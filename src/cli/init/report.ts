@@ -7,26 +7,42 @@ import type { JsonObject } from '../../model/json.ts';
 import type { EventRecord, Site, SiteSettings } from '../../model/records.ts';
 import { PUBLIC_VISIBILITIES } from '../../store/filters.ts';
 import { openReplica } from '../../store/replica.ts';
-import { pluralized } from '../check/checks.ts';
-import { formatSample } from '../field-samples.ts';
-import type { SampledRecords } from '../sample-records.ts';
-import { columns, wrapText } from '../table.ts';
-import { advise } from './advice.ts';
-import type { ProbedSite } from './probe.ts';
+import { formatSample, type SampledRecords } from '../samples.ts';
+import { columns, pluralized, wrapText } from '../table.ts';
+import { unreadableFields } from './dates.ts';
+import { OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
 import type { Proposal } from './propose.ts';
-import { unreadableFields } from './propose-dates.ts';
+import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 const SHOWN_FIELDS = 12;
 const WIDTH = 116;
 const PREVIEW_COUNT = 3;
 
-export function siteLines({ url, name, timezone, settings, account, plugins, types }: ProbedSite): string[] {
+const NO_ACCOUNT = [
+  'Account     none: only public records are readable. With a user and an application password the replica also has drafts',
+  '            and private records, and lists for staff are exact; to an administrator the site also shows its active plugins.',
+];
+const PAYLOAD_ACCOUNT =
+  'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.';
+/** How to name the dates of a type, after `--event-type BASE`. */
+export const OTHER_EVENTS =
+  '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
+const NO_EVENT =
+  'Make one in the CMS, and run the same init with --force: it takes the form of each field from the values, and shows the event.';
+const OWN_TYPES = `To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
+
+export function siteLines({ cms, url, name, timezone, settings, account, plugins, types }: ProbedSite): string[] {
+  const roles = account && `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`;
+  if (cms === 'payload')
+    return [
+      `Site        ${url}, Payload`,
+      roles ?? `Account     none: only public records are readable. ${PAYLOAD_ACCOUNT}`,
+      `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ')}`,
+    ];
   const content = types.filter(({ base }) => base !== 'posts' && base !== 'pages');
   return [
     `Site        ${name} (${url}), time zone ${timezone}`,
-    account
-      ? `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`
-      : 'Account     none: only public records are readable. With a user and an application password the replica also has drafts\n            and private records, and lists for staff are exact; to an administrator the site also shows its active plugins.',
+    ...(roles === undefined ? NO_ACCOUNT : [roles]),
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
     ...(account && !plugins ? ['Plugins     not shown to this account; to an administrator they are'] : []),
     ...currencyLines(settings),
@@ -85,7 +101,7 @@ export function previewLines(
   if (needsPlugin && origin !== 'own-types')
     return ['The site does not show the dates of its events yet: the companion plugin opens them.'];
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
-  if (count === 0) return ['There is no event to read yet.', ...(needsPlugin ? [] : [advise('no-event')])];
+  if (count === 0) return ['There is no event to read yet.', ...(needsPlugin ? [] : [NO_EVENT])];
   return [`The mapping can read the start of none of the ${count} newest events.`];
 }
 
@@ -142,37 +158,54 @@ function eventLines(event: JsonObject): string[] {
  * For types that look like events, or that the operator named, and have no start: their fields, and how to
  * name the right one.
  */
-export function missingDatesLines(site: ProbedSite, bases: readonly string[]): string[] {
-  return bases.flatMap((base) => {
-    const type = site.types.find((each) => each.base === base);
-    const fields = (type?.fields ?? []).filter(({ path }) => path !== 'menu_order' && !type?.termBases.includes(path));
-    const shown = fields
-      .slice(0, SHOWN_FIELDS)
-      .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
-    const [unreadable] = unreadableFields(fields);
-    const advice = unreadable
-      ? [advise('date-format', [base, unreadable.path])]
-      : [
-          advise('name-dates', base),
-          ...(fields.some(({ path }) => path.startsWith('acf.')) ? [] : [advise('show-acf')]),
-        ];
+export function missingDatesLines(
+  site: ProbedSite,
+  wanted: string | undefined,
+  eventTypes: readonly ProbedType[],
+): string[] {
+  const types = wanted === undefined ? eventTypes : [typeAt(site, wanted)!];
+  if (site.cms === 'payload')
     return [
-      `The collection ${base} (${pluralized(type?.total ?? 0, 'record')}) shows no field that ${unreadable ? 'init can read as a date' : 'looks like a date'}.`,
-      fields.length > 0
-        ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
-        : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-      ...advice.flatMap((each) => wrapText(each, WIDTH).map((line) => `  ${line}`)),
+      'No collection has a field that looks like the start of an event.',
+      '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.',
     ];
-  });
+  return [...types.flatMap(withoutDates), `  ${OWN_TYPES}`];
 }
 
-/** What `init` assumed because it did not ask, each with the option to change it. */
-export function assumptionLines({ openQuestions, eventTypes }: Proposal): string[] {
-  const bases = eventTypes.map(({ base }) => base);
-  const assumptions: Record<Proposal['openQuestions'][number], string> = {
-    dateOrder: advise('date-order'),
-    seconds: advise('seconds'),
-    eventType: advise('events-among', bases),
-  };
-  return openQuestions.map((question) => `Assumed     ${assumptions[question]}`);
+function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
+  const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
+  const shown = fields
+    .slice(0, SHOWN_FIELDS)
+    .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
+  const [unreadable] = unreadableFields(fields);
+  const hasAcf = fields.some(({ path }) => path.startsWith('acf.'));
+  const advice = unreadable
+    ? [
+        `If ${unreadable.path} holds the date, say its form: --event-type ${base} --field event.start_date=${unreadable.path} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`,
+      ]
+    : [
+        `Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it.`,
+        ...(hasAcf ? [] : ['For Advanced Custom Fields switch on "Show in REST API" in the field group.']),
+      ];
+  return [
+    `The collection ${base} (${pluralized(total, 'record')}) shows no field that ${unreadable ? 'init can read as a date' : 'looks like a date'}.`,
+    fields.length > 0
+      ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
+      : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
+    ...advice.flatMap((each) => wrapText(each, WIDTH).map((line) => `  ${line}`)),
+  ];
+}
+
+/** Why the site is refused, and what else is possible. `names`: of plugins that may have its events. */
+export function refusalLines(plugins: readonly UnsupportedPlugin[], names: readonly string[]): string[] {
+  const elsewhere =
+    plugins.length > 0
+      ? 'To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.'
+      : `The events of this site may be in ${names.join(', ')}: it shows none to the REST API. If they are posts, run init again with --event-type posts --field event.start_date=meta.KEY. If they have a type of their own, open it as docs/mapping-tutorial.md tells ("3. Open the type to the REST API"), and run init again. If they are in database tables of the plugin, the gateway cannot serve them.`;
+  return [
+    ...plugins.flatMap(({ title, reason }) =>
+      wrapText(`This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`, WIDTH),
+    ),
+    ...[elsewhere, OWN_TYPES].flatMap((advice) => wrapText(advice, WIDTH).map((line) => `  ${line}`)),
+  ];
 }

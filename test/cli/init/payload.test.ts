@@ -105,7 +105,7 @@ describe('init with Payload', () => {
     const { source } = loadMapping(config.mapping);
     expect(source.upstream).to.equal('payload');
     expect(source.payload).to.deep.equal({ timezone: 'Europe/Vienna', media: 'pictures', users: 'members' });
-    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' };
     expect(source.event).to.deep.equal({
       collection: 'gigs',
       fields: {
@@ -221,7 +221,7 @@ describe('init with Payload', () => {
       expect(source.venue?.collection).to.equal('spots');
       return source.event.fields;
     };
-    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' };
     const named = {
       start_date: { at: 'go', as },
       venue: { at: 'spot', as: { ids: 'one' } },
@@ -231,13 +231,14 @@ describe('init with Payload', () => {
     const end = { end_date: { at: 'stop', as } };
     expect(await eventFields(['event.end_date=stop'])).to.deep.include({ ...named, ...end });
     expect(printed.join('\n')).to.match(/start_date +2033-03-04 16:00:00/);
-    expect(await eventFields([])).to.deep.include({ ...named, end_date: { at: 'go', as, readOnly: true } });
-    const { 'venue-type': __, ...unnamed } = names;
-    const failure = await run({ anonymous: true, ...unnamed, field } as never).catch((error: unknown) => error);
+    // The other date, which is never before the start.
+    expect(await eventFields([])).to.deep.include({ ...named, ...end });
+    const unknown = [...field, 'event.organizer=spot'];
+    const failure = await run({ anonymous: true, ...names, field: unknown } as never).catch((error: unknown) => error);
     expect(failure)
       .to.be.instanceOf(ConfigError)
       .and.to.have.property('message')
-      .that.matches(/^--field event\.venue=spot: .* kind venue/);
+      .that.matches(/^--field event\.organizer=spot: .* kind organizer/);
   });
 
   it('takes one path for a date', async () => {
@@ -260,7 +261,7 @@ describe('init with Payload', () => {
     const nameIn = () => loadMapping(join(folder, 'made/mapping.json')).source.payload?.name;
     await run({ anonymous: true, name: 'Gullhaven' });
     expect(nameIn()).to.equal('Gullhaven');
-    const ask = { name: async () => 'Events in the harbour', write: async () => true } as unknown as Questions;
+    const ask = { text: async () => 'Events in the harbour', confirm: async () => true } as unknown as Questions;
     const options = parseInitOptions({ out: join(folder, 'made'), anonymous: true, force: true }, [url], {});
     await init(options, { print: () => undefined, ask });
     expect(nameIn()).to.equal('Events in the harbour');

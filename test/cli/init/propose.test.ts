@@ -1,9 +1,10 @@
 // The mapping that `init` proposes: generated from the fields of a site, or the preset of its plugin.
 
 import { expect } from 'chai';
-import { pathsOf } from '../../../src/cli/field-samples.ts';
-import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
-import { findEventTypes, propose, proposeOwnTypes } from '../../../src/cli/init/propose.ts';
+import { sourceFields } from '../../../src/cli/init/probe.ts';
+import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
+import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
+import { pathsOf } from '../../../src/cli/samples.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
@@ -28,6 +29,7 @@ function type(name: string, base: string, records: Json[], meta: Record<string, 
 
 function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
   return {
+    cms: 'wordpress',
     url: 'http://site.example',
     name: 'Town',
     timezone: 'America/New_York',
@@ -41,6 +43,7 @@ function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
   };
 }
 
+const openIn = (facts: ProbedSite, decisions = {}) => propose(facts, decisions)?.open.map(({ text }) => text);
 const fieldsOf = (facts: ProbedSite, decisions = {}) => propose(facts, decisions)?.mapping.event.fields;
 
 describe('a generated mapping', () => {
@@ -249,14 +252,14 @@ describe('a generated mapping', () => {
 
   it('has an open question if samples are ambiguous, and follows the decision', () => {
     const ambiguous = site([type('gig', 'gigs', [{ id: 1, meta: { start: '03/04/2031 7:30 pm' } }])]);
-    expect(propose(ambiguous)?.openQuestions).to.deep.equal(['dateOrder']);
+    expect(openIn(ambiguous)).to.deep.equal(['In which order is 03/04/2031 7:30 pm?']);
     expect(fieldsOf(ambiguous, { dateOrder: 'mdy' })?.start_date).to.deep.equal({
       at: 'meta.start',
       as: { 'local-datetime': 'm/d/Y g:i a' },
     });
     const seconds = site([type('gig', 'gigs', [{ id: 1, meta: { start: 1935430200 } }])]);
-    expect(propose(seconds)?.openQuestions).to.deep.equal(['seconds']);
-    expect(propose(seconds, { seconds: 'wall' })?.openQuestions).to.deep.equal([]);
+    expect(openIn(seconds)).to.deep.equal(['The dates are seconds since 1970. What do they count?']);
+    expect(openIn(seconds, { seconds: 'wall' })).to.deep.equal([]);
     expect(fieldsOf(seconds, { seconds: 'wall' })?.start_date).to.deep.equal({
       at: 'meta.start',
       as: { unix: { wallClockAsUtc: true } },
@@ -317,7 +320,7 @@ describe('a generated mapping', () => {
   });
 
   it('says of a date without a time of day how to name both', () => {
-    const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25', opening: '19:30' } }])]);
+    const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25', opening: 'in the evening' } }])]);
     const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day' } };
     const reason = propose(facts, decisions)?.fields.find(({ field }) => field === 'start_date')?.reason;
     expect(reason).to.include('name both: meta.day,PATH');
@@ -449,11 +452,5 @@ describe('a preset', () => {
     const manager = propose(site([], { plugins: ['akismet', 'events-manager'] }));
     expect(manager?.preset).to.equal('events-manager');
     expect(manager?.reason).to.contain('plugin events-manager');
-  });
-
-  it('of the companion plugin’s own types is for a site without events', () => {
-    const nothing = proposeOwnTypes(loadMapping('wordpress-meta').source);
-    expect(nothing.preset).to.equal('wordpress-meta');
-    expect(nothing.needsPlugin).to.equal(true);
   });
 });

@@ -1,9 +1,10 @@
 // The codecs that `init` proposes for typed fields of Advanced Custom Fields and Pods.
 
 import { expect } from 'chai';
-import { addPodsNumbers, type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
+import { addPodsNumbers, sourceFields } from '../../../src/cli/init/probe.ts';
 import { propose } from '../../../src/cli/init/propose.ts';
-import type { WordPressConnection } from '../../../src/cli/open-site.ts';
+import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
+import type { RestConnection } from '../../../src/cli/open-site.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 
 type Json = Record<string, unknown>;
@@ -15,6 +16,7 @@ function type(name: string, base: string, record: Json, schema: Json = {}): Prob
 }
 
 const site = (types: ProbedType[]): ProbedSite => ({
+  cms: 'wordpress',
   url: 'http://site.example',
   name: 'Town',
   timezone: 'Europe/Paris',
@@ -61,7 +63,7 @@ describe('a proposal for typed fields', () => {
 
   const podsEvent = () =>
     type('event', 'events', { start_date: '2031-05-01 19:30:00', end_date: '2031-05-01 21:00:00', cost: '12.50' });
-  const pods = (fields: Json[]): WordPressConnection =>
+  const pods = (fields: Json[]): RestConnection =>
     ({ call: async () => ({ json: { pods: [{ name: 'event', fields }, { name: 'other' }, null] } }) }) as never;
   const costOf = (event: ProbedType) => propose(site([event]))?.mapping.event.fields?.cost;
 

@@ -9,8 +9,8 @@ import { CmsRejected } from '../../../errors.ts';
 import type { KindMapping, Mapping } from '../../../mapping/mapping.ts';
 import { isObject } from '../../../model/json.ts';
 import { isPostKind, type Kind } from '../../../model/records.ts';
-import { listPath, pathsOf, valueAtPath } from '../../field-samples.ts';
 import { openPayloadSite, orIfRefused, type PayloadConnection } from '../../open-site.ts';
+import { listPath, pathsOf, valueAtPath } from '../../samples.ts';
 import {
   type Check,
   type CheckContext,

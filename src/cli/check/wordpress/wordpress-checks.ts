@@ -9,9 +9,8 @@ import type { KindMapping } from '../../../mapping/mapping.ts';
 import { metaKeys } from '../../../mapping/meta-keys.ts';
 import { type EventRecord, type Kind, PLURALS } from '../../../model/records.ts';
 import { formatWallTime } from '../../../time/wall-time.ts';
-import { pathsOf, valueAtPath } from '../../field-samples.ts';
-import { basicAuth, openSite, orIfRefused, type WordPressConnection } from '../../open-site.ts';
-import { readOldestEvents } from '../../sample-records.ts';
+import { basicAuth, openSite, orIfRefused, type RestConnection } from '../../open-site.ts';
+import { pathsOf, readOldestEvents, valueAtPath } from '../../samples.ts';
 import type { Advice } from '../advice.ts';
 import {
   type ChangedValue,
@@ -56,7 +55,7 @@ export function openWordPressChecks(config: Config): CmsChecks {
 const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
 
 const readByPlugin =
-  ({ call }: WordPressConnection): NonNullable<CmsChecks['readByPlugin']> =>
+  ({ call }: RestConnection): NonNullable<CmsChecks['readByPlugin']> =>
   async ({ kind }, id, { source }) => {
     const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
     if (api === undefined) return undefined;
@@ -67,7 +66,7 @@ const readByPlugin =
 /** The companion plugin has a route in it, so the site's index names it. */
 const COMPANION_NAMESPACE = 'calendar-gateway/v1';
 
-const companionPlugin = ({ call }: WordPressConnection): Check => ({
+const companionPlugin = ({ call }: RestConnection): Check => ({
   area: 'site',
   name: 'companion plugin',
   isRequired: true,
@@ -104,7 +103,7 @@ async function missingWithoutPlugin({ kinds, mapping, connection, collectionInfo
   return missing;
 }
 
-const wrongLogins = ({ call }: WordPressConnection): Check => ({
+const wrongLogins = ({ call }: RestConnection): Check => ({
   area: 'gateway',
   name: 'wrong logins',
   async run({ pluginOptions }) {

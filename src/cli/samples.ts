@@ -1,9 +1,11 @@
-// Reads a few records of each kind from a site through a mapping, as the sync would.
+// A few records of each kind, read from a site through a mapping as the sync would, and the values that they hold.
 
 import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection } from '../cms/port.ts';
 import { settingsOf } from '../cms/wordpress/record-form.ts';
+import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
 import { ANY_STATUS, type CalendarRecord, type EventRecord, type Kind, type Site } from '../model/records.ts';
 import { PUBLIC_SCOPE, type Scope } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
@@ -93,4 +95,38 @@ export async function readLinkTables(
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
   }
   return tables as LinkTables;
+}
+
+const SHOWN_CHARACTERS = 40;
+
+/** The paths that a field reads. */
+export function pathsOf(field: string | FieldSpec | undefined): string[] {
+  if (field === undefined) return [];
+  if (typeof field === 'string') return [field];
+  if (field.embedded) return Object.values(field.embedded);
+  const location: string | LocationSpec = field.read ?? field;
+  if (typeof location === 'string') return [location];
+  if (location.parts) return location.parts.map(({ at }) => at);
+  return location.at === undefined ? [] : [location.at];
+}
+
+/** The places from which the field is read, each with a format of its own; undefined if it is read from one. */
+export function partsOf(field: string | FieldSpec): DatePartSpec[] | undefined {
+  const location = typeof field === 'string' ? field : (field.read ?? field);
+  return typeof location === 'string' ? undefined : location.parts;
+}
+
+export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
+  const path = parsePath(text);
+  return path && valueAt(cmsRecord, path);
+}
+
+/** `venue[0].ID` -> `venue`: a list may be empty. */
+export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;
+
+/** A value as an example in a message; of a path that the record lacks: `nothing`. */
+export function formatSample(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 1)}…` : text;
 }

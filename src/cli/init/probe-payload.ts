@@ -4,21 +4,12 @@
 // a caller with limited permissions, such as a visitor, also their fields (observed on 3.90.2). The records show
 // the rest.
 
-import { type CmsClient, createCmsClient } from '../../../cms/client.ts';
-import { CmsUnavailable } from '../../../errors.ts';
-import { isObject, type JsonObject } from '../../../model/json.ts';
-import { trimCharactersEnd } from '../../../text/text.ts';
-import { SAMPLE_SIZE } from '../../sample-records.ts';
-import type { ProbedSite, ProbedType, SourceField } from '../probe.ts';
-
-/** What init proposes a mapping from: the collections of a Payload site as types. */
-export interface PayloadSite extends ProbedSite {
-  /** Slugs of the collections of accounts, if the caller has one, and of images. */
-  users: string | undefined;
-  media: string | undefined;
-  /** Slugs of the collections with drafts. */
-  withDrafts: ReadonlySet<string>;
-}
+import { type CmsClient, createCmsClient } from '../../cms/client.ts';
+import { CmsUnavailable } from '../../errors.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { trimCharactersEnd } from '../../text/text.ts';
+import { SAMPLE_SIZE } from '../samples.ts';
+import { addValue, type ProbedSite, type ProbedType, type SourceField } from './site.ts';
 
 const MAX_COLLECTIONS = 50;
 /** Payload's own collections and fields. */
@@ -30,7 +21,7 @@ const OWN_FIELDS = new Set(['id', '_status', 'createdAt', 'updatedAt', 'deletedA
  * @param login returns the `Authorization` header of an account
  * @throws CmsUnavailable if the site does not answer
  */
-export async function probePayload(url: string, login: (() => string) | undefined): Promise<PayloadSite | undefined> {
+export async function probePayload(url: string, login: (() => string) | undefined): Promise<ProbedSite | undefined> {
   const address = new URL(url);
   const client = createCmsClient({ origin: address, observe: () => undefined, limits: {} });
   const path = trimCharactersEnd(address.pathname, '/');
@@ -53,6 +44,7 @@ export async function probePayload(url: string, login: (() => string) | undefine
     }
     const account = credentials === undefined ? undefined : await readAccount(client, api, credentials);
     return {
+      cms: 'payload',
       url: trimCharactersEnd(url, '/'),
       name: address.host,
       timezone: 'UTC',
@@ -62,9 +54,7 @@ export async function probePayload(url: string, login: (() => string) | undefine
       types: types.filter(({ base, fields }) => base !== account?.users && !isUpload(fields)),
       taxonomies: [],
       typeById: {},
-      users: account?.users,
-      media: types.find(({ fields }) => isUpload(fields))?.base,
-      withDrafts,
+      payload: { users: account?.users, media: types.find(({ fields }) => isUpload(fields))?.base, withDrafts },
     };
   } finally {
     await client.close();
@@ -110,13 +100,7 @@ async function probeCollection(
   const fields = new Map<string, SourceField>();
   for (const name of [...names, ...samples.flatMap((sample) => Object.keys(sample))])
     if (!OWN_FIELDS.has(name)) fields.set(name, { path: name, type: undefined, values: [] });
-  for (const sample of samples)
-    for (const field of fields.values()) {
-      const value = sample[field.path];
-      const isEmpty =
-        value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
-      if (!isEmpty) field.values.push(value);
-    }
+  for (const sample of samples) for (const field of fields.values()) addValue(field, sample[field.path]);
   return {
     type: slug,
     base: slug,

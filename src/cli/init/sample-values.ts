@@ -1,9 +1,9 @@
-// Infers codecs from sample values: the format of a date or time, the two values of a boolean, the form of ids.
+// What sample values say: the format of a date or time, the two values of a boolean, the form of ids.
 
 import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
 import { isObject } from '../../model/json.ts';
-import { idsIn, type SourceField } from './probe.ts';
+import type { SourceField } from './site.ts';
 
 export interface InferredDate {
   /** The codec in the mapping; undefined for the default format. */
@@ -13,6 +13,8 @@ export interface InferredDate {
   /** Of a count since 1970. */
   unit?: 'seconds' | 'milliseconds';
   hasTime: boolean;
+  /** The value as a text that sorts by time. */
+  read(value: unknown): string;
   /** The same with day and month exchanged, if that fits every sample too. */
   alternative?: InferredDate;
 }
@@ -50,7 +52,8 @@ export function inferDate(values: readonly unknown[], named?: string): InferredD
   if (isUnix || values.every((value) => isCount(value, 1000))) {
     const options = { ...(asText && { asText }), ...(!isUnix && { milliseconds: true }) };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
-    return { as, format: 'unix', unit: isUnix ? 'seconds' : 'milliseconds', hasTime: true };
+    const read = (value: unknown) => String(value).padStart(13, '0');
+    return { as, format: 'unix', unit: isUnix ? 'seconds' : 'milliseconds', hasTime: true, read };
   }
   if (!asText) return undefined;
   const formats = candidateFormats(texts[0] ?? '').filter((format) => matchesAll(format, texts));
@@ -106,10 +109,13 @@ function wordFormat(token: string, month: string): string | undefined {
   return /^[\s!-/:-@[\]_|~]$/.test(token) ? token : undefined;
 }
 
-function matchesAll(format: string, texts: readonly string[]): boolean {
+function readerOf(format: string): (text: unknown) => string {
   const compiled = parseDateFormat(format);
-  const read = (text: string) =>
-    typeof compiled === 'string' || compiled.writeOnly ? '' : (compiled.read(text) ?? '');
+  return (text) => (typeof compiled === 'string' || compiled.writeOnly ? '' : (compiled.read(String(text)) ?? ''));
+}
+
+function matchesAll(format: string, texts: readonly string[]): boolean {
+  const read = readerOf(format);
   return texts.every((text) => read(text) > '1970' && read(text) < '2100');
 }
 
@@ -127,7 +133,7 @@ function inferredDate(format: string, texts: readonly string[]): InferredDate {
   const isUtc = /\\(Z|C|G\\M\\T)$/.test(format) || texts.every((text) => /\+00:?00$/.test(text));
   const as = isUtc ? { 'utc-datetime': format } : { 'local-datetime': format };
   const hasTime = typeof compiled !== 'string' && compiled.hasTime;
-  return { as: format === DEFAULT_FORMAT ? undefined : as, format, hasTime };
+  return { as: format === DEFAULT_FORMAT ? undefined : as, format, hasTime, read: readerOf(format) };
 }
 
 /** The format of a time of day, as in PHP's `date()`. */
@@ -157,6 +163,14 @@ export interface InferredIds {
   /** Undefined for an array of ids. */
   as: CodecSpec | undefined;
   ids: number[];
+}
+
+/** The integers of a value that may be ids of records. */
+export function idsIn(value: unknown): number[] {
+  if (Array.isArray(value)) return value.flatMap(idsIn);
+  if (isObject(value)) return idsIn(value.ID ?? value.id);
+  if (typeof value === 'string' && /^\d{1,9}(,\s*\d{1,9})*$/.test(value)) return value.split(',').map(Number);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
 /** The form of the ids in a field; undefined if a value is not an id. */

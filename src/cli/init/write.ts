@@ -5,12 +5,11 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError } from '../../errors.ts';
-import type { Mapping } from '../../mapping/mapping.ts';
+import { compileMapping } from '../../mapping/compile.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
 import { makeDirectory } from '../../store/data-dir.ts';
 import { SITE_PLUGINS } from '../plugin/site-plugin.ts';
 import { programName } from '../program-name.ts';
-import { advise } from './advice.ts';
 import type { InitOptions } from './options.ts';
 import type { Proposal } from './propose.ts';
 
@@ -38,7 +37,6 @@ const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
 
 export function outputFiles(
   url: string,
-  mapping: Mapping,
   proposal: Proposal,
   { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
   account: ServiceAccount | undefined,
@@ -69,6 +67,7 @@ export function outputFiles(
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
   if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
+    const mapping = compileMapping(proposal.mapping, 'proposal');
     const { fileName, text } = SITE_PLUGINS[mapping.cms];
     const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
@@ -125,7 +124,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
     throw new ConfigError(
       folder,
       `${existing.map(({ name }) => name).join(', ')} exist${existing.length > 1 ? '' : 's'} already`,
-      advise('other-folder'),
+      'Name another folder with --out, or overwrite with --force.',
     );
   try {
     makeDirectory(resolve(folder));
@@ -139,7 +138,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new ConfigError(folder, `cannot be written (${code ?? message})`, advise('writable-folder'));
+    throw new ConfigError(folder, `cannot be written (${code ?? message})`, 'Name another folder with --out.');
   }
 }
 
@@ -189,7 +188,7 @@ function toEnvironmentText(values: Record<string, string | undefined>): string {
       throw new ConfigError(
         name,
         'holds a quotation mark, backslash, dollar or line break',
-        advise('secret-in-environment'),
+        'An application password has none of these; set this one in the environment yourself.',
       );
     return [`${name}="${value}"`];
   });

@@ -1,8 +1,8 @@
-// Codecs inferred from sample values: dates, times of day, booleans, ids.
+// What sample values say: the form of dates, times of day, booleans and ids.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inferBoolean, inferDate, inferIds, inferTimeFormat } from '../../../src/cli/init/infer-codecs.ts';
+import { inferBoolean, inferDate, inferIds, inferTimeFormat } from '../../../src/cli/init/sample-values.ts';
 import { parseDateFormat } from '../../../src/mapping/date-format.ts';
 
 const field = (values: unknown[], type?: string) => ({ path: 'meta.x', type, values });
