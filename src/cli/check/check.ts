@@ -4,36 +4,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
-import type { CmsName } from '../../mapping/mapping-file.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
 import type { Kind } from '../../model/records.ts';
 import { orIfRefused, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import { type CheckRow, renderTable } from '../table.ts';
-import { COMMON_ROWS } from './advice.ts';
 import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
 import { LIST_CHECKS } from './lists.ts';
-import { openPayloadChecks } from './payload/payload-checks.ts';
+import { openPayloadChecks } from './payload.ts';
 import { ACCOUNT_CHECKS, GATEWAY_CHECKS, SITE_CHECKS } from './site.ts';
 import { listenForWebhooks } from './webhooks.ts';
-import { openWordPressChecks } from './wordpress/wordpress-checks.ts';
-import { WRITE_CHECKS } from './writes.ts';
+import { openWordPressChecks } from './wordpress.ts';
+import { WRITE_CHECK } from './writes.ts';
 
-const OPENERS: Readonly<Record<CmsName, (config: Config, mapping: Mapping) => CmsChecks>> = {
-  wordpress: openWordPressChecks,
-  payload: openPayloadChecks,
-};
+const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
-const checksOf = ({ siteChecks, accountChecks, listChecks, gatewayChecks }: CmsChecks): Check[] => [
-  ...[...SITE_CHECKS, ...siteChecks],
-  ...[...ACCOUNT_CHECKS, ...accountChecks],
-  ...[...LIST_CHECKS, ...listChecks],
-  ...FIELD_CHECKS,
-  ...WRITE_CHECKS,
-  ...[...gatewayChecks, ...GATEWAY_CHECKS],
+const checksOf = ({ accountChecks, listChecks, gatewayChecks }: CmsChecks): Check[] => [
+  ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...accountChecks, ...LIST_CHECKS, ...listChecks],
+  ...[...FIELD_CHECKS, WRITE_CHECK, ...gatewayChecks, ...GATEWAY_CHECKS],
 ];
 const WIDTH = 120;
 
@@ -67,14 +58,16 @@ async function runChecks(
   wait: (ms: number) => Promise<unknown>,
 ): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
+  const advice = 'Correct their names, or remove them: docs/configuration.md lists every variable.';
   const warn = (message: string) =>
-    void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice: COMMON_ROWS.variables() });
+    void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.cms](config, mapping);
   const { connection } = cms;
+  const { credentials } = connection;
   const pluginOptions = pluginOptionsOf(file, config);
-  const webhooks = write ? await listenForWebhooks(config, cms.advise, { pluginOptions, wait }) : undefined;
+  const webhooks = write ? await listenForWebhooks(config, cms.words, { pluginOptions, wait }) : undefined;
   try {
     const site = await readSite(connection);
     const context: CheckContext = {
@@ -87,11 +80,10 @@ async function runChecks(
       site,
       webhooks,
       unlisted: new Set(),
-      account: once(() => connection.cms.account({ credentials: connection.credentials })),
-      collectionInfo: oncePerKind((kindMapping) => {
-        const { credentials } = connection;
-        return orIfRefused(connection.cms.collectionInfo(kindMapping, { credentials }), undefined);
-      }),
+      account: once(() => connection.cms.account({ credentials })),
+      collectionInfo: once((kindMapping: KindMapping<Kind>) =>
+        orIfRefused(connection.cms.collectionInfo(kindMapping, { credentials }), undefined),
+      ),
       records: once(() => readSampleRecords(connection, mapping, site)),
     };
     for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
@@ -102,7 +94,7 @@ async function runChecks(
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.cms);
+    throw siteError(error, config.upstream.url, credentials !== undefined, 'settings', mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();
@@ -117,21 +109,12 @@ function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }:
   return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
 }
 
-function oncePerKind<T>(
-  load: (kindMapping: KindMapping<Kind>) => Promise<T>,
-): (kindMapping: KindMapping<Kind>) => Promise<T> {
-  const results = new Map<Kind, Promise<T>>();
-  return (kindMapping) => {
-    const result = results.get(kindMapping.kind) ?? load(kindMapping);
-    results.set(kindMapping.kind, result);
-    return result;
-  };
-}
-
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= load();
+/** Loads once for each argument. */
+function once<T, A extends unknown[]>(load: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  const results = new Map<unknown, Promise<T>>();
+  return (...args) => {
+    const result = results.get(args[0]) ?? load(...args);
+    results.set(args[0], result);
     return result;
   };
 }

@@ -1,25 +1,29 @@
-// What a check is, what it works with, and the findings that it returns.
+// What a check is, what it works with, and the findings that it returns: a state, a message, and what to do about it.
 
 import type { Account, ActionPermissions, CollectionInfo } from '../../cms/port.ts';
 import type { Config } from '../../config-schema.ts';
+import type { CmsRejected } from '../../errors.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { SiteConnection } from '../open-site.ts';
+import type { RestConnection } from '../open-site.ts';
 import type { SampledRecord, SampledRecords } from '../samples.ts';
 import type { RowState } from '../table.ts';
-import type { Advice, Advise, SharedRows } from './advice.ts';
-import type { Values } from './trial-values.ts';
 
-export interface WebhookListener {
-  /** A record of the kind was written, which must send a webhook that names its collection. */
-  wrote(kind: Kind, collection: string): void;
-  /** Waits a little for webhooks that are still on their way. */
-  finding(): Promise<Finding>;
-  close(): void;
+export interface Finding {
+  name?: string;
+  state: RowState;
+  message: string;
+  /** What the operator can do about it. */
+  advice?: string;
 }
+
+export const ok = (message: string): Finding => ({ state: 'ok', message });
+/** A warning and a failure always come with advice. */
+export const warn = (message: string, advice: string): Finding => ({ state: 'warn', message, advice });
+export const fail = (message: string, advice: string): Finding => ({ state: 'fail', message, advice });
 
 export interface Check {
   area: string;
@@ -31,6 +35,14 @@ export interface Check {
   run(context: CheckContext): Promise<Finding | Finding[]>;
 }
 
+export interface WebhookListener {
+  /** A record of the kind was written, which must send a webhook that names its collection. */
+  wrote(kind: Kind, collection: string): void;
+  /** Waits a little for webhooks that are still on their way. */
+  finding(): Promise<Finding>;
+  close(): void;
+}
+
 export interface CheckContext {
   config: Config;
   mapping: Mapping;
@@ -38,13 +50,10 @@ export interface CheckContext {
   pluginOptions: string;
   kinds: readonly KindMapping<Kind>[];
   cms: CmsChecks;
-  connection: SiteConnection;
+  connection: RestConnection;
   site: Site;
   webhooks: WebhookListener | undefined;
-  /**
-   * Kinds whose list failed or is missing, which the check of lists adds: other checks of them would fail for
-   * the same reason.
-   */
+  /** Kinds whose list failed or is missing: other checks of them would fail for the same reason. */
   unlisted: Set<Kind>;
   /** The service account, read once. Throws `CmsRejected`. */
   account(): Promise<Account>;
@@ -70,22 +79,36 @@ export interface MappedField {
 /** A value that was sent and that reads back as another. */
 export interface ChangedValue {
   kindMapping: KindMapping<Kind>;
-  /** Of the API. */
-  name: string;
   path: string;
   /** The site has its value from before the write. */
   isLost: boolean;
   message: string;
 }
 
+/** How the operator does in this CMS what several checks advise. */
+export interface CmsWords {
+  /** Where records are edited. */
+  admin: string;
+  account: string;
+  timeZone: string;
+  /** Why the collection is not there, and how to show it. `options`: those of the `plugin` command. */
+  collection(options: string): string;
+  hiddenRecords: string;
+  occurrences(options: string): string;
+  createRefused: string;
+  permissions(missing: readonly string[]): string;
+  rejected(error: CmsRejected): string;
+  /** Make the plugin of the site, and put it where it belongs. */
+  plugin(options: string): string;
+}
+
 /** What is particular to one CMS: everything else is the same for all. */
 export interface CmsChecks {
-  connection: SiteConnection;
-  advise: Advise<SharedRows>;
+  connection: RestConnection;
+  words: CmsWords;
   /** Of any response of the site, to a visitor if it answers visitors. */
   headers(): Promise<Readonly<Record<string, string | undefined>>>;
   /** Its own checks, which run after those of every CMS in the same part. */
-  siteChecks: readonly Check[];
   accountChecks: readonly Check[];
   listChecks: readonly Check[];
   gatewayChecks: readonly Check[];
@@ -96,7 +119,7 @@ export interface CmsChecks {
   /** What else the site tells of a kind's fields. */
   judgeFields?(kindMapping: KindMapping<Kind>, context: CheckContext): Promise<Finding[]>;
   /** What a new record must have besides its title and status. */
-  draftOf(kind: Kind): Values;
+  draftOf?(kind: Kind): Record<string, unknown>;
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /** The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none. */
@@ -109,19 +132,6 @@ export interface CmsChecks {
   judgeChange(change: ChangedValue, context: CheckContext): Promise<Finding | undefined>;
 }
 
-export interface Finding {
-  name?: string;
-  state: RowState;
-  message: string;
-  advice?: Advice;
-}
-
-export const ok = (message: string): Finding => ({ state: 'ok', message });
-/** A warning and a failure always come with advice. */
-export const warn = (message: string, advice: Advice): Finding => ({ state: 'warn', message, advice });
-export const fail = (message: string, advice: Advice): Finding => ({ state: 'fail', message, advice });
-
 /** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */
-export function mappedKinds(mapping: Mapping): KindMapping<Kind>[] {
-  return KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);
-}
+export const mappedKinds = (mapping: Mapping): KindMapping<Kind>[] =>
+  KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);

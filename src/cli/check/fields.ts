@@ -7,6 +7,7 @@ import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/co
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
+import { similarity } from '../names.ts';
 import type { SampledRecord } from '../samples.ts';
 import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../samples.ts';
 import {
@@ -77,7 +78,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
-      context.cms.advise('path', kindMapping.collection, shownFields(records), paths[0]),
+      `Compare the path with what the site sends for ${kindMapping.collection}: ${listKeys(shownFields(records), paths[0])}.`,
     );
 
   const parts = partsOf(spec);
@@ -89,9 +90,12 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   const sample = filled.find(hasValue)?.cmsRecord;
   const exampleOf = (cmsRecord: CmsRecord) => paths.map((each) => formatSample(valueAtPath(cmsRecord, each))).join(' ');
   const example = sample && exampleOf(sample);
-  const codecAdvice = () => context.cms.advise('codec', `${kindMapping.kind}.${name}`, parts !== undefined);
+  const where = parts
+    ? 'Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates)'
+    : 'Give the format in the mapping ("as", see the codecs in docs/mapping.md)';
+  const codecAdvice = `${where}: ${kindMapping.kind}.${name}.`;
   if (filled.length > 0 && readable.length === 0 && !isFlag)
-    return fail(`${path} holds ${example}, which is not readable`, codecAdvice());
+    return fail(`${path} holds ${example}, which is not readable`, codecAdvice);
   if (definition.required && readable.length < records.length) {
     const unreadable = filled.find((each) => !readable.includes(each))?.cmsRecord;
     const such = unreadable ? ` (such as ${exampleOf(unreadable)})` : '';
@@ -101,19 +105,38 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
       }`,
       // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
       unreadable && 2 * readable.length <= filled.length
-        ? codecAdvice()
-        : context.cms.advise('fill-in', filled.length === 0),
+        ? codecAdvice
+        : fillIn(context.cms.words.admin, filled.length === 0),
     );
   }
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
   if (untimed.length > 0)
     return warn(
       `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable (such as ${exampleOf(untimed[0]!.cmsRecord)}): it is taken for midnight`,
-      codecAdvice(),
+      codecAdvice,
     );
   if (records.length === 0) return ok(path);
   const count = `${path}: ${filled.length} of ${records.length} have it`;
   return ok(example === undefined ? count : `${count}, such as ${example}`);
+}
+
+const fillIn = (admin: string, isNowhere: boolean): string =>
+  isNowhere
+    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping-tutorial.md, "1. Find the facts", says how to find it. Otherwise fill them in.`
+    : `Fill it in in ${admin}, or leave these events as they are.`;
+
+const MAX_KEYS = 20;
+const MAX_CHARACTERS = 100;
+/** Anything else could break the line, or look like two names. */
+const PLAIN_NAME = /^[\p{L}\p{N}_.:@$/-]+$/u;
+
+/** `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those most like `name`, and how many more there are. */
+export function listKeys(keys: readonly string[], name = ''): string {
+  const short = keys.map((key) => (key.length > MAX_CHARACTERS ? `${key.slice(0, MAX_CHARACTERS)}…` : key));
+  const alike = (key: string) => similarity(key, name);
+  const shown = keys.length <= MAX_KEYS ? short : short.toSorted((a, b) => alike(b) - alike(a)).slice(0, MAX_KEYS);
+  const more = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : '';
+  return shown.map((key) => (PLAIN_NAME.test(key) ? key : JSON.stringify(key))).join(', ') + more;
 }
 
 /** The fields of a record as the site sends it. */

@@ -9,8 +9,7 @@ import { isTermKind, type Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { listScope } from '../samples.ts';
 import { pluralized } from '../table.ts';
-import type { Advise, SharedRows } from './advice.ts';
-import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
+import { type Check, type CheckContext, type CmsWords, type Finding, fail, ok, warn } from './checks.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
@@ -26,7 +25,7 @@ export const LIST_CHECKS: readonly Check[] = [
       for (const kind of kinds) {
         const name = kind.collection;
         try {
-          const finding = judgeList(cms.advise, kind, await scanList(connection, kind));
+          const finding = judgeList(cms.words, kind, await scanList(connection, kind));
           if (finding.state === 'fail') unlisted.add(kind.kind);
           findings.push({ name, ...finding });
         } catch (error) {
@@ -36,7 +35,10 @@ export const LIST_CHECKS: readonly Check[] = [
             name,
             ...((await isAbsent(connection, kind, error))
               ? missingCollection(kind, context)
-              : fail(`the site refuses the list: ${error.code}, ${error.message}`, cms.advise('list-refused'))),
+              : fail(
+                  `the site refuses the list: ${error.code}, ${error.message}`,
+                  'Let the service account read this collection (account, above), or open it where a plugin or an access function closes it.',
+                )),
           });
         }
       }
@@ -45,7 +47,7 @@ export const LIST_CHECKS: readonly Check[] = [
   },
   {
     area: 'readers',
-    async run({ kinds, cms: { advise }, connection: { cms, credentials } }) {
+    async run({ kinds, connection: { cms, credentials } }) {
       if (credentials === undefined) return [];
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
@@ -57,7 +59,6 @@ export const LIST_CHECKS: readonly Check[] = [
         findings.push({
           name: kind.collection,
           ...judgePublicView(
-            advise,
             ids,
             anonymous?.records.map(({ id }) => Number(id)),
           ),
@@ -72,30 +73,25 @@ export const LIST_CHECKS: readonly Check[] = [
 export const SERIES_CHECK: Check = {
   area: 'lists',
   name: 'series',
-  async run({ cms: { advise }, pluginOptions, mapping, records }) {
+  async run({ cms: { words }, pluginOptions, mapping, records }) {
     if (!mapping.kinds.event.occurrences) return [];
     const events = (await records()).event ?? [];
     return judgeSeries(
-      advise,
       events.map(({ cmsRecord }) => cmsRecord),
-      pluginOptions,
+      words.occurrences(pluginOptions),
       mapping.source.event.occurrences?.note,
     );
   },
 };
 
-export function judgeSeries(
-  advise: Advise<SharedRows>,
-  events: readonly CmsRecord[],
-  pluginOptions: string,
-  note?: string,
-): Finding[] {
+/** `showOccurrences`: how the site comes to send them. */
+export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
     return [
       warn(
         'the site does not send the occurrences of series: the gateway lists the first occurrence only',
-        advise('series-missing', pluginOptions),
+        showOccurrences,
       ),
     ];
   const series = events.filter(isSeries);
@@ -104,7 +100,7 @@ export function judgeSeries(
     return [
       warn(
         `a series has ${MAX_OCCURRENCES} occurrences or more: the gateway lists the first ${MAX_OCCURRENCES} that the site sends`,
-        advise('series-window'),
+        'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
       ),
     ];
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -120,16 +116,16 @@ async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindM
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
 function missingCollection(
   { kind, collection }: KindMapping<Kind>,
-  { cms: { advise }, mapping, pluginOptions }: CheckContext,
+  { cms: { words }, pluginOptions }: CheckContext,
 ): Finding {
   if (kind !== 'event')
     return warn(
       `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      advise('collection-absent', kind, pluginOptions),
+      `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a bundled one). Otherwise: ${words.collection(pluginOptions)}`,
     );
   return fail(
     `the site has no collection "${collection}", which the mapping names for events`,
-    advise('collection-name', pluginOptions, mapping.source.wordpress?.requiresCompanionPlugin === true),
+    words.collection(pluginOptions),
   );
 }
 
@@ -158,7 +154,7 @@ async function scanList({ cms, credentials }: SiteConnection, kindMapping: KindM
 }
 
 export function judgeList(
-  advise: Advise<SharedRows>,
+  words: CmsWords,
   { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
   { total, ids, firstPageRows, truncated }: ListScan,
 ): Finding {
@@ -169,33 +165,33 @@ export function judgeList(
   if (repeated > 0)
     return fail(
       `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
-      advise('dedupe', kind),
+      `Add "dedupe": true to "${kind}" in the mapping.`,
     );
   if (!dedupe && !truncated && firstPageRows < Math.min(PAGE_SIZE, total))
-    return fail(`the site shows ${distinct} of ${total} records`, advise('list-hidden'));
+    return fail(`the site shows ${distinct} of ${total} records`, words.hiddenRecords);
   if (!dedupe && !truncated && distinct < total)
-    return fail(`the pages have ${distinct} records, and the site counts ${total}`, advise('list-short'));
+    return fail(`the pages have ${distinct} records, and the site counts ${total}`, words.hiddenRecords);
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
-  if (distinct === 0) return warn('empty: its fields cannot be checked', advise('no-record', kind));
+  if (distinct === 0)
+    return warn(
+      'empty: its fields cannot be checked',
+      `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ${words.admin}. Until then check --write tries the fields on a draft, which it removes.`,
+    );
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);
 }
 
-function judgePublicView(
-  advise: Advise<SharedRows>,
-  ids: readonly unknown[],
-  publicIds: readonly unknown[] | undefined,
-): Finding {
+function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] | undefined): Finding {
   if (!publicIds)
     return warn(
       'the site refuses anonymous readers: if it refuses them everywhere, everybody sees what the site renders for the service account',
-      advise('closed-to-visitors'),
+      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or choose a service account that sees no more than the public may see.',
     );
   const hidden = ids.filter((id) => !publicIds.includes(id)).length;
   if (hidden > 0)
     return warn(
       `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway shows them to staff alone`,
-      advise('hidden-from-visitors'),
+      'If the public should see them, find the plugin (of Payload: access.read of the collection) that hides them, and show them there.',
     );
   return ok('shown to the public as the site renders them for anonymous readers');
 }

@@ -10,43 +10,49 @@ import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 const SKEW_WARN_S = 5;
 /** The gateway refuses webhooks beyond this. */
 const SKEW_FAIL_S = 300;
+const BY_CLOCK = "the poller compares times of the site's clock";
 
 export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'address',
-    async run({ config, site, cms: { advise }, connection: { url } }) {
+    async run({ config, site, connection: { url } }) {
       const isSafe = url.startsWith('https:') || isPrivateHost(new URL(url).hostname);
       if (isSafe || config.upstream.user === undefined) return ok(`${site.name}, ${url}`);
-      return warn(`${site.name}, ${url}: a password goes over the network in plain text`, advise('https'));
+      return warn(
+        `${site.name}, ${url}: a password goes over the network in plain text`,
+        'Give the address of the site with https:// (CALENDAR_UPSTREAM_URL, upstream.url).',
+      );
     },
   },
   {
     area: 'site',
     name: 'clock',
-    async run({ cms: { advise, headers: readHeaders } }) {
+    async run({ cms }) {
       const beforeMs = Date.now();
-      const headers = await readHeaders();
+      const headers = await cms.headers();
       const siteTimeMs = Date.parse(headers.date ?? '');
       if (Number.isNaN(siteTimeMs))
-        return warn('the site sends no Date header: its clock is unknown', advise('date-header'));
+        return warn(
+          'the site sends no Date header: its clock is unknown',
+          `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
+        );
       // The header has whole seconds, rounded down.
       const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
       const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
-      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, advise('clock'));
-      return Math.abs(skewS) > SKEW_WARN_S
-        ? warn(skew, advise('clock'))
-        : ok(`within ${SKEW_WARN_S} s of this machine's`);
+      const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
+      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, advice);
+      return Math.abs(skewS) > SKEW_WARN_S ? warn(skew, advice) : ok(`within ${SKEW_WARN_S} s of this machine's`);
     },
   },
   {
     area: 'site',
     name: 'time zone',
-    async run({ site: { timezone }, cms: { advise } }) {
+    async run({ site: { timezone }, cms: { words } }) {
       const zone = parseZone(timezone);
-      if (!zone) return fail(`"${timezone}" is not a known time zone`, advise('time-zone'));
+      if (!zone) return fail(`"${timezone}" is not a known time zone`, words.timeZone);
       if (zone.kind === 'fixed' && timezone !== 'UTC')
-        return warn(`${timezone}, a fixed offset: it does not follow summer time`, advise('time-zone'));
+        return warn(`${timezone}, a fixed offset: it does not follow summer time`, words.timeZone);
       return ok(timezone);
     },
   },
@@ -64,32 +70,26 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, kinds, cms: { advise }, connection, account }) {
+    async run({ config, kinds, cms: { words }, connection, account }) {
       if (connection.credentials === undefined)
         return kinds.some((kind) => settingsOf(kind).context === 'edit')
           ? fail(
               'none, and the mapping reads fields that are only shown for editing ("wordpress": { "context": "edit" })',
-              advise('service-account'),
+              words.account,
             )
-          : warn(
-              'none: the replica has public records only; lists for staff ask the site every time',
-              advise('service-account'),
-            );
+          : warn('none: the replica has public records only; lists for staff ask the site every time', words.account);
       const { user } = config.upstream;
       try {
         return ok(`${user} (${(await account()).roles.join(', ') || 'no role'})`);
       } catch (error) {
         if (!(error instanceof CmsRejected)) throw error;
-        return fail(
-          `the site does not accept ${user} with this password (${error.code})`,
-          advise('account-rejected', error),
-        );
+        return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected(error));
       }
     },
   },
   {
     area: 'account',
-    async run({ kinds, cms: { advise, generalPermissions }, connection, account, collectionInfo }) {
+    async run({ kinds, cms: { words, generalPermissions }, connection, account, collectionInfo }) {
       if (connection.credentials === undefined) return [];
       const { permissions: granted } = await account();
       const findings: Finding[] = [];
@@ -106,7 +106,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         const isHidden = info.permissions === undefined && missing(READ_ACTIONS).length === 0;
         const missingToRead = isHidden ? [`the capabilities of ${name}`] : missing(READ_ACTIONS);
         const missingToWrite = readOnly ? [] : missing(WRITE_ACTIONS);
-        const advice = advise('capabilities', [...missingToRead, ...missingToWrite]);
+        const advice = words.permissions([...missingToRead, ...missingToWrite]);
         if (missingToRead.length > 0)
           findings.push({
             name,
@@ -131,21 +131,24 @@ export const GATEWAY_CHECKS: readonly Check[] = [
   {
     area: 'gateway',
     name: 'webhooks',
-    async run({ config, pluginOptions, cms: { advise }, webhooks }) {
+    async run({ config, pluginOptions, cms: { words }, webhooks }) {
       if (webhooks) return webhooks.finding();
       if (config.webhook.secret !== undefined) return [];
       return warn(
         `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-        advise('webhooks', pluginOptions, config.listen.adminPort),
+        `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
       );
     },
   },
   {
     area: 'gateway',
     name: 'public address',
-    run: async ({ config, cms: { advise } }) =>
+    run: async ({ config }) =>
       config.publicUrl === undefined
-        ? warn(`links in responses begin with ${publicUrlOf(config)}`, advise('public-address'))
+        ? warn(
+            `links in responses begin with ${publicUrlOf(config)}`,
+            'Set CALENDAR_PUBLIC_URL to the address that callers use.',
+          )
         : ok(config.publicUrl),
   },
   {

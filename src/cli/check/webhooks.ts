@@ -4,8 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../../config-schema.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
-import type { Advise, SharedRows } from './advice.ts';
-import { fail, ok, type WebhookListener, warn } from './checks.ts';
+import { type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts';
 
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
@@ -19,7 +18,7 @@ interface ListenOptions {
 /** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
 export async function listenForWebhooks(
   { webhook, listen }: Config,
-  advise: Advise<SharedRows>,
+  words: CmsWords,
   { pluginOptions, wait }: ListenOptions,
 ): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
@@ -55,10 +54,13 @@ export async function listenForWebhooks(
       if (!isListening)
         return warn(
           `port ${port} is in use (by the gateway?): check cannot listen for webhooks`,
-          advise('port-in-use'),
+          'Stop the gateway while check --write runs, or look at its log while you change an event.',
         );
       if (written.size === 0)
-        return warn('not tried: check wrote nothing that could have sent one', advise('webhook-untried'));
+        return warn(
+          'not tried: check wrote nothing that could have sent one',
+          `Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in ${words.admin} while the gateway runs, and look at it through the gateway.`,
+        );
       const expected = [...written.keys()];
       for (let waitedMs = 0; refused === 0 && expected.some(isMissing) && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
         await wait(POLL_MS);
@@ -66,12 +68,20 @@ export async function listenForWebhooks(
       const arrived = expected.filter((collection) => !missing.includes(collection));
       const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');
       if (missing.length === 0) return ok(`arrived for each kind that was written: ${kindsOf(arrived)}`);
-      if (refused > 0) return fail('arrived with a wrong signature', advise('webhook-signature'));
+      if (refused > 0)
+        return fail(
+          'arrived with a wrong signature',
+          `Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks. ${words.plugin(pluginOptions)}`,
+        );
       const limit = `within ${TIMEOUT_MS / 1000} s`;
-      if (arrived.length === 0) return fail(`none arrived on port ${port} ${limit}`, advise('webhook-missing', port));
+      if (arrived.length === 0)
+        return fail(
+          `none arrived on port ${port} ${limit}`,
+          `Is the plugin on the site, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${words.plugin(pluginOptions)}`,
+        );
       return fail(
         `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
-        advise('webhook-kind', pluginOptions),
+        `The plugin of the site is of another mapping or version, or names other collections. ${words.plugin(pluginOptions)}`,
       );
     },
     close() {

@@ -19,40 +19,41 @@ import {
   trialSteps,
   unlinkableFields,
   type Values,
-} from './trial-values.ts';
+} from './trial.ts';
 
-export const WRITE_CHECKS: readonly Check[] = [
-  {
-    area: 'writes',
-    onlyWithWrite: true,
-    async run(context) {
-      const { connection, mapping, kinds, unlisted } = context;
-      if (connection.credentials === undefined)
-        return {
-          name: 'service',
-          ...fail('writing needs a service account', context.cms.advise('service-account')),
-        };
-      const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
-        kind,
-        sampled.map(({ cmsRecord }) => cmsRecord),
-      ]);
-      const trial: WriteTrial = {
-        ...context,
-        options: { credentials: connection.credentials },
-        linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
+export const WRITE_CHECK: Check = {
+  area: 'writes',
+  onlyWithWrite: true,
+  async run(context) {
+    const { connection, mapping, kinds, unlisted } = context;
+    if (connection.credentials === undefined)
+      return {
+        name: 'service',
+        ...fail('writing needs a service account', context.cms.words.account),
       };
-      const findings: Finding[] = [];
-      for (const kindMapping of kinds)
-        if (unlisted.has(kindMapping.kind))
-          findings.push({
-            name: kindMapping.kind,
-            ...warn('not tried: its list failed', context.cms.advise('failed-list')),
-          });
-        else findings.push(...(await tryKind(trial, kindMapping)));
-      return findings;
-    },
+    const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
+      kind,
+      sampled.map(({ cmsRecord }) => cmsRecord),
+    ]);
+    const trial: WriteTrial = {
+      ...context,
+      options: { credentials: connection.credentials },
+      linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
+    };
+    const findings: Finding[] = [];
+    for (const kindMapping of kinds)
+      if (unlisted.has(kindMapping.kind))
+        findings.push({
+          name: kindMapping.kind,
+          ...warn(
+            'not tried: its list failed',
+            'Follow the advice on its list (lists, above), and run check --write again.',
+          ),
+        });
+      else findings.push(...(await tryKind(trial, kindMapping)));
+    return findings;
   },
-];
+};
 
 interface WriteTrial extends CheckContext {
   options: CallOptions;
@@ -68,19 +69,19 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
   const missing = kindMapping.storedAs === 'terms' ? await missingToDelete(trial, kindMapping) : undefined;
   if (missing !== undefined) {
     const message = `not tried: the account may not delete terms of ${collection}, and this one would remain`;
-    return [{ name, ...warn(message, own.advise('capabilities', [missing])) }];
+    return [{ name, ...warn(message, own.words.permissions([missing])) }];
   }
   const reason = await own.whyNotWritten?.(kindMapping);
   if (reason) return [{ name, ...reason }];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
   const fields =
-    kindMapping.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf(name) } : { name: title, title };
+    kindMapping.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf?.(name) } : { name: title, title };
   let created: CmsRecord;
   try {
     created = await cms.create(kindMapping, kindMapping.write(fields, { site }), options);
   } catch (error) {
-    const advice = own.advise('create-refused');
-    return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
+    const message = `the site refuses a new record in ${collection}: ${errorReason(error)}`;
+    return [{ name, ...fail(message, own.words.createRefused) }];
   }
   const id = Number(created.id);
   trial.webhooks?.wrote(name, collection);
@@ -99,7 +100,7 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
         name: `${name} links`,
         ...warn(
           `not tried, because there is no published record to link: ${unlinkable.join(', ')}`,
-          own.advise('link-target'),
+          'Publish one of each in the CMS, and run check --write again. If the calendar is to have none, ignore this.',
         ),
       });
   } finally {
@@ -108,7 +109,7 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
         name: `${name} removal`,
         ...fail(
           `could not delete record ${id} of ${collection}: ${errorReason(error)}`,
-          own.advise('remove-draft', title),
+          `Delete "${title}" in ${own.words.admin}.`,
         ),
       });
     });
@@ -169,6 +170,13 @@ async function tryAlternatives(
   return tried;
 }
 
+const VALUE_CHANGED =
+  "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.";
+const NUMBER_FIELD =
+  'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).';
+const CLEAR_WITH =
+  'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
+
 /** Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows better. */
 async function tryStep(
   trial: WriteTrial,
@@ -179,7 +187,6 @@ async function tryStep(
 ): Promise<Tried> {
   const { connection, options, site, linkTables } = trial;
   const { cms } = connection;
-  const { advise, judgeChange } = trial.cms;
   const names = Object.keys(values).map((key) => [key, fieldNameOf(kindMapping.kind, key)] as const);
   const action = isClearing ? 'clearing it' : 'writing it';
   const read = () => cms.read(kindMapping, id, { view: 'editor', detail: 'mapped' }, options);
@@ -196,28 +203,27 @@ async function tryStep(
         if (meant === undefined || isSameValue(name, shownByPlugin(meant, values[key]), values[key]))
           return { name, ...ok('') };
         const message = `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ${shown(values[key])} was written`;
-        return { name, ...fail(message, advise('value-changed')) };
+        return { name, ...fail(message, VALUE_CHANGED) };
       }
       const path = (kindMapping.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
-      if (isClearing) return { name, ...warn(message, advise('clear-with')) };
+      if (isClearing) return { name, ...warn(message, CLEAR_WITH) };
       const isLost = JSON.stringify(value) === JSON.stringify(recordValue(before, key));
-      const ofCms = await judgeChange({ kindMapping, name, path, isLost, message }, trial);
-      return {
-        name,
-        ...(ofCms ??
-          fail(message, advise(name === 'cost' || isNumber(values[key]) ? 'number-field' : 'value-changed'))),
-      };
+      const ofCms = await trial.cms.judgeChange({ kindMapping, path, isLost, message }, trial);
+      const isAmount = name === 'cost' || isNumber(values[key]);
+      return { name, ...(ofCms ?? fail(message, isAmount ? NUMBER_FIELD : VALUE_CHANGED)) };
     };
     return { step: values, findings: await Promise.all(names.map(judge)), isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;
-    const advice = advise('field-refused');
-    const findings = names.map(([, name]) => ({
-      name,
-      ...(isClearing ? warn(message, advise('clear-with')) : fail(message, advice)),
-    }));
+    const finding = isClearing
+      ? warn(message, CLEAR_WITH)
+      : fail(
+          message,
+          'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.',
+        );
+    const findings = names.map(([, name]) => ({ name, ...finding }));
     return { step: values, findings, isRefused: true };
   }
 }

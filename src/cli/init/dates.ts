@@ -3,8 +3,8 @@
 import { ConfigError } from '../../errors.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
+import { likeness, plainName, similarity } from '../names.ts';
 import { formatSample } from '../samples.ts';
-import { likeness, plainName, similarity } from './names.ts';
 import { type InferredDate, inferDate, inferTimeFormat } from './sample-values.ts';
 import { fieldAt, type SourceField } from './site.ts';
 

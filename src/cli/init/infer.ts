@@ -10,8 +10,8 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { foldName } from '../../text/html.ts';
 import { parseZone } from '../../time/zones.ts';
+import { likeness, plainName, similarity } from '../names.ts';
 import { formatSample } from '../samples.ts';
-import { likeness, plainName, similarity } from './names.ts';
 import { idsIn, inferBoolean, inferIds } from './sample-values.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 

@@ -6,11 +6,11 @@ import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } 
 import { isObject } from '../../model/json.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
+import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { pluralized } from '../table.ts';
 import { type DateDecisions, type ProposedDates, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
-import { likeness } from './names.ts';
 import {
   fieldEvidence,
   hiddenFlagPath,

@@ -1,9 +1,12 @@
 // How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
+import type { CmsWords } from '../../../src/cli/check/checks.ts';
+import { listKeys } from '../../../src/cli/check/fields.ts';
 import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
-import { advise } from '../../../src/cli/check/wordpress/advice.ts';
-import { judgePastEvents } from '../../../src/cli/check/wordpress/wordpress-checks.ts';
+import { judgePastEvents } from '../../../src/cli/check/wordpress.ts';
+
+const words = { hiddenRecords: 'see listParams' } as CmsWords;
 
 describe('check of lists', () => {
   const kind = { kind: 'event', dedupe: false } as const;
@@ -11,16 +14,16 @@ describe('check of lists', () => {
 
   it('fails for repeated ids, unless the mapping allows for them', () => {
     const repeated = scan({ ids: [1, 1, 2] });
-    expect(judgeList(advise, kind, repeated)).to.include({
+    expect(judgeList(words, kind, repeated)).to.include({
       state: 'fail',
       advice: 'Add "dedupe": true to "event" in the mapping.',
     });
-    expect(judgeList(advise, { ...kind, dedupe: true }, repeated).state).to.equal('ok');
+    expect(judgeList(words, { ...kind, dedupe: true }, repeated).state).to.equal('ok');
   });
 
   it('fails for a total that the pages do not have', () => {
-    expect(judgeList(advise, kind, scan({ total: 5 })).state).to.equal('fail');
-    expect(judgeList(advise, kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
+    expect(judgeList(words, kind, scan({ total: 5 })).state).to.equal('fail');
+    expect(judgeList(words, kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
   });
 
   it('warns if none of ten events is over', () => {
@@ -32,18 +35,26 @@ describe('check of lists', () => {
 
   it('tells how many events are series, and when a site does not send all their occurrences', () => {
     const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
-    expect(judgeSeries(advise, [event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
       { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
     ]);
-    expect(judgeSeries(advise, [event([{}])], 'gigs', 'not tried')[0]?.message).to.match(
-      / 1 occurrences \(not tried\)$/,
-    );
-    expect(judgeSeries(advise, [event(null)], 'gigs', 'not tried')[0]?.message).to.match(/ 0 occurrences$/);
-    expect(judgeSeries(advise, [], '')).to.deep.equal([]);
-    const [older] = judgeSeries(advise, [event()], 'gigs');
-    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('series-missing', 'gigs')]);
-    const [long] = judgeSeries(advise, [event(Array(1000).fill({}))], '');
+    expect(judgeSeries([event([{}])], 'gigs', 'not tried')[0]?.message).to.match(/ 1 occurrences \(not tried\)$/);
+    expect(judgeSeries([event(null)], 'gigs', 'not tried')[0]?.message).to.match(/ 0 occurrences$/);
+    expect(judgeSeries([], '')).to.deep.equal([]);
+    const [older] = judgeSeries([event()], 'gigs');
+    expect([older?.state, older?.advice]).to.deep.equal(['warn', 'gigs']);
+    const [long] = judgeSeries([event(Array(1000).fill({}))], '');
     expect(long).to.include({ state: 'warn' });
     expect(long?.message).to.contain('1000 occurrences or more');
+  });
+
+  it('names the keys that a site has: odd ones in quotation marks, and of more than twenty the most similar', () => {
+    const odd = ['meta.größe', 'meta._price', 'meta.two\nlines', 'meta.a, meta.b', '', 'k'.repeat(4_000_000)];
+    const listed = `meta.größe, meta._price, "meta.two\\nlines", "meta.a, meta.b", "", "${'k'.repeat(100)}…"`;
+    expect(listKeys(odd)).to.equal(listed);
+    const keys = Array.from({ length: 20 }, (_, index) => `meta.field_${index}`);
+    expect(listKeys(keys, 'meta.gig_strat')).to.equal(keys.join(', '));
+    const many = listKeys([...keys, 'meta.gig_start', 'meta.gig_end'], 'meta.gig_strat');
+    expect(many).to.match(/^meta\.gig_start, meta\.gig_end, .* and 2 more$/);
   });
 });

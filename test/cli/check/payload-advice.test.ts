@@ -1,10 +1,7 @@
-// Each row of advice that `check` can give for Payload: after the operator has followed it, the finding is gone.
+// What `check` advises for Payload helps: after the operator has followed it, the finding is gone.
 
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Advice } from '../../../src/cli/check/advice.ts';
-import { advise, PAYLOAD_ADVICE_IDS, type PayloadAdviceId } from '../../../src/cli/check/payload/advice.ts';
 import type { CheckRow } from '../../../src/cli/table.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
@@ -34,8 +31,8 @@ interface Situation {
 type Change = { [K in keyof Situation]?: Situation[K] extends object ? Partial<Situation[K]> : Situation[K] };
 
 interface Scenario {
-  id: PayloadAdviceId;
-  advice?: Advice | ((pluginOptions: string) => Advice);
+  /** The advice. */
+  says: RegExp;
   /** `area name` of the row. */
   row: string;
   before: Change;
@@ -81,44 +78,43 @@ const hundred = (last: unknown): Json[] => [...Array.from({ length: 100 }, (_, i
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    id: 'time-zone',
+    says: /Name the time zone of the site/,
     row: 'site settings',
     before: { payload: { timezone: undefined } },
     follow: { payload: { timezone: 'Europe/Vienna' } },
   },
   {
-    id: 'site-name',
+    says: /Name the calendar/,
     row: 'site settings',
     before: { payload: { name: undefined } },
     follow: { payload: { name: 'Events in Gullhaven' } },
   },
   {
-    id: 'service-account',
+    says: /API key/,
     row: 'account service',
     before: { upstream: { user: undefined, password: undefined } },
     follow: { upstream: { user: 'users', password: KEY } },
   },
   {
-    id: 'account-rejected',
+    says: /Compare the key/,
     row: 'account service',
     before: { upstream: { password: 'of another account' } },
     follow: { upstream: { password: KEY } },
   },
   {
-    id: 'account-rejected',
+    says: /Compare the key/,
     row: 'account service',
     before: { options: { users: 'members', login: `members API-Key ${KEY}` }, upstream: { user: 'members' } },
     follow: { payload: { users: 'members' } },
   },
   {
-    id: 'capabilities',
-    advice: advise('capabilities', ['gigs:readOthers', 'gigs:readPrivate', 'gigs:delete']),
+    says: /access\.read of gigs/,
     row: 'account gigs',
     before: { gigs: { account: { read: { permission: true, where: { owner: { equals: 1 } } }, delete: false } } },
     follow: { gigs: { account: {} } },
   },
   {
-    id: 'users-access',
+    says: /collection of accounts/,
     row: 'account users',
     before: {
       fields: { author: 'owner' },
@@ -128,7 +124,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { collections: { users: { fields: [], docs: [] } } },
   },
   {
-    id: 'media-collection',
+    says: /Name the upload collection/,
     row: 'collections media',
     before: {
       fields: { image: 'cover' },
@@ -138,7 +134,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { payload: { media: 'pictures' } },
   },
   {
-    id: 'media-collection',
+    says: /Name the upload collection/,
     row: 'collections pages',
     before: {
       fields: { image: 'cover' },
@@ -149,7 +145,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { payload: { media: 'pictures' } },
   },
   {
-    id: 'upload-refused',
+    says: /access\.create of the upload collection/,
     row: 'collections media',
     before: {
       fields: { image: 'cover' },
@@ -159,98 +155,97 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { collections: { media: PICTURES } },
   },
   {
-    id: 'webhooks',
-    advice: (pluginOptions) => advise('webhooks', pluginOptions, 0),
+    says: /To see changes immediately/,
     row: 'gateway webhooks',
     before: {},
     follow: { config: { webhook: { secret: SECRET } } },
   },
   {
-    id: 'collection-name',
-    advice: advise('collection-name', '', false),
+    says: /Compare "collection"/,
     row: 'lists shows',
     before: { event: { collection: 'shows' } },
     follow: { event: { collection: 'gigs' } },
   },
   {
-    id: 'collection-absent',
-    advice: advise('collection-absent', 'tag', ''),
+    says: /leave "tag" out of the mapping/,
     row: 'lists styles',
     before: { mapping: { tag: { collection: 'styles', fields: { name: 'name' } } } },
     follow: { mapping: { tag: undefined } },
   },
   {
-    id: 'list-refused',
+    says: /Let the service account read this collection/,
     row: 'lists gigs',
     before: { gigs: { account: { create: false, update: false } } },
     follow: { gigs: { account: {} } },
   },
   {
-    id: 'list-hidden',
+    says: /neither positive integers/,
     row: 'lists gigs',
     before: { gigs: { docs: [gig(1), gig('a,b')] } },
     follow: { gigs: { docs: [gig(1), gig(2)] } },
   },
   {
-    id: 'list-short',
+    says: /neither positive integers/,
     row: 'lists gigs',
     before: { gigs: { docs: hundred('a,b') } },
     follow: { gigs: { docs: hundred(101) } },
   },
   {
-    id: 'dedupe',
-    advice: advise('dedupe', 'event'),
+    says: /"dedupe": true to "event"/,
     row: 'lists gigs',
     before: { gigs: { docs: [gig(1), gig(2), gig(2)] } },
     follow: { event: { dedupe: true } },
   },
   {
-    id: 'series-missing',
-    advice: advise('series-missing', ''),
+    says: /calendar_occurrences/,
     row: 'lists series',
     before: { event: { readOnly: true, occurrences: {} } },
     follow: { gigs: { docs: [gig(1, { calendar_occurrences: null }), gig(2, { calendar_occurrences: [{}] })] } },
   },
   {
-    id: 'no-record',
-    advice: advise('no-record', 'event'),
+    says: /Make an event in the admin panel/,
     row: 'lists gigs',
     before: { gigs: { docs: [] } },
     follow: { gigs: { docs: [gig(1)] } },
   },
   {
-    id: 'closed-to-visitors',
+    says: /SECURITY\.md/,
     row: 'readers gigs',
     before: { gigs: { isClosed: true } },
     follow: { gigs: { isClosed: false } },
   },
   {
-    id: 'hidden-from-visitors',
+    says: /If the public should see them/,
     row: 'readers gigs',
     before: { gigs: { docs: [gig(1), gig(2, { hiddenFromPublic: true })] } },
     follow: { gigs: { docs: [gig(1), gig(2)] } },
   },
   {
-    id: 'no-drafts',
+    says: /versions: \{ drafts: true \}/,
     row: 'collections gigs',
     before: { gigs: { drafts: false } },
     follow: { gigs: { drafts: true } },
   },
   {
-    id: 'no-drafts',
+    says: /versions: \{ drafts: true \}/,
     row: 'writes event',
     before: { ...WRITE, gigs: { drafts: false } },
     follow: { gigs: { drafts: true } },
   },
-  { id: 'no-trash', row: 'collections gigs', before: { gigs: { trash: false } }, follow: { gigs: { trash: true } } },
   {
-    id: 'data-dir',
+    says: /trash: true/,
+    row: 'collections gigs',
+    before: { gigs: { trash: false } },
+    follow: { gigs: { trash: true } },
+  },
+  {
+    says: /CALENDAR_DATA_DIR to a folder/,
     row: 'lists ids',
     before: { gigs: { docs: [gig('0b9f5c1e-7a53-4e0c-9d5e-2f9b8a6d1c11')] } },
     follow: { config: { dataDir: '/var/lib/calendar-gateway' } },
   },
   {
-    id: 'no-redis',
+    says: /without CALENDAR_REDIS_URL/,
     row: 'lists ids',
     before: {
       gigs: { docs: [gig('0b9f5c1e-7a53-4e0c-9d5e-2f9b8a6d1c11')] },
@@ -259,15 +254,13 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { config: { redisUrl: undefined, dataDir: '/var/lib/calendar-gateway' } },
   },
   {
-    id: 'field-absent',
-    advice: advise('field-absent', 'gigs', 'website'),
+    says: /Compare the name with the fields of gigs/,
     row: 'event fields website',
     before: { fields: { website: 'website' } },
     follow: { fields: { website: undefined } },
   },
   {
-    id: 'field-absent',
-    advice: advise('field-absent', 'gigs', 'about'),
+    says: /Compare the name with the fields of gigs/,
     row: 'event fields description',
     before: {
       gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'aboutHtml'] },
@@ -276,8 +269,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'aboutHtml', 'about'] } },
   },
   {
-    id: 'relation',
-    advice: advise('relation', 'halls'),
+    says: /relationTo: 'halls'/,
     row: 'event fields venue',
     before: {
       gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'place'] },
@@ -288,46 +280,43 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'place -> halls'] } },
   },
   {
-    id: 'fill-in',
+    says: /Fill it in in/,
     row: 'event fields start_date',
     before: { gigs: { docs: [gig(1), gig(2, { beginsAt: null })] } },
     follow: { gigs: { docs: [gig(1), gig(2)] } },
   },
   {
-    id: 'create-refused',
+    says: /may not create/,
     row: 'writes event',
     before: { ...WRITE, gigs: { required: ['contact'] } },
     follow: { gigs: { required: [] } },
   },
   {
-    id: 'field-dropped',
+    says: /Payload drops values/,
     row: 'writes event.cost',
     before: { ...WRITE, gigs: { store: (field, value, before) => (field === 'price' ? (before ?? '') : value) } },
     follow: { gigs: { store: undefined } },
   },
   {
-    id: 'remove-draft',
-    advice: advise('remove-draft', 'calendar-gateway check TITLE'),
+    says: /in the admin panel/,
     row: 'writes event removal',
     before: { ...WRITE, ...refuse(({ method }) => method === 'DELETE') },
     follow: { ...ALLOW, gigs: { docs: [gig(1), gig(2)] } },
   },
   {
-    id: 'webhook-signature',
+    says: /this gateway's CALENDAR_WEBHOOK_SECRET/,
     row: 'gateway webhooks',
     before: { ...WRITE, plugin: { secret: 'of another gateway' } },
     follow: { plugin: { secret: SECRET } },
   },
   {
-    id: 'webhook-missing',
-    advice: advise('webhook-missing', 0),
+    says: /Is the plugin on the site/,
     row: 'gateway webhooks',
     before: { ...WRITE, plugin: { collections: [] } },
     follow: { plugin: { collections: ['gigs'] } },
   },
   {
-    id: 'webhook-kind',
-    advice: (pluginOptions) => advise('webhook-kind', `${pluginOptions} --webhook-url http://GATEWAY:0/-/changes`),
+    says: /another mapping or version/,
     row: 'gateway webhooks',
     before: {
       ...WRITE,
@@ -337,7 +326,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { plugin: { collections: ['gigs', 'halls'] } },
   },
   {
-    id: 'webhook-untried',
+    says: /Have check write/,
     row: 'gateway webhooks',
     before: { ...WRITE, event: { readOnly: true } },
     follow: { event: { readOnly: false } },
@@ -370,15 +359,12 @@ describe('the advice of check for Payload', () => {
     }
   }
 
-  for (const { id, advice, row, before, follow } of SCENARIOS)
-    it(`${id}: followed, ${row} is right`, async () => {
+  for (const { says, row, before, follow } of SCENARIOS)
+    it(`${says.source}: followed, ${row} is right`, async () => {
       const situation = normal();
       const adminPort = await freePort();
       apply(situation, before);
-      const rows = await rowsOf(situation, adminPort);
-      const ofId = advice ?? (advise as (each: PayloadAdviceId) => Advice)(id);
-      const expected = typeof ofId === 'function' ? ofId(`--config ${join(folder.path, 'config.json')}`) : ofId;
-      await expectFollowed(row, expected, rows, () => {
+      await expectFollowed(row, says, await rowsOf(situation, adminPort), () => {
         apply(situation, follow);
         return rowsOf(situation, adminPort);
       });
@@ -403,9 +389,5 @@ describe('the advice of check for Payload', () => {
         'gateway webhooks',
       ],
     ]);
-  });
-
-  it('has a test for each row', () => {
-    expect(SCENARIOS.map(({ id }) => id)).to.include.members(PAYLOAD_ADVICE_IDS);
   });
 });

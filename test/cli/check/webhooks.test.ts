@@ -2,18 +2,20 @@
 
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
+import type { CmsWords } from '../../../src/cli/check/checks.ts';
 import { listenForWebhooks } from '../../../src/cli/check/webhooks.ts';
-import { advise } from '../../../src/cli/check/wordpress/advice.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Kind } from '../../../src/model/records.ts';
 import { freePort } from '../../free-port.ts';
+
+const words = { admin: 'wp-admin', plugin: () => 'Make it.' } as unknown as CmsWords;
 
 describe('check of webhooks', () => {
   const listen = async (secret: string, written: Record<string, Kind> = { gigs: 'event' }) => {
     const env = { CALENDAR_UPSTREAM_URL: 'http://site.example', CALENDAR_WEBHOOK_SECRET: 'shared between both' };
     const config = loadConfig({ env });
     const port = await freePort();
-    const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } }, advise, {
+    const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } }, words, {
       pluginOptions: '',
       // The webhook below has arrived before the listener is asked.
       wait: async () => {},

@@ -1,51 +1,71 @@
 // What `check` does for WordPress only: the companion plugin, its schema, its capabilities, its plugins and
 // their hidden past events.
 
-import { objectOrEmpty } from '../../../cms/wordpress/rest-api.ts';
-import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/site-info.ts';
-import { basicCredentialsOf } from '../../../config.ts';
-import type { Config } from '../../../config-schema.ts';
-import type { KindMapping } from '../../../mapping/mapping.ts';
-import { metaKeys } from '../../../mapping/meta-keys.ts';
-import { type EventRecord, type Kind, PLURALS } from '../../../model/records.ts';
-import { formatWallTime } from '../../../time/wall-time.ts';
-import { basicAuth, openSite, orIfRefused, type RestConnection } from '../../open-site.ts';
-import { pathsOf, readOldestEvents, valueAtPath } from '../../samples.ts';
-import type { Advice } from '../advice.ts';
+import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
+import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
+import { basicCredentialsOf } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import { metaKeys } from '../../mapping/meta-keys.ts';
+import { type EventRecord, type Kind, PLURALS } from '../../model/records.ts';
+import { formatWallTime } from '../../time/wall-time.ts';
+import { basicAuth, openSite, orIfRefused, type RestConnection } from '../open-site.ts';
+import { programName } from '../program-name.ts';
+import { pathsOf, readOldestEvents, valueAtPath } from '../samples.ts';
+import { loginAdvice } from '../site-problems.ts';
 import {
   type ChangedValue,
   type Check,
   type CheckContext,
   type CmsChecks,
+  type CmsWords,
   type Finding,
   fail,
   type MappedField,
   ok,
   warn,
-} from '../checks.ts';
-import { SERIES_CHECK } from '../lists.ts';
-import { advise } from './advice.ts';
+} from './checks.ts';
+import { listKeys } from './fields.ts';
+import { SERIES_CHECK } from './lists.ts';
+
+const installPlugin = (pluginOptions: string): string =>
+  `Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
+
+const WORDS: CmsWords = {
+  admin: 'wp-admin',
+  account:
+    'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
+  timeZone: 'Choose a city in wp-admin under Settings > General > Timezone.',
+  collection: (options) =>
+    `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the plugin that brings it. If it is there and only not in the REST API: ${installPlugin(options)}`,
+  hiddenRecords:
+    'Give the account the capability to edit the records of others (account, above). If it has that, a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
+  occurrences: installPlugin,
+  createRefused:
+    "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
+  permissions: (missing) =>
+    `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
+  rejected: loginAdvice,
+  plugin: installPlugin,
+};
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config): CmsChecks {
   const connection = openSite(config.upstream.url, basicCredentialsOf(config), config.upstream.limits);
   return {
     connection,
-    advise,
+    words: WORDS,
     async headers() {
       const query = { query: { _fields: 'name' } };
       const ofVisitor = connection.call('GET', '', query, { credentials: undefined });
       return ((await orIfRefused(ofVisitor, undefined)) ?? (await connection.call('GET', '', query))).headers;
     },
-    siteChecks: [],
     accountChecks: [companionPlugin(connection)],
     listChecks: LIST_CHECKS,
     gatewayChecks: [wrongLogins(connection)],
     generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
     judgeFields: requiredFields,
-    // WordPress stores a draft with a title alone.
-    draftOf: () => ({}),
     readByPlugin: readByPlugin(connection),
     judgeChange,
   };
@@ -79,7 +99,7 @@ const companionPlugin = ({ call }: RestConnection): Check => ({
     const missing = await missingWithoutPlugin(context);
     if (missing.length === 0) return [];
     const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
-    return fail(`is missing: the site does not show ${missing[0]}${more}`, advise('companion-plugin', pluginOptions));
+    return fail(`is missing: the site does not show ${missing[0]}${more}`, installPlugin(pluginOptions));
   },
 });
 
@@ -112,7 +132,7 @@ const wrongLogins = ({ call }: RestConnection): Check => ({
     return accepted
       ? warn(
           'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
-          advise('companion-plugin', pluginOptions),
+          installPlugin(pluginOptions),
         )
       : ok('are refused by the site on public reads too');
   },
@@ -129,15 +149,13 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      advise('hidden-flag', `${kindMapping.kind}.${name}`, pluginOptions, metaKeysOf(writableFields), path),
+      `${registerKeys(pluginOptions, writableFields, path)}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
     return fail(
       `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
-      unregistered[0]?.startsWith('acf.')
-        ? advise('acf-in-rest')
-        : advise('register-keys', pluginOptions, metaKeysOf(writableFields), unregistered[0]),
+      showKey(unregistered[0] ?? '', pluginOptions, writableFields) ?? '',
     );
   if (definition.type === 'boolean' && typeof spec === 'string' && path.startsWith('meta.')) {
     // The value in the database is not of the type with which the key is registered.
@@ -145,11 +163,13 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
     if (hidden > 0)
       return warn(
         `${path}: in ${hidden} of ${records.length} records the site stores no boolean, perhaps yes and no. WordPress shows nothing then, and the API says false`,
-        advise('stored-forms', `${kindMapping.kind}.${name}`, pluginOptions),
+        `Name the two texts that the site stores, such as "as": { "boolean": ["yes", "no"] }: ${kindMapping.kind}.${name}. Then the key is one of texts. ${installPlugin(pluginOptions)}`,
       );
   }
-  const advice = isMissing ? closedFieldAdvice(paths, pluginOptions, writableFields) : undefined;
-  return advice && fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
+  const advice = isMissing ? showKey(paths[0] ?? '', pluginOptions, writableFields) : undefined;
+  return advice === undefined
+    ? undefined
+    : fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
 }
 
 /** `meta` and `acf` keys that a write of the field would use and that the schema lacks. */
@@ -160,16 +180,23 @@ function unregisteredKeys({ kindMapping, definition, writableFields }: MappedFie
 
 const pluginKeys = (location = ''): string[] => [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
 
-const metaKeysOf = (fields: readonly string[] = []): string[] => fields.filter((name) => name.startsWith('meta.'));
+const ACF_IN_REST =
+  'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
 
-/** `fields`: those of the site's schema. */
-function closedFieldAdvice(
-  [path = '']: readonly string[],
-  pluginOptions: string,
-  fields: string[] | undefined,
-): Advice | undefined {
-  if (path.startsWith('acf.')) return advise('acf-in-rest');
-  return path.startsWith('meta.') ? advise('register-keys', pluginOptions, metaKeysOf(fields), path) : undefined;
+/** How the site comes to show the key; undefined for a path that is none. `fields`: those of the site's schema. */
+function showKey(path: string, pluginOptions: string, fields: readonly string[] | undefined): string | undefined {
+  if (path.startsWith('acf.')) return ACF_IN_REST;
+  return path.startsWith('meta.') ? registerKeys(pluginOptions, fields, path) : undefined;
+}
+
+/** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
+function registerKeys(pluginOptions: string, fields: readonly string[] = [], path = ''): string {
+  const keys = fields.filter((name) => name.startsWith('meta.'));
+  const compare =
+    keys.length > 0
+      ? `Compare the name with the keys that the site shows: ${listKeys(keys, path)}. If it is none of them and right, the site has to show it: `
+      : '';
+  return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 }
 
 /** Fields that the site demands of a new record and that the mapping does not write. */
@@ -179,27 +206,40 @@ async function requiredFields(kindMapping: KindMapping<Kind>, { collectionInfo }
   const missing = required.filter((path) => !written.some((each) => each === path || each.startsWith(`${path}.`)));
   if (kindMapping.readOnly || missing.length === 0) return [];
   const message = `the site requires ${missing.join(', ')}, which the mapping does not write: the site refuses every new ${kindMapping.kind}`;
-  return [{ name: 'required', ...warn(message, advise('required-field')) }];
+  return [
+    {
+      name: 'required',
+      ...warn(
+        message,
+        'Make it optional in its field group, or add a line for it to the mapping if a field of the API fits.',
+      ),
+    },
+  ];
 }
 
 async function judgeChange(
   { kindMapping, path, isLost, message }: ChangedValue,
   { pluginOptions, collectionInfo }: CheckContext,
 ): Promise<Finding | undefined> {
-  if (SUPPORTED_PATHS.has(path)) return warn(message, advise('type-support'));
+  if (SUPPORTED_PATHS.has(path))
+    return warn(
+      message,
+      "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this: what clients send for it is not stored.",
+    );
   if (!isLost) return undefined;
   const { writableFields } = (await collectionInfo(kindMapping)) ?? {};
   const keys = pluginKeys(path);
   const [unknown] = keys.filter((key) => !writableFields?.includes(key));
   // The site knows the field, and another reason is likelier.
   if (keys.length > 0 && unknown === undefined) return undefined;
-  if (unknown === undefined) return fail(message, advise('companion-plugin', pluginOptions));
-  if (unknown.startsWith('acf.')) return fail(message, advise('acf-in-rest'));
-  return fail(message, advise('register-keys', pluginOptions, metaKeysOf(writableFields), unknown));
+  const advice = unknown === undefined ? undefined : showKey(unknown, pluginOptions, writableFields);
+  return fail(message, advice ?? installPlugin(pluginOptions));
 }
 
 /** With fewer events, all of them may well be in the future. */
 const MIN_EVENTS = 10;
+const PAST_EVENTS =
+  'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and give it in a copy of the mapping: "wordpress": { "listParams": { ... } } of "event".';
 
 const LIST_CHECKS: readonly Check[] = [
   {
@@ -215,5 +255,5 @@ const LIST_CHECKS: readonly Check[] = [
 export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Finding[] {
   const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
   if (ends.length < MIN_EVENTS || ends.some((end) => end <= nowUtc)) return [];
-  return [warn(`none among ${ends.length} events: some plugins list only upcoming ones`, advise('past-events'))];
+  return [warn(`none among ${ends.length} events: some plugins list only upcoming ones`, PAST_EVENTS)];
 }

@@ -1,6 +1,6 @@
 // How well the name of a site's field, type or taxonomy fits a field or a kind of the API.
 
-import { trimCharacters } from '../../text/text.ts';
+import { trimCharacters } from '../text/text.ts';
 
 /** What sites call the fields and kinds of the API, besides their own names. Several words of one name: `full+day`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

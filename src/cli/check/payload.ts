@@ -1,30 +1,69 @@
 // What `check` does for Payload only: drafts, the trash, images, ids, and whether a collection has a field.
 // Payload has no route for its schema, but it refuses to filter by fields that it does not have.
 
-import { canBeQueried, createFeatures } from '../../../cms/payload/features.ts';
-import { apiKeyLogin } from '../../../cms/payload/payload.ts';
-import { STATUSES_BY_FIELD } from '../../../cms/payload/records.ts';
-import type { Config } from '../../../config-schema.ts';
-import { CmsRejected } from '../../../errors.ts';
-import type { KindMapping, Mapping } from '../../../mapping/mapping.ts';
-import { isObject } from '../../../model/json.ts';
-import { isPostKind, type Kind } from '../../../model/records.ts';
-import { openPayloadSite, orIfRefused, type PayloadConnection } from '../../open-site.ts';
-import { listPath, pathsOf, valueAtPath } from '../../samples.ts';
+import { canBeQueried, createFeatures } from '../../cms/payload/features.ts';
+import { apiKeyLogin } from '../../cms/payload/payload.ts';
+import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
+import type { Config } from '../../config-schema.ts';
+import { CmsRejected } from '../../errors.ts';
+import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
+import { isObject } from '../../model/json.ts';
+import { isPostKind, type Kind } from '../../model/records.ts';
+import { openPayloadSite, orIfRefused, type PayloadConnection } from '../open-site.ts';
+import { programName } from '../program-name.ts';
+import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import {
   type Check,
   type CheckContext,
   type CmsChecks,
+  type CmsWords,
   type Finding,
   fail,
   type MappedField,
   mappedKinds,
   ok,
   warn,
-} from '../checks.ts';
-import { SERIES_CHECK } from '../lists.ts';
-import { DRAFT_TIMES } from '../trial-values.ts';
-import { advise } from './advice.ts';
+} from './checks.ts';
+import { SERIES_CHECK } from './lists.ts';
+import { DRAFT_TIMES } from './trial.ts';
+
+const plugin = (options: string): string =>
+  `Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} plugin ${options} > calendar-gateway.ts`;
+
+const WORDS: CmsWords = {
+  admin: 'the admin panel',
+  account:
+    'Make an account with an API key (auth: { useAPIKey: true } in the config of the collection, then "Enable API Key" at the account in the admin panel). Set CALENDAR_UPSTREAM_USER to the slug of its collection, such as users, and CALENDAR_UPSTREAM_PASSWORD to the key.',
+  timeZone: 'Name the time zone of the site in a copy of the mapping: "payload": { "timezone": "Europe/Vienna" }.',
+  collection: () => 'Compare "collection" in the mapping with the slugs of the collections in payload.config.ts.',
+  hiddenRecords:
+    'The gateway leaves out records whose ids are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas: give them other ids. If the ids are right, a plugin or a proxy changes lists: switch that off.',
+  occurrences: () =>
+    'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let access.read of the field allow it to everybody.',
+  createRefused:
+    'If the account may not create (account, above), allow it. If a field is required that the mapping does not have, make it optional, or give it a defaultValue.',
+  permissions: (missing) =>
+    `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, not a condition, and for every field of the mapping.`,
+  rejected: () =>
+    'Compare the key with that of the account in the admin panel ("Enable API Key"), and CALENDAR_UPSTREAM_USER with the slug of its collection; if that is not users, name it in a copy of the mapping: "payload": { "users": "SLUG" }.',
+  plugin,
+};
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  edit: 'create and update',
+  readOthers: 'read',
+  readPrivate: 'read',
+  publish: 'create and update',
+  deleteTerms: 'delete',
+};
+
+/** `events:readOthers` -> `access.read of events`. */
+function asOperation(permission: string): string {
+  const [collection = '', action = ''] = permission.split(':');
+  return `access.${OPERATIONS[action] ?? action} of ${collection}`;
+}
+
+const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 
 /** Opens the site of the configuration. */
 export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mapping: Mapping): CmsChecks {
@@ -37,10 +76,9 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
     canBeQueried(call, slug, { [`where[${path}][exists]`]: true }, { credentials });
   return {
     connection,
-    advise,
+    words: WORDS,
     headers: async () => (await call('GET', 'access', {}, { credentials: undefined })).headers,
-    siteChecks: [SITE_SETTINGS],
-    accountChecks: [usersCheck(connection)],
+    accountChecks: [SITE_SETTINGS, usersCheck(connection)],
     listChecks: [
       {
         area: 'collections',
@@ -67,9 +105,15 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
     async whyNotWritten(kind) {
       const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
       if (!isPostKind(kind.kind) || !features || features.drafts) return undefined;
-      return warn('not tried: without drafts everybody would see the record', advise('no-drafts'));
+      return warn('not tried: without drafts everybody would see the record', NO_DRAFTS);
     },
-    judgeChange: async ({ isLost, message }) => (isLost ? fail(message, advise('field-dropped')) : undefined),
+    judgeChange: async ({ isLost, message }) =>
+      isLost
+        ? fail(
+            message,
+            'Payload drops values of fields that the collection does not have, or that the account may not write: compare the field with payload.config.ts, and its access.update and access.create.',
+          )
+        : undefined,
   };
 }
 
@@ -80,9 +124,12 @@ const SITE_SETTINGS: Check = {
   async run({ mapping, site }) {
     const { timezone, name } = mapping.source.payload ?? {};
     if (timezone === undefined)
-      return warn('the mapping names no time zone: times of events without one are in UTC', advise('time-zone'));
+      return warn('the mapping names no time zone: times of events without one are in UTC', WORDS.timeZone);
     if (name === undefined)
-      return warn(`the mapping names no calendar: pages and feeds call it ${site.name}`, advise('site-name'));
+      return warn(
+        `the mapping names no calendar: pages and feeds call it ${site.name}`,
+        'Name the calendar in a copy of the mapping: "payload": { "name": "Events in Gullhaven" }.',
+      );
     return ok(`${name}, ${timezone}`);
   },
 };
@@ -100,10 +147,13 @@ const usersCheck = ({ call, credentials }: PayloadConnection): Check => ({
       ? ok(`${users}: may read every account`)
       : warn(
           `${users}: the service account may not read every account, so it cannot name another one as the author`,
-          advise('users-access'),
+          'Let access.read of the collection of accounts return true for those who write for others. Or leave it: each caller can write in their own name.',
         );
   },
 });
+
+const NAME_MEDIA =
+  'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.';
 
 const imageCheck = ({ call, credentials }: PayloadConnection): Check => ({
   area: 'collections',
@@ -112,20 +162,27 @@ const imageCheck = ({ call, credentials }: PayloadConnection): Check => ({
     const { media: name = 'media' } = mapping.source.payload ?? {};
     try {
       if (!(await canBeQueried(call, name, { 'where[mimeType][exists]': true }, { credentials })))
-        return { name, ...fail('is no upload collection: events have no images', advise('media-collection')) };
+        return { name, ...fail('is no upload collection: events have no images', NAME_MEDIA) };
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
-      return { name, ...fail(`images: ${error.message}`, advise('media-collection')) };
+      return { name, ...fail(`images: ${error.message}`, NAME_MEDIA) };
     }
     if (credentials !== undefined && !(await account()).mayUpload)
-      return { name, ...warn('images are read; this account may not upload any', advise('upload-refused')) };
+      return {
+        name,
+        ...warn(
+          'images are read; this account may not upload any',
+          'Let access.create of the upload collection allow it to this account.',
+        ),
+      };
     return { name, ...ok('images') };
   },
 });
 
 function judgeFeatures({ kind }: KindMapping<Kind>, { drafts, trash }: { drafts: boolean; trash: boolean }): Finding {
-  if (!drafts) return warn(`no drafts: every ${kind} is public as soon as it is saved`, advise('no-drafts'));
-  if (!trash) return warn(`no trash: the gateway refuses to delete a ${kind}`, advise('no-trash'));
+  if (!drafts) return warn(`no drafts: every ${kind} is public as soon as it is saved`, NO_DRAFTS);
+  if (!trash)
+    return warn(`no trash: the gateway refuses to delete a ${kind}`, 'Give the collection a trash: trash: true.');
   return ok('drafts, and a trash');
 }
 
@@ -136,9 +193,15 @@ function judgeIds(
 ): Finding {
   if (!areTexts) return ok('numbers');
   if (redisUrl !== undefined)
-    return fail('texts, which gateways with a common Redis cannot number', advise('no-redis'));
+    return fail(
+      'texts, which gateways with a common Redis cannot number',
+      'Run one gateway without CALENDAR_REDIS_URL, with a CALENDAR_DATA_DIR.',
+    );
   if (dataDir === undefined)
-    return warn('texts: without a data directory every record gets another id at the next start', advise('data-dir'));
+    return warn(
+      'texts: without a data directory every record gets another id at the next start',
+      'Set CALENDAR_DATA_DIR to a folder that stays: it keeps the number of each record. Back it up: without it, every record gets another id.',
+    );
   return ok(`texts, which get numbers that stay in ${dataDir}`);
 }
 
@@ -156,7 +219,7 @@ async function judgeField(
     if (!(await hasField(collection, path)))
       return fail(
         `${collection} has no field ${path}, or does not show it to this account`,
-        advise('field-absent', collection, path),
+        `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of the field allow it to the service account. A name that ends in Html is that of a lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
   const [path = ''] = paths;
   // The adapter puts the status of every record there.
@@ -165,7 +228,10 @@ async function judgeField(
   const isUsed = records.some(({ cmsRecord }) => [valueAtPath(cmsRecord, path) ?? []].flat().length > 0);
   // Only the id of a relation can be filtered by. With a value the codec tells whether it fits.
   if (target && !isUsed && (await sampled())[target.kind] && !(await hasField(collection, `${path}.id`)))
-    return fail(`${path} is no relation to another collection`, advise('relation', target.collection));
+    return fail(
+      `${path} is no relation to another collection`,
+      `Make it a field of the type relationship, with relationTo: '${target.collection}'.`,
+    );
   const isInSome = paths.some((each) => !unseen.includes(each));
   return records.length > 0 && !isInSome && !definition.required
     ? ok(`${paths.join(', ')}: a field of the collection; no record has it`)
