@@ -137,41 +137,6 @@ function loginProblem({ code, status }: CmsRejected, hasAccount: boolean): SiteP
   return status === 403 ? 'account-refused' : 'login-not-read';
 }
 
-/**
- * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
- * @param hasAccount a service account is given
- */
-export function siteError(error: unknown, url: string, hasAccount: boolean, from: SettingsFrom, cms: CmsName): unknown {
-  if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
-  return SITE_ERRORS[cms](error, url, hasAccount, from);
-}
-
-type DescribeError = (
-  error: CmsUnavailable | CmsRejected,
-  url: string,
-  hasAccount: boolean,
-  from: SettingsFrom,
-) => ConfigError;
-
-const wordPressError: DescribeError = (error, url, hasAccount, from) => {
-  const problem = problemOf(error, hasAccount);
-  const finding = error instanceof NoRestApi ? error.finding : undefined;
-  const facts = {
-    url: finding?.url ?? url,
-    host: new URL(url).host,
-    target: finding?.target ? siteAddress(finding.target) : url,
-    from,
-  };
-  const isLogin = error instanceof CmsRejected && isAccessRefused(error);
-  const addressName = from === 'settings' ? 'CALENDAR_UPSTREAM_URL' : 'the address';
-  const userName = from === 'settings' ? 'CALENDAR_UPSTREAM_USER' : '--user';
-  return new ConfigError(
-    isLogin ? userName : addressName,
-    isLogin ? describeLogin(error, hasAccount) : describeSite(error, url),
-    SITE_ADVICE[problem](facts),
-  );
-};
-
 const GIVE_API_URL =
   'It must show JSON with "collections". Give the address of Payload, or that of its REST API if that is below a path (https://example.org/cms/api).';
 const LOOK_AT_LOG = "Look into the log of the site's process.";
@@ -193,41 +158,56 @@ export const PAYLOAD_SITE_ADVICE: Readonly<Partial<Record<SiteProblem, (facts: F
     `Try again. If it stays, try "curl ${url}/api/access" on this machine: a firewall, a proxy or a crash of the site ends the connection.`,
 };
 
-const payloadError: DescribeError = (error, url, hasAccount, from) => {
-  const isLogin = error instanceof CmsRejected && (error.kind === 'unauthenticated' || error.kind === 'unknown-scheme');
-  const problem = isLogin
-    ? 'account-refused'
-    : error.status === 401 || error.status === 403
-      ? 'login-required'
-      : problemOf(error, hasAccount);
-  const facts = { url, host: new URL(url).host, target: url, from };
-  const settings = from === 'settings';
-  return new ConfigError(
-    isLogin ? (settings ? 'CALENDAR_UPSTREAM_USER' : '--user') : settings ? 'CALENDAR_UPSTREAM_URL' : 'the address',
-    isLogin
-      ? 'the site knows no account of this collection with this API key'
-      : `${url} does not answer as a Payload site: ${error.message}`,
-    (PAYLOAD_SITE_ADVICE[problem] ?? SITE_ADVICE[problem])(facts),
-  );
-};
+/** Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it does. */
+function payloadProblem(error: CmsUnavailable | CmsRejected, hasAccount: boolean): SiteProblem {
+  if (isUnknownKey(error)) return 'account-refused';
+  return error.status === 401 || error.status === 403 ? 'login-required' : problemOf(error, hasAccount);
+}
 
-const SITE_ERRORS: Readonly<Record<CmsName, DescribeError>> = { wordpress: wordPressError, payload: payloadError };
+const isUnknownKey = (error: unknown): boolean =>
+  error instanceof CmsRejected && (error.kind === 'unauthenticated' || error.kind === 'unknown-scheme');
+
+/**
+ * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
+ * @param hasAccount a service account is given
+ */
+export function siteError(error: unknown, url: string, hasAccount: boolean, from: SettingsFrom, cms: CmsName): unknown {
+  if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
+  const isPayload = cms === 'payload';
+  const problem = isPayload ? payloadProblem(error, hasAccount) : problemOf(error, hasAccount);
+  const finding = error instanceof NoRestApi ? error.finding : undefined;
+  const facts: Facts = {
+    url: finding?.url ?? url,
+    host: new URL(url).host,
+    target: finding?.target ? siteAddress(finding.target) : url,
+    from,
+  };
+  const isLogin = isPayload ? isUnknownKey(error) : isAccessRefused(error);
+  const [user, address] =
+    from === 'settings' ? ['CALENDAR_UPSTREAM_USER', 'CALENDAR_UPSTREAM_URL'] : ['--user', 'the address'];
+  return new ConfigError(
+    isLogin ? user! : address!,
+    isLogin ? describeLogin(error as CmsRejected, hasAccount, isPayload) : describeSite(error, url, isPayload),
+    ((isPayload ? PAYLOAD_SITE_ADVICE[problem] : undefined) ?? SITE_ADVICE[problem])(facts),
+  );
+}
 
 /** What to do about an account that the site rejects. */
 export const loginAdvice = (error: CmsRejected): string =>
   SITE_ADVICE[loginProblem(error, true)]({ url: '', host: '', target: '', from: 'settings' });
 
 /** What the site says to the login. */
-function describeLogin({ status, code }: CmsRejected, hasAccount: boolean): string {
+function describeLogin({ status, code }: CmsRejected, hasAccount: boolean, isPayload: boolean): string {
+  if (isPayload) return 'the site knows no account of this collection with this API key';
   return hasAccount
     ? `the site does not accept this user with this application password (${code})`
     : `the site's REST API answers only signed-in users (status ${status}, ${code})`;
 }
 
-const describeSite = (error: CmsUnavailable | CmsRejected, url: string): string =>
+const describeSite = (error: CmsUnavailable | CmsRejected, url: string, isPayload: boolean): string =>
   error instanceof NoRestApi
     ? `${describeFinding(error.finding)}: there is no REST API of WordPress`
-    : `${url} does not answer as a WordPress site: ${error.message}`;
+    : `${url} does not answer as a ${isPayload ? 'Payload' : 'WordPress'} site: ${error.message}`;
 
 export const isAccessRefused = (error: unknown): error is CmsRejected =>
   error instanceof CmsRejected && (error.status === 401 || error.status === 403);

@@ -37,8 +37,6 @@ export interface FakeOptions {
   plugins?: string[];
   /** Of the REST API, besides wp/v2. */
   namespaces?: string[];
-  /** Answers public reads with a wrong login as WordPress does without the companion plugin: as if there were none. */
-  ignoresWrongLogins?: boolean;
   /** Every request needs a login, as with a plugin for private sites. */
   isPrivate?: boolean;
   capabilities?: string[];
@@ -145,7 +143,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     const { method = 'GET' } = request;
     const login = Buffer.from((request.headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
     const isKnown = logins.includes(login);
-    if (login !== '' && !isKnown && !(options.ignoresWrongLogins && route === 'wp/v2/types'))
+    if (login !== '' && !isKnown)
       return [401, { code: 'incorrect_password', message: 'No such password.', data: { status: 401 } }];
     if (options.isPrivate && !isKnown)
       return [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];

@@ -22,9 +22,9 @@ import { WRITE_CHECK } from './writes.ts';
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
-const checksOf = ({ accountChecks, listChecks, gatewayChecks }: CmsChecks): Check[] => [
+const checksOf = ({ accountChecks, listChecks }: CmsChecks): Check[] => [
   ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...accountChecks, ...LIST_CHECKS, ...listChecks],
-  ...[...FIELD_CHECKS, WRITE_CHECK, ...gatewayChecks, ...GATEWAY_CHECKS],
+  ...[...FIELD_CHECKS, WRITE_CHECK, ...GATEWAY_CHECKS],
 ];
 const WIDTH = 120;
 

@@ -111,7 +111,6 @@ export interface CmsChecks {
   /** Its own checks, which run after those of every CMS in the same part. */
   accountChecks: readonly Check[];
   listChecks: readonly Check[];
-  gatewayChecks: readonly Check[];
   /** The permissions of a collection that does not name its own. */
   generalPermissions?: ActionPermissions;
   /** What the site tells of a field apart from the records' values; undefined for nothing. */

@@ -7,7 +7,6 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
-import { isObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { openPayloadSite, orIfRefused, type PayloadConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
@@ -78,7 +77,7 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
     connection,
     words: WORDS,
     headers: async () => (await call('GET', 'access', {}, { credentials: undefined })).headers,
-    accountChecks: [SITE_SETTINGS, usersCheck(connection)],
+    accountChecks: [SITE_SETTINGS],
     listChecks: [
       {
         area: 'collections',
@@ -99,7 +98,6 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       },
       SERIES_CHECK,
     ],
-    gatewayChecks: [],
     judgeField: (field, { records }) => judgeField(hasField, field, mapping, records),
     draftOf: (kind) => (kind === 'event' ? DRAFT_TIMES : {}),
     async whyNotWritten(kind) {
@@ -133,24 +131,6 @@ const SITE_SETTINGS: Check = {
     return ok(`${name}, ${timezone}`);
   },
 };
-
-/** Whether callers can name other authors. */
-const usersCheck = ({ call, credentials }: PayloadConnection): Check => ({
-  area: 'account',
-  name: 'users',
-  async run({ mapping, kinds }) {
-    if (credentials === undefined || !kinds.some(({ paths }) => paths.has('author'))) return [];
-    const { users = 'users' } = mapping.source.payload ?? {};
-    const { json } = await call('GET', 'access');
-    const access = isObject(json) && isObject(json.collections) ? json.collections[users] : undefined;
-    return isObject(access) && access.read === true
-      ? ok(`${users}: may read every account`)
-      : warn(
-          `${users}: the service account may not read every account, so it cannot name another one as the author`,
-          'Let access.read of the collection of accounts return true for those who write for others. Or leave it: each caller can write in their own name.',
-        );
-  },
-});
 
 const NAME_MEDIA =
   'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.';

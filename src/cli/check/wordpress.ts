@@ -9,7 +9,7 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { type EventRecord, type Kind, PLURALS } from '../../model/records.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { basicAuth, openSite, orIfRefused, type RestConnection } from '../open-site.ts';
+import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { pathsOf, readOldestEvents, valueAtPath } from '../samples.ts';
 import { loginAdvice } from '../site-problems.ts';
@@ -22,7 +22,6 @@ import {
   type Finding,
   fail,
   type MappedField,
-  ok,
   warn,
 } from './checks.ts';
 import { listKeys } from './fields.ts';
@@ -62,7 +61,6 @@ export function openWordPressChecks(config: Config): CmsChecks {
     },
     accountChecks: [companionPlugin(connection)],
     listChecks: LIST_CHECKS,
-    gatewayChecks: [wrongLogins(connection)],
     generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
     judgeFields: requiredFields,
@@ -122,21 +120,6 @@ async function missingWithoutPlugin({ kinds, mapping, connection, collectionInfo
   }
   return missing;
 }
-
-const wrongLogins = ({ call }: RestConnection): Check => ({
-  area: 'gateway',
-  name: 'wrong logins',
-  async run({ pluginOptions }) {
-    const credentials = basicAuth('calendar-gateway-check', 'no such password');
-    const accepted = await orIfRefused(call('GET', 'wp/v2/types', {}, { credentials }), undefined);
-    return accepted
-      ? warn(
-          'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
-          installPlugin(pluginOptions),
-        )
-      : ok('are refused by the site on public reads too');
-  },
-});
 
 /** WordPress stores these only for types that support them. */
 const SUPPORTED_PATHS = new Set(['excerpt', 'content']);

@@ -129,45 +129,27 @@ async function missingToDelete(
   return (await account()).permissions.has(permission) ? undefined : permission;
 }
 
-/** One finding a field. */
+/** One finding a field. Of the alternatives of a step, the first that the site does not refuse counts. */
 async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: number): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const alternatives of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
-    const { step, findings: written } = await tryAlternatives(trial, kindMapping, id, alternatives);
-    const passed = written.filter(({ state }) => state === 'ok');
-    const empty = clearedValues(
-      step,
-      kindMapping,
-      passed.map(({ name }) => name ?? ''),
-    );
-    const cleared = Object.keys(empty).length > 0 ? (await tryStep(trial, kindMapping, id, empty, true)).findings : [];
-    findings.push(...written.filter(({ state }) => state !== 'ok'));
+  for (const [first = {}, ...others] of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
+    let step = first;
+    let tried = await tryStep(trial, kindMapping, id, step, false);
+    for (const other of tried.isRefused ? others : []) {
+      const next = await tryStep(trial, kindMapping, id, other, false);
+      if (next.isRefused) continue;
+      [step, tried] = [other, next];
+      break;
+    }
+    const passed = tried.findings.filter(({ state }) => state === 'ok');
+    const written = passed.map(({ name = '' }) => name);
+    const empty = clearedValues(step, kindMapping, written);
+    const isClearable = Object.keys(empty).length > 0;
+    const cleared = isClearable ? (await tryStep(trial, kindMapping, id, empty, true)).findings : [];
+    findings.push(...tried.findings.filter(({ state }) => state !== 'ok'));
     findings.push(...passed.map((each) => cleared.find(({ name }) => name === each.name) ?? each));
   }
   return findings;
-}
-
-interface Tried {
-  step: Values;
-  /** One a field. */
-  findings: Finding[];
-  isRefused: boolean;
-}
-
-/** Tries the first step that the site does not refuse. If it refuses all, the first one tells why. */
-async function tryAlternatives(
-  trial: WriteTrial,
-  kindMapping: KindMapping<Kind>,
-  id: number,
-  [first = {}, ...others]: readonly Values[],
-): Promise<Tried> {
-  const tried = await tryStep(trial, kindMapping, id, first, false);
-  if (!tried.isRefused) return tried;
-  for (const other of others) {
-    const next = await tryStep(trial, kindMapping, id, other, false);
-    if (!next.isRefused) return next;
-  }
-  return tried;
 }
 
 const VALUE_CHANGED =
@@ -184,7 +166,7 @@ async function tryStep(
   id: number,
   values: Values,
   isClearing: boolean,
-): Promise<Tried> {
+): Promise<{ findings: Finding[]; isRefused: boolean }> {
   const { connection, options, site, linkTables } = trial;
   const { cms } = connection;
   const names = Object.keys(values).map((key) => [key, fieldNameOf(kindMapping.kind, key)] as const);
@@ -213,7 +195,7 @@ async function tryStep(
       const isAmount = name === 'cost' || isNumber(values[key]);
       return { name, ...(ofCms ?? fail(message, isAmount ? NUMBER_FIELD : VALUE_CHANGED)) };
     };
-    return { step: values, findings: await Promise.all(names.map(judge)), isRefused: false };
+    return { findings: await Promise.all(names.map(judge)), isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;
@@ -224,7 +206,7 @@ async function tryStep(
           'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.',
         );
     const findings = names.map(([, name]) => ({ name, ...finding }));
-    return { step: values, findings, isRefused: true };
+    return { findings, isRefused: true };
   }
 }
 

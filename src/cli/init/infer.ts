@@ -1,7 +1,6 @@
 // Infers which field of a site is which field of the API: one inference for every CMS, from the similarity of names and
 // from sample values. What is not sure is left out.
 
-import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
@@ -32,7 +31,6 @@ export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: '
  * there.
  */
 export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used: Set<string>): ProposedField[] {
-  const status = statusField(kind, type, site, used);
   // WordPress has its own fields in every record; Payload has only what the collection defines.
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => site.cms === 'payload' || !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
@@ -50,7 +48,7 @@ export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used
     used.add(siteField.path);
     proposed.set(field, { kind, field, source, reason: reasonFor(siteField) });
   }
-  return [...status, ...mappable.flatMap(([field]) => proposed.get(field) ?? [])];
+  return mappable.flatMap(([field]) => proposed.get(field) ?? []);
 }
 
 /** The name of a venue, an organizer or a term, which is called a title or a name. */
@@ -74,14 +72,14 @@ function tells(field: string, { values }: SourceField): boolean {
 const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
 
 /** The source of a text that the site stores as a number; undefined for another field. */
-export function numberSource(field: string, { path, values, type, decimal }: SourceField): FieldSpec | undefined {
+export function numberSource(field: string, { path, values, type }: SourceField): FieldSpec | undefined {
   if (!NUMERIC_FIELDS.has(field)) return undefined;
   const isNumber =
     /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));
   if (!isNumber) return undefined;
   // Pods ignores null. The others refuse a blank text for a number.
   const clearWith = /^(acf|meta)\./.test(path) ? null : '';
-  return { at: path, as: decimal === undefined ? 'number' : { number: { decimal } }, clearWith };
+  return { at: path, as: 'number', clearWith };
 }
 
 /** How the mapping reads a site field as `field`; undefined if its values do not fit. */
@@ -132,26 +130,6 @@ function htmlSource(path: string, all: readonly SourceField[]): Source | undefin
   if (richText === path) return undefined;
   const isThere = all.some((each) => each.path === richText);
   return isThere ? { read: path, write: { at: richText, as: 'lexical' } } : { at: path, readOnly: true };
-}
-
-/** The gateway puts the API's status there, so a mapping cannot name it. */
-export const isAtStatus = ({ path }: SourceField): boolean => /^status(\.|$)/.test(path);
-
-/** By its values; without a value, a name that says less, such as `status`, may be that of anything. */
-export const isStatus = ({ path, values }: SourceField): boolean =>
-  values.length > 0
-    ? /status|state|workflow|visibility|review/.test(plainName(path)) &&
-      values.every((value) => STATUSES_BY_FIELD.includes(String(value)))
-    : /^(workflow(_(status|state))?|(review|editorial|publication)_(status|state))$/.test(plainName(path));
-
-/** Payload has one word for what is unpublished. A field of a collection with drafts may tell pending and private apart. */
-function statusField(kind: Kind, type: ProbedType, { payload }: ProbedSite, used: Set<string>): ProposedField[] {
-  if (!isPostKind(kind) || !payload?.withDrafts.has(type.base)) return [];
-  const field = type.fields.find((each) => !used.has(each.path) && isStatus(each) && !isAtStatus(each));
-  if (!field) return [];
-  used.add(field.path);
-  const reason = `${reasonFor(field)}; it tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`;
-  return [{ kind, field: 'status', source: field.path, reason }];
 }
 
 export interface ProposedLink {

@@ -8,7 +8,7 @@ import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { basicAuth, openPayloadSite, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
-import { formatSample, readSampleRecords } from '../samples.ts';
+import { readSampleRecords } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { parseSiteUrl } from './options.ts';
@@ -18,7 +18,7 @@ import { probePayload } from './probe-payload.ts';
 import { type Decisions, findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
 import { missingDatesLines, OTHER_EVENTS, previewLines, proposalLines, refusalLines, siteLines } from './report.ts';
-import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { type ProbedSite, typeAt } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
 const MOUNT = '/calendar/events/v1';
@@ -52,7 +52,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     printAll(missingDatesLines(site, options.collections?.event, findEventTypes(site)));
     return 1;
   }
-  if (!prompts) printAll(proposal.open.map(({ assumed }) => `Assumed     ${assumed}`));
+  printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
   printAll([...proposalLines(proposal), '']);
   const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
   printAll([...(await preview(url, site, proposal, credentials, baseUrl)), '']);
@@ -147,10 +147,7 @@ function refuse(site: ProbedSite, options: InitOptions): string[] | undefined {
   return hasEvents ? undefined : refusalLines(unsupported, suspects);
 }
 
-/**
- * Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of
- * events.
- */
+/** Resolves with undefined if no type has a start of events. */
 async function decide(
   site: ProbedSite,
   options: InitOptions,
@@ -170,16 +167,7 @@ async function decide(
   }
   const eventTypes = findEventTypes(site);
   const wanted = options.collections?.event;
-  let proposal = propose(site, decisions);
-  const type = typeAt(site, wanted ?? eventTypes[0]?.base);
-  if (prompts && !proposal && type && type.fields.length > 0) {
-    decisions = await askForDates(type, decisions, prompts);
-    proposal = propose(site, decisions);
-  }
-  for (let open = proposal?.open[0]; prompts && open; open = proposal?.open[0]) {
-    decisions = open.decide(await prompts.choose(open.text, open.choices));
-    proposal = propose(site, decisions);
-  }
+  const proposal = propose(site, decisions);
   const unserved = unsupportedPlugins(site).map(
     ({ title }) => `events in ${title} are not served: the gateway cannot reach them`,
   );
@@ -192,27 +180,6 @@ async function decide(
   if (eventTypes.length > 0 || wanted !== undefined) return undefined;
   const reason = 'the site has no type that looks like events';
   return proposeUnseen(loadMapping(OWN_TYPES_PRESET).source, { reason, notes: notesWithoutEvents(site) });
-}
-
-async function askForDates(type: ProbedType, decisions: Decisions, prompts: Questions): Promise<Decisions> {
-  const choices = type.fields.map(({ path, values }) => ({
-    ...{ value: path, label: path, hint: values.length > 0 ? formatSample(values[0]) : 'no value' },
-  }));
-  const ask = (what: string) =>
-    prompts.choose(`Which field of ${type.base} holds the ${what} of an event?`, [
-      ...choices,
-      { value: '', label: 'none of them' },
-    ]);
-  const start = await ask('start');
-  const end = start === '' ? '' : await ask('end');
-  const named = [['event.start_date', start] as const, ['event.end_date', end] as const].filter(
-    ([, path]) => path !== '',
-  );
-  return {
-    ...decisions,
-    fields: { ...decisions.fields, ...Object.fromEntries(named) },
-    collections: { ...decisions.collections, event: type.base },
-  };
 }
 
 /** Where the events of a site may be that shows none. */

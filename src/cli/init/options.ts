@@ -34,8 +34,8 @@ export const INIT_OPTIONS = {
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Probes a WordPress or Payload site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
-It asks what the site does not tell; of Payload, only the name and whether to write. Each question has an option; without a terminal it asks nothing.
+Looks at a WordPress or Payload site, decides on a mapping for its events, shows three of them as the API would, and writes the configuration.
+It says what it is not sure of, and the option to decide that. It asks for the account and whether to write; without a terminal it asks nothing.
 
   URL                    the site's address, such as https://example.org
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of the collection
@@ -103,7 +103,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
-    name: parseName(text('name')),
+    name: text('name')?.trim() || undefined,
     publicUrl: parseAddress('--public-url', text('public-url')),
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
     collections: Object.fromEntries(collections) as Decisions['collections'],
@@ -137,14 +137,6 @@ export function parseAddress(option: string, text: string | undefined): string |
   if (text !== undefined && !isWebAddress(text))
     throw new ConfigError(option, 'is not a web address', 'Write all of it, such as http://10.0.0.5:3001.');
   return text;
-}
-
-const MAX_NAME_LENGTH = 200;
-
-function parseName(name: string | undefined): string | undefined {
-  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH))
-    throw new ConfigError('--name', `must have 1 to ${MAX_NAME_LENGTH} characters`, 'Give a short name.');
-  return name?.trim();
 }
 
 const MAX_FORMAT_LENGTH = 60;

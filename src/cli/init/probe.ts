@@ -1,5 +1,4 @@
-// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each; also the number
-// fields of Pods, which its REST API does not tell.
+// Looks at a WordPress site: its post types and taxonomies, their schemas, and a few records of each.
 
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
@@ -56,7 +55,6 @@ export async function probe(
     )
       types.push(await probeType(site, type, taxonomies, listParams));
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
-  if (namespaces.includes('pods/v1')) await addPodsNumbers(site, types);
   return {
     cms: 'wordpress',
     url,
@@ -170,34 +168,3 @@ async function readPostsById(site: RestConnection, types: readonly ProbedType[])
 function stringList(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
-
-/**
- * Formats of Pods with a decimal comma. Pods reads what it is sent in the field's format: it takes `12.5` for
- * `125`.
- */
-const COMMA_FORMATS = new Set(['9.999,99', '9 999,99', '9999,99']);
-
-interface PostType {
-  type: string;
-  fields: { path: string; type: string | undefined; decimal?: ',' }[];
-}
-
-/**
- * Gives the number fields of the types the type `number`. Changes nothing if the account may not see the
- * types of fields.
- */
-export async function addPodsNumbers({ call }: RestConnection, types: readonly PostType[]): Promise<void> {
-  const query = { include_fields: 1 };
-  const response = await orIfRefused(call('GET', 'pods/v1/pods', { query }), undefined);
-  for (const pod of objects(objectOrEmpty(response?.json).pods)) {
-    const type = types.find((each) => each.type === pod.name);
-    for (const { name, type: fieldType, ...options } of objects(pod.fields)) {
-      const field = type?.fields.find(({ path }) => path === name);
-      if (!field || (fieldType !== 'number' && fieldType !== 'currency')) continue;
-      field.type = 'number';
-      if (COMMA_FORMATS.has(String(options[`${fieldType}_format`]))) field.decimal = ',';
-    }
-  }
-}
-
-const objects = (value: unknown) => (Array.isArray(value) ? value : []).filter(isObject);

@@ -31,15 +31,6 @@ export interface Decisions extends DateDecisions {
   collections?: Partial<Record<Kind, string>> | undefined;
 }
 
-/** What the samples leave open. The proposal holds the first choice. */
-export interface OpenQuestion {
-  text: string;
-  choices: { value: string; label: string; hint?: string }[];
-  /** What is assumed without an answer, and the option to change it. */
-  assumed: string;
-  decide(answer: string): Decisions;
-}
-
 export interface ProposedCollection {
   kind: Kind;
   base: string;
@@ -60,7 +51,8 @@ export interface Proposal {
   needsPlugin: boolean;
   /** The path by which the site hides events, if only the companion plugin opens it. */
   hiddenFlag?: string | undefined;
-  open: OpenQuestion[];
+  /** What the samples leave open: what the proposal assumes, and the option to change it. */
+  assumed: string[];
 }
 
 const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
@@ -167,7 +159,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
       !isPayload &&
       (!isReadable || (mapping.wordpress?.requiresCompanionPlugin === true && lacksMetaKeys(mapping, site))),
     hiddenFlag: isReadable && !isPayload ? hiddenFlagPath(mapping, site) : undefined,
-    open: [],
+    assumed: [],
   };
 }
 
@@ -223,7 +215,7 @@ function generatedProposal(
         : []),
     ],
     needsPlugin: !isPayload && lacksMetaKeys(complete, site),
-    open: openQuestions(dates, decisions, eventTypes),
+    assumed: assumptions(dates, decisions, eventTypes),
   };
 }
 
@@ -288,43 +280,17 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
     .map(({ path, values }) => `${path} (${formatSample(values[0])})`);
 }
 
-function openQuestions(
-  { startField, open }: ProposedDates,
-  decisions: Decisions,
-  eventTypes: readonly ProbedType[],
-): OpenQuestion[] {
-  const questions: OpenQuestion[] = [];
+function assumptions({ open }: ProposedDates, { collections }: Decisions, eventTypes: readonly ProbedType[]): string[] {
   const bases = eventTypes.map(({ base }) => base);
-  if (bases.length > 1 && decisions.collections?.event === undefined)
-    questions.push({
-      text: 'Which of these are the events?',
-      choices: eventTypes.map(({ base, label, total }) => ({
-        ...{ value: base, label: base, hint: `${label}, ${total} records` },
-      })),
-      assumed: `that ${bases[0]} are the events; else add --event-type (${bases.join(', ')}) --force`,
-      decide: (event) => ({ ...decisions, collections: { ...decisions.collections, event } }),
-    });
-  if (open.includes('dateOrder'))
-    questions.push({
-      text: `In which order is ${formatSample(startField.values[0])}?`,
-      choices: [
-        { value: 'dmy', label: 'day, month, year' },
-        { value: 'mdy', label: 'month, day, year' },
-      ],
-      assumed: 'that the day comes before the month in dates; else add --date-order mdy --force',
-      decide: (answer) => ({ ...decisions, dateOrder: answer as 'dmy' | 'mdy' }),
-    });
-  if (open.includes('seconds'))
-    questions.push({
-      text: 'The dates are seconds since 1970. What do they count?',
-      choices: [
-        { value: 'utc', label: 'the instant itself (UTC)' },
-        { value: 'wall', label: 'the local time, as if it were in UTC' },
-      ],
-      assumed: 'that seconds since 1970 count the instant; else add --seconds wall --force',
-      decide: (answer) => ({ ...decisions, seconds: answer as 'utc' | 'wall' }),
-    });
-  return questions;
+  return [
+    ...(bases.length > 1 && collections?.event === undefined
+      ? [`that ${bases[0]} are the events; else add --event-type (${bases.join(', ')}) --force`]
+      : []),
+    ...(open.includes('dateOrder')
+      ? ['that the day comes before the month in dates; else add --date-order mdy --force']
+      : []),
+    ...(open.includes('seconds') ? ['that seconds since 1970 count the instant; else add --seconds wall --force'] : []),
+  ];
 }
 
 /** The fields that the operator named, in the form of their values. */
@@ -402,7 +368,7 @@ export function proposeUnseen(mapping: MappingFile, { reason, notes }: Pick<Prop
     fields: [],
     notes,
     needsPlugin: mapping.wordpress?.requiresCompanionPlugin === true,
-    open: [],
+    assumed: [],
   };
 }
 
@@ -439,28 +405,24 @@ function payloadSettings({ types, payload }: ProbedSite, { event }: Pick<Mapping
 }
 
 function payloadNotes({ payload }: ProbedSite, event: ProbedType, mapping: MappingFile): string[] {
-  const notes: string[] = [];
-  if (mapping.payload?.timezone === undefined)
-    notes.push(
-      'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC',
-    );
   const richText = event.fields.find(({ values }) => values.some((value) => isObject(value) && isObject(value.root)));
-  if (richText && !mapping.event.fields?.description)
-    notes.push(
-      `${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`,
-    );
-  if (!payload?.withDrafts.has(event.base))
-    notes.push(`${event.base} has no drafts: every event is public as soon as it is saved`);
-  else if (mapping.event.fields?.status === undefined)
-    notes.push(
-      event.fields.some((field) => inference.isAtStatus(field) && inference.isStatus(field))
-        ? "the field status cannot tell pending and private events apart, because the gateway puts the API's status there: rename it in Payload, and name it with --field event.status=PATH"
-        : 'no field is proposed for status: the API shows everything unpublished as draft; --field event.status=PATH names one',
-    );
   const absent = KINDS.filter((kind) => mapping[kind] === undefined);
-  if (absent.length > 0)
-    notes.push(
-      `no collection looks like ${absent.join(', ')}: the API's lists of these are missing; name one with --${absent[0]}-type SLUG`,
-    );
-  return notes;
+  return [
+    ...(mapping.payload?.timezone === undefined
+      ? [
+          'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC',
+        ]
+      : []),
+    ...(richText && !mapping.event.fields?.description
+      ? [`${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`]
+      : []),
+    payload?.withDrafts.has(event.base)
+      ? 'the API shows everything unpublished as draft; --field event.status=PATH names a field (not "status") that says pending or private'
+      : `${event.base} has no drafts: every event is public as soon as it is saved`,
+    ...(absent.length > 0
+      ? [
+          `no collection looks like ${absent.join(', ')}: the API's lists of these are missing; name one with --${absent[0]}-type SLUG`,
+        ]
+      : []),
+  ];
 }

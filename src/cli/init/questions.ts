@@ -1,6 +1,6 @@
 // The questions that `init` asks on a terminal. Each has an option.
 
-import { cancel, confirm, isCancel, password, select, text } from '@clack/prompts';
+import { cancel, confirm, isCancel, password, text } from '@clack/prompts';
 import { ConfigError } from '../../errors.ts';
 
 /** Throws `ConfigError` if the operator cancels. */
@@ -11,17 +11,10 @@ async function orCancel<T>(prompt: Promise<T>): Promise<Exclude<T, symbol>> {
   throw new ConfigError('init', 'cancelled');
 }
 
-export interface Choice {
-  value: string;
-  label: string;
-  hint?: string;
-}
-
 export interface Questions {
   /** `usual` counts if there is no answer. */
   text(message: string, usual?: string): Promise<string>;
   password(message: string): Promise<string>;
-  choose(message: string, choices: readonly Choice[]): Promise<string>;
   confirm(message: string): Promise<boolean>;
 }
 
@@ -38,6 +31,5 @@ export const questions: Questions = {
     return (await orCancel(text(options))).trim();
   },
   password: (message) => orCancel(password({ message })),
-  choose: (message, choices) => orCancel(select({ message, options: [...choices] })),
   confirm: (message) => orCancel(confirm({ message, initialValue: false })),
 };

@@ -10,8 +10,6 @@ export interface SourceField {
   path: string;
   /** In the schema: `string`, `array` ... */
   type: string | undefined;
-  /** The decimal mark of a number, if the site expects a comma. */
-  decimal?: ',';
   /** The address in a link field of ACF, which takes address, title and target only together. */
   readOnly?: true;
   /** The values of the records that have one. */

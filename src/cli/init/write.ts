@@ -41,11 +41,11 @@ export function outputFiles(
   { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
-  const earlier = earlierSecrets(out);
+  const earlier = earlierSecrets(out, url);
   // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
   const webhookSecret =
-    webhookUrl === undefined ? undefined : (webhookSecretOf(earlier) ?? randomBytes(24).toString('base64url'));
-  const stored = anonymous ? undefined : storedAccount(earlierUrl(out) === url ? earlier : {}, account);
+    webhookUrl === undefined ? undefined : (earlier.secret ?? randomBytes(24).toString('base64url'));
+  const stored = anonymous ? undefined : storedAccount(earlier, account);
   const isFromEnvironment = account?.isFromEnvironment === true && stored === undefined;
   const isOwnMapping = proposal.preset === undefined;
   const config = {
@@ -75,36 +75,33 @@ export function outputFiles(
   return files;
 }
 
-function earlierSecrets(folder: string): NodeJS.Dict<string> {
+interface EarlierSecrets {
+  secret?: string | undefined;
+  user?: string | undefined;
+  password?: string | undefined;
+}
+
+/** What an earlier run wrote. The password of another site must not be sent to this one. */
+function earlierSecrets(folder: string, url: string): EarlierSecrets {
+  const read = (name: string) => readFileSync(join(resolve(folder), name), 'utf8');
   try {
-    return parseEnv(readFileSync(join(resolve(folder), SECRETS_FILE), 'utf8'));
+    const values = parseEnv(read(SECRETS_FILE));
+    const {
+      CALENDAR_WEBHOOK_SECRET: secret = '',
+      CALENDAR_UPSTREAM_USER: user,
+      CALENDAR_UPSTREAM_PASSWORD: password,
+    } = values;
+    const isSameSite =
+      existsSync(join(resolve(folder), 'config.json')) && JSON.parse(read('config.json')).upstream.url === url;
+    return { ...(/^[\w-]{8,200}$/.test(secret) && { secret }), ...(isSameSite && { user, password }) };
   } catch {
     // None yet; or unreadable, then `writeFiles` says so.
     return {};
   }
 }
 
-/** The site of an earlier run. Its password must not be sent to another. */
-function earlierUrl(folder: string): string | undefined {
-  try {
-    return JSON.parse(readFileSync(join(resolve(folder), 'config.json'), 'utf8')).upstream.url;
-  } catch {
-    return undefined;
-  }
-}
-
-function webhookSecretOf({ CALENDAR_WEBHOOK_SECRET: secret = '' }: NodeJS.Dict<string>): string | undefined {
-  return /^[\w-]{8,200}$/.test(secret) ? secret : undefined;
-}
-
-/**
- * The account whose password is in the file: an entered one, or the earlier one. The CMS showed that password once, so
- * the file may be its only place, also if the environment has it from there.
- */
-function storedAccount(
-  { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password }: NodeJS.Dict<string>,
-  account: ServiceAccount | undefined,
-): Pick<ServiceAccount, 'user' | 'password'> | undefined {
+/** An entered account, or the earlier one: the CMS showed that password once, so the file may be its only place. */
+function storedAccount({ user, password }: EarlierSecrets, account: ServiceAccount | undefined) {
   if (account?.isFromEnvironment === false) return account;
   if (user === undefined || password === undefined || UNWRITABLE.test(user + password)) return undefined;
   const isSame = account === undefined || (account.user === user && account.password === password);

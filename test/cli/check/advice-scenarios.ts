@@ -129,13 +129,6 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    says: /Make the companion plugin/,
-    row: 'gateway wrong logins',
-    // The real effect of the companion plugin is tested in test/cli/plugin/.
-    before: { options: { ignoresWrongLogins: true } },
-    follow: { options: { ignoresWrongLogins: false } },
-  },
-  {
     says: /keys that the site shows: meta\.gig_start, meta\.gig_end[\s\S]*mu-plugins/,
     row: 'event fields cost',
     before: { gigs: { meta: { gig_start: 'string', gig_end: 'string' } } },

@@ -114,16 +114,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { account: {} } },
   },
   {
-    says: /collection of accounts/,
-    row: 'account users',
-    before: {
-      fields: { author: 'owner' },
-      gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'owner'] },
-      collections: { users: { fields: [], docs: [], account: { read: { permission: true, where: {} } } } },
-    },
-    follow: { collections: { users: { fields: [], docs: [] } } },
-  },
-  {
     says: /Name the upload collection/,
     row: 'collections media',
     before: {

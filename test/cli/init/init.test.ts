@@ -37,21 +37,13 @@ describe('init', () => {
   const terminal = (ask?: Questions) => ({ print: (line: string) => void printed.push(line), ask });
   let asked: string[];
   /** Answers at a terminal: whether there is an account, what is chosen, and whether to write. */
-  const answers = ({
-    account = undefined as typeof LOGIN | undefined,
-    choose = (_message: string): string => '',
-    write = true,
-  } = {}): Questions => ({
+  const answers = ({ account = undefined as typeof LOGIN | undefined, write = true } = {}): Questions => ({
     confirm: async (message) => {
       asked.push(message);
       return message.includes('application password') ? account !== undefined : write;
     },
     text: async () => account?.user ?? '',
     password: async () => account?.password ?? '',
-    choose: async (message) => {
-      asked.push(message);
-      return choose(message);
-    },
   });
   const output = () => printed.join('\n');
   const openSite = async (type: FakeType, more = {}) => {
@@ -193,33 +185,20 @@ describe('init', () => {
     }
   });
 
-  it('asks what the site leaves open, and nothing that an option answers', async () => {
+  it('asks for the account and whether to write, and nothing that an option answers', async () => {
     await openSite(gigs());
-    const ask = answers({ choose: () => 'mdy' });
-    expect(await init(options(), terminal(ask))).to.equal(0);
+    expect(await init(options(), terminal(answers()))).to.equal(0);
     expect(asked.map((each) => each.split(' ', 4).join(' '))).to.deep.equal([
-      ...['Do you have an', 'In which order is', `Write this to ${out()}?`],
+      ...['Do you have an', `Write this to ${out()}?`],
     ]);
-    expect(output()).to.include('start_date  2031-03-01 19:30:00');
     asked.length = 0;
-    const decided = { ...options({ anonymous: true, 'date-order': 'dmy' }), out: out('decided') };
-    expect(await init(decided, terminal(ask))).to.equal(0);
+    const decided = { ...options({ anonymous: true, 'date-order': 'mdy' }), out: out('decided') };
+    expect(await init(decided, terminal(answers()))).to.equal(0);
     expect(asked).to.deep.equal([`Write this to ${out('decided')}?`]);
-    expect(output()).to.include('start_date  2031-01-03 19:30:00');
+    expect(output()).to.include('start_date  2031-03-01 19:30:00');
   });
 
-  it('asks which field holds the start and the end, and stores no end if none does', async () => {
-    const records = [fakePost(1, { title: 'A', meta: { curtain: '2031-04-25 19:30' } })];
-    await openSite({ type: 'event', base: 'events', label: 'Events', records });
-    const choose = (message: string) => (message.includes('the start') ? 'meta.curtain' : '');
-    expect(await init(options({ anonymous: true }), terminal(answers({ choose })))).to.equal(0);
-    expect(JSON.parse(readFileSync(out('mapping.json'), 'utf8')).event.fields).to.deep.equal({
-      start_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' } },
-      end_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' }, readOnly: true },
-    });
-  });
-
-  it('prints its assumptions with --yes, and the options to change them', async () => {
+  it('prints its assumptions, and the options to change them', async () => {
     await openSite(gigs());
     expect(await init(options({ yes: true }), terminal())).to.equal(0);
     expect(output()).to.match(/Assumed.*--date-order mdy/);

@@ -267,23 +267,6 @@ describe('init with Payload', () => {
     expect(nameIn()).to.equal('Events in the harbour');
   });
 
-  it('proposes a status for a field of a collection with drafts that holds pending or private', async () => {
-    const statusOf = async (more: Record<string, unknown>) => {
-      site = { ...SITE, gigs: [{ ...GIG, ...more }] };
-      await run({ anonymous: true, force: true });
-      return loadMapping(join(folder, 'made/mapping.json')).source.event.fields?.status;
-    };
-    expect(await statusOf({ workflow: null })).to.equal('workflow');
-    expect(await statusOf({ visibility: 'private' })).to.equal('visibility');
-    expect(await statusOf({ gigStatus: 'sold-out' })).to.equal(undefined);
-    expect(await statusOf({ status: null })).to.equal(undefined);
-    expect(await statusOf({ workflow: null, _status: undefined })).to.equal(undefined);
-    expect(printed.join('\n')).to.not.include('rename it in Payload');
-    expect(await statusOf({ status: 'pending' })).to.equal(undefined);
-    expect(printed.join('\n')).to.include('rename it in Payload');
-    expect(await statusOf({ status: 'pending', workflow: null })).to.equal('workflow');
-  });
-
   it('says that the site does not know the key', async () => {
     const failure = await run({ user: 'members' }, { CALENDAR_UPSTREAM_PASSWORD: 'wrong' }).catch(
       (error: unknown) => error,

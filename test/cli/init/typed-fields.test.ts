@@ -1,11 +1,9 @@
 // The codecs that `init` proposes for typed fields of Advanced Custom Fields and Pods.
 
 import { expect } from 'chai';
-import { addPodsNumbers, sourceFields } from '../../../src/cli/init/probe.ts';
+import { sourceFields } from '../../../src/cli/init/probe.ts';
 import { propose } from '../../../src/cli/init/propose.ts';
 import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
-import type { RestConnection } from '../../../src/cli/open-site.ts';
-import { CmsRejected } from '../../../src/errors.ts';
 
 type Json = Record<string, unknown>;
 
@@ -59,38 +57,5 @@ describe('a proposal for typed fields', () => {
       phone: 'acf.phone',
       email: { at: 'acf.email', clearWith: null },
     });
-  });
-
-  const podsEvent = () =>
-    type('event', 'events', { start_date: '2031-05-01 19:30:00', end_date: '2031-05-01 21:00:00', cost: '12.50' });
-  const pods = (fields: Json[]): RestConnection =>
-    ({ call: async () => ({ json: { pods: [{ name: 'event', fields }, { name: 'other' }, null] } }) }) as never;
-  const costOf = (event: ProbedType) => propose(site([event]))?.mapping.event.fields?.cost;
-
-  it('gives a number field of Pods the codec of numbers', async () => {
-    const event = podsEvent();
-    await addPodsNumbers(pods([{ name: 'cost', type: 'currency', currency_format: 'i18n' }]), [event]);
-    expect(costOf(event)).to.deep.equal({ at: 'cost', as: 'number', clearWith: '' });
-  });
-
-  it('writes a decimal comma if the field of Pods expects one', async () => {
-    const event = podsEvent();
-    await addPodsNumbers(pods([{ name: 'cost', type: 'number', number_format: '9.999,99' }]), [event]);
-    expect(costOf(event)).to.deep.equal({ at: 'cost', as: { number: { decimal: ',' } }, clearWith: '' });
-  });
-
-  it('keeps a text field of Pods as text, whatever it holds', async () => {
-    const event = podsEvent();
-    await addPodsNumbers(pods([{ name: 'cost', type: 'text' }]), [event]);
-    expect(costOf(event)).to.equal('cost');
-  });
-
-  it('keeps the fields as texts if the account may not see their types', async () => {
-    const event = podsEvent();
-    const refused = async () => {
-      throw new CmsRejected('forbidden', 'Sorry, you are not allowed to do that.');
-    };
-    await addPodsNumbers({ call: refused } as never, [event]);
-    expect(costOf(event)).to.equal('cost');
   });
 });
