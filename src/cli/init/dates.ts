@@ -8,10 +8,7 @@ import { formatSample } from '../samples.ts';
 import { type InferredDate, inferDate, inferTimeFormat } from './sample-values.ts';
 import { fieldAt, type SourceField } from './site.ts';
 
-export interface Moment {
-  source: string | FieldSpec;
-  reason: string;
-}
+type Source = string | FieldSpec;
 
 /** What the operator says of dates, by options or in answers. */
 export interface DateDecisions {
@@ -28,13 +25,20 @@ export interface DateDecisions {
 export interface ProposedDates {
   /** Holds the date of the start. */
   startField: SourceField;
-  start: Moment;
-  end: Moment;
-  /** What the samples leave open. */
-  open: ('dateOrder' | 'seconds')[];
+  start: Source;
+  end: Source;
+  /** What the samples leave open, and what is assumed then. */
+  assumed: string[];
 }
 
 type End = 'start_date' | 'end_date';
+
+const DAY_FIRST = 'that the day comes before the month in dates; else add --date-order mdy --force';
+const INSTANTS = 'that seconds since 1970 count the instant; else add --seconds wall --force';
+const noTime = (path: string) =>
+  `that events begin at midnight, because ${path} has no time of day; if another field has it, name both: --field event.start_date=${path},PATH --force`;
+const NO_END =
+  'that events end when they start, because no field looks like an end, and the gateway stores none; else add --field event.end_date=PATH --force';
 
 /** Dates that are not the start or end of an event. */
 const UNRELATED =
@@ -60,16 +64,22 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
     namedStart === undefined
       ? momentOf(startField, findTime('start_date', times), decisions)
       : namedMoment('start_date', namedStart, fields, times, decisions);
-  const end = (): Moment => {
+  const inferred = inferDecided(startField, decisions);
+  const assumed: string[] = [];
+  if (inferred?.alternative && decisions.dateOrder === undefined) assumed.push(DAY_FIRST);
+  if (inferred?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
+  if (inferred && !inferred.hasTime && (typeof start === 'string' || start.parts === undefined))
+    assumed.push(noTime(startField.path));
+  const end = (): Source => {
     if (namedEnd !== undefined) return namedMoment('end_date', namedEnd, fields, times, decisions);
     if (endField) return momentOf(endField, findTime('end_date', times), decisions);
-    return endWithoutDate(startField, start, times, decisions);
+    // A time on the day of the start.
+    const time = inferred && !inferred.hasTime ? findTime('end_date', times) : undefined;
+    if (inferred && time) return inParts(startField.path, inferred.format, time);
+    assumed.push(NO_END);
+    return { ...(typeof start === 'string' ? { at: start } : start), readOnly: true };
   };
-  const inferred = inferDate(startField.values, decisions.dateFormat);
-  const open: ProposedDates['open'] = [];
-  if (inferred?.alternative && decisions.dateOrder === undefined) open.push('dateOrder');
-  if (inferred?.format === 'unix' && decisions.seconds === undefined) open.push('seconds');
-  return { startField, start, end: end(), open };
+  return { startField, start, end: end(), assumed };
 }
 
 /** Fields that are named like a start, and have texts of which no form of a date is known. */
@@ -162,25 +172,15 @@ function inferDecided({ values }: SourceField, decisions: DateDecisions): Inferr
   return dateOrder === 'mdy' && inferred?.alternative ? inferred.alternative : inferred;
 }
 
-function momentOf(field: SourceField, time: SourceField | undefined, decisions: DateDecisions): Moment {
-  const { path, values } = field;
+function momentOf(field: SourceField, time: SourceField | undefined, decisions: DateDecisions): Source {
+  const { path } = field;
   const inferred = inferDecided(field, decisions);
-  if (!inferred)
-    return { source: path, reason: 'has a similar name; no record has a value yet, so the usual format is assumed' };
-  const { format, unit, hasTime, alternative } = inferred;
-  const reason = `reads as ${unit ? `${unit} since 1970` : `a date (${format})`}: ${formatSample(values[0])}`;
-  if (time && !hasTime)
-    return {
-      source: inParts(path, format, time),
-      reason: `${reason}; the time is in ${time.path}: ${formatSample(time.values[0])}`,
-    };
+  if (!inferred) return path;
+  const { format, hasTime } = inferred;
+  if (time && !hasTime) return inParts(path, format, time);
   const isUtc = likeness(path, 'utc') > 0 && hasTime && format !== 'unix';
   const as = isUtc ? { 'utc-datetime': format } : inferred.as;
-  const isAssumed = alternative && decisions.dateOrder === undefined;
-  return {
-    source: as === undefined ? path : { at: path, as },
-    reason: isAssumed ? `${reason}; day first is assumed` : reason,
-  };
+  return as === undefined ? path : { at: path, as };
 }
 
 const inParts = (path: string, format: string, time: SourceField): FieldSpec => ({
@@ -189,26 +189,6 @@ const inParts = (path: string, format: string, time: SourceField): FieldSpec => 
     { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
   ],
 });
-
-/** The end is a time on the day of the start, or the start itself. */
-function endWithoutDate(
-  startField: SourceField,
-  start: Moment,
-  times: readonly SourceField[],
-  decisions: DateDecisions,
-): Moment {
-  const inferred = inferDecided(startField, decisions);
-  const time = inferred && !inferred.hasTime ? findTime('end_date', times) : undefined;
-  if (inferred && time)
-    return {
-      source: inParts(startField.path, inferred.format, time),
-      reason: `on the day of the start, at the time in ${time.path}: ${formatSample(time.values[0])}`,
-    };
-  return {
-    source: { ...(typeof start.source === 'string' ? { at: start.source } : start.source), readOnly: true },
-    reason: 'no field looks like an end: events end when they start, and the gateway stores no end',
-  };
-}
 
 /** `meta.start`, or `meta.day,meta.time` for a date and a time of day. */
 function splitNamed(named: string, fields: readonly SourceField[]) {
@@ -226,7 +206,7 @@ function namedMoment(
   fields: readonly SourceField[],
   times: readonly SourceField[],
   decisions: DateDecisions,
-): Moment {
+): Source {
   const { date, time } = splitNamed(named, fields);
   const inferred = inferDecided(date, decisions);
   const isTimeRead = time === undefined || inferTimeFormat(time.values) !== undefined;
@@ -245,17 +225,7 @@ function namedMoment(
         `"${date.path}" has a time of day itself`,
         'Name that field alone, without a second one.',
       );
-    return {
-      source: inParts(date.path, inferred?.format ?? 'Y-m-d', time),
-      reason:
-        inferred && isTimeRead && time.values.length > 0
-          ? `you named it; reads as ${formatSample(date.values[0])} ${formatSample(time.values[0])}`
-          : 'you named it; no record shows a value yet, so the usual formats are assumed',
-    };
+    return inParts(date.path, inferred?.format ?? 'Y-m-d', time);
   }
-  if (!inferred) return { source: date.path, reason: 'you named it' };
-  const { source, reason } = momentOf(date, findTime(end, times), decisions);
-  const hasTime = inferred.hasTime || (typeof source === 'object' && source.parts !== undefined);
-  const hint = hasTime ? '' : `; if the time of day is in another field, name both: ${date.path},PATH`;
-  return { source, reason: `you named it; ${reason}${hint}` };
+  return momentOf(date, findTime(end, times), decisions);
 }

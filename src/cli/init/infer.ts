@@ -10,18 +10,13 @@ import { isPostKind, type Kind } from '../../model/records.ts';
 import { foldName } from '../../text/html.ts';
 import { parseZone } from '../../time/zones.ts';
 import { likeness, plainName, similarity } from '../names.ts';
-import { formatSample } from '../samples.ts';
 import { idsIn, inferBoolean, inferIds } from './sample-values.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 
 export type Source = string | FieldSpec;
 
-export interface ProposedField {
-  kind: Kind;
-  field: string;
-  source: Source;
-  reason: string;
-}
+/** Fields of a kind in a mapping. */
+export type Sources = Record<string, Source>;
 
 /** The field of an event that refers to each other kind. */
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
@@ -30,7 +25,7 @@ export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: '
  * Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that is
  * there.
  */
-export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used: Set<string>): ProposedField[] {
+export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used: Set<string>): Sources {
   // WordPress has its own fields in every record; Payload has only what the collection defines.
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => site.cms === 'payload' || !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
@@ -41,23 +36,18 @@ export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used
       return source === undefined ? [] : [{ field, siteField, source, score }];
     }),
   );
-  const proposed = new Map<string, ProposedField>();
+  const proposed: Sources = {};
   // The best pair first: `show_map_link` also fits `show_map`.
   for (const { field, siteField, source } of pairs.sort((a, b) => b.score - a.score)) {
-    if (used.has(siteField.path) || proposed.has(field)) continue;
+    if (used.has(siteField.path) || field in proposed) continue;
     used.add(siteField.path);
-    proposed.set(field, { kind, field, source, reason: reasonFor(siteField) });
+    proposed[field] = source;
   }
-  return mappable.flatMap(([field]) => proposed.get(field) ?? []);
+  return Object.fromEntries(mappable.flatMap(([field]) => (field in proposed ? [[field, proposed[field]!]] : [])));
 }
 
 /** The name of a venue, an organizer or a term, which is called a title or a name. */
 const isName = (field: string, kind: Kind): boolean => field === kind || field === 'name';
-
-function reasonFor({ values, type }: SourceField): string {
-  if (values.length > 0) return `has a similar name or form, and holds ${formatSample(values[0])}`;
-  return `has a similar name${type === undefined ? '' : ` (${type} in the schema)`}; no record has a value yet`;
-}
 
 /** Values that say what they are, whatever their field is called. */
 function tells(field: string, { values }: SourceField): boolean {
@@ -135,9 +125,8 @@ function htmlSource(path: string, all: readonly SourceField[]): Source | undefin
 export interface ProposedLink {
   /** Absent if the record is only text in the event. */
   collection?: KindSpec;
-  reason: string;
-  /** The field of the event that holds the link. */
-  link?: ProposedField;
+  /** How the event holds the link, unless it is a term. */
+  link?: Source;
 }
 
 /**
@@ -163,10 +152,7 @@ export function inferLink(
     const owner = ownerOf(kind, field, event, site, wanted, taken);
     if (!owner || (wanted === undefined && !refersTo(kind, field, owner))) continue;
     used.add(field.path);
-    const shown = field.values.length > 0 ? `: ${formatSample(field.values[0])}` : '; no record has a value yet';
-    const reason = `holds ids of ${owner.base}${shown}`;
-    const link = { kind: 'event', field: LINK_FIELDS[kind], source: linkSource(field, site), reason } as const;
-    return { collection: specOf(owner, site), reason: `${field.path} of ${event.base} holds its ids`, link };
+    return { collection: specOf(owner, site), link: linkSource(field, site) };
   }
   const taxonomy = wordPressTaxonomy(kind, event, site, wanted, taken);
   if (taxonomy) return taxonomy;
@@ -175,11 +161,9 @@ export function inferLink(
     .filter((field) => isVenueOrOrganizer && likeness(field.path, kind) > 0 && field.values.length > 0)
     .filter(({ values }) => values.every((value) => typeof value === 'string' && idsIn(value).length === 0))
     .toSorted(byName);
-  if (text) return { reason: '', link: embedded(kind, event, text, site, used) };
+  if (text) return { link: embedded(kind, event, text, site, used) };
   const named = wanted === undefined && !isLinkNamed ? undefined : namedType(kind, site, wanted, taken);
-  return (
-    named && { collection: specOf(named, site), reason: wanted === undefined ? 'has a similar name' : 'you named it' }
-  );
+  return named && { collection: specOf(named, site) };
 }
 
 const specOf = ({ base }: ProbedType, { cms }: ProbedSite): KindSpec =>
@@ -280,32 +264,23 @@ function wordPressTaxonomy(
     wanted === undefined
       ? (named ?? (isTerm ? fitting[0] : undefined))
       : (isTerm ? taxonomies : own).find(({ base }) => base === wanted);
-  if (!chosen) return undefined;
-  const form = chosen.hierarchical ? 'hierarchical' : 'flat';
-  return { collection: { terms: chosen.base }, reason: `a ${form} taxonomy of ${event.base}` };
+  return chosen && { collection: { terms: chosen.base } };
 }
 
 /** Fields of a venue that can be read from the event itself. */
 const NOT_EMBEDDED: ReadonlySet<string> = new Set(['website', 'show_map', 'show_map_link', 'geo_lat', 'geo_lng']);
 
 /** A venue or organizer that is only text: other texts of the event may be its address, city ... */
-function embedded(
-  kind: Kind,
-  event: ProbedType,
-  text: SourceField,
-  site: ProbedSite,
-  used: Set<string>,
-): ProposedField {
+function embedded(kind: Kind, event: ProbedType, text: SourceField, site: ProbedSite, used: Set<string>): Source {
   used.add(text.path);
   const paths: Record<string, string> = { [kind]: text.path };
   const ofEvent = { ...site, cms: 'wordpress' } as const;
-  for (const { field, source } of inferFields(kind, event, ofEvent, new Set(used)))
+  for (const [field, source] of Object.entries(inferFields(kind, event, ofEvent, new Set(used))))
     if (typeof source === 'string' && !NOT_EMBEDDED.has(field)) {
       paths[field] = source;
       used.add(source);
     }
-  const reason = `only text in the event, so read-only: ${formatSample(text.values[0])}`;
-  return { kind: 'event', field: kind, source: { embedded: paths }, reason };
+  return { embedded: paths };
 }
 
 /**

@@ -53,7 +53,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     return 1;
   }
   printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
-  printAll([...proposalLines(proposal), '']);
+  printAll([...proposalLines(proposal, site), '']);
   const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
   printAll([...(await preview(url, site, proposal, credentials, baseUrl)), '']);
   if (!options.yes && !(await prompts?.confirm(`Write this to ${options.out}?`))) {

@@ -4,7 +4,13 @@
 import type { Query } from '../../cms/port.ts';
 import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionOf, type FieldSpec, type KindSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import {
+  type CmsName,
+  collectionOf,
+  type FieldSpec,
+  type KindSpec,
+  type MappingFile,
+} from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
@@ -127,8 +133,6 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
   return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
 }
 
-const AFTER_PLUGIN = 'shown once the companion plugin is installed';
-
 /** In how many of the records that were read the field has a value, with an example. */
 export function filledReason(values: readonly unknown[], { samples, total }: ProbedType): string {
   const sampled = samples.length < total ? `the ${samples.length} newest` : samples.length;
@@ -136,8 +140,9 @@ export function filledReason(values: readonly unknown[], { samples, total }: Pro
 }
 
 /** What the site shows of the field. `type`: undefined if the site does not show it. */
-export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
-  if (!type) return AFTER_PLUGIN;
+export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec, cms: CmsName): string {
+  const absent = cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
+  if (!type) return absent;
   const paths = pathsOf(field);
   const inFields = type.fields.find(({ path, values }) => paths.includes(path) && values.length > 0)?.values;
   // Terms and WordPress's own fields are not among `fields`.
@@ -148,7 +153,7 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   const values = inFields ?? inSamples;
   if (values.length > 0) return filledReason(values, type);
   if (hasField(type, field)) return 'in the schema; no record has a value yet';
-  return type.samples.length === 0 ? 'no record yet that could have it' : AFTER_PLUGIN;
+  return type.samples.length === 0 ? 'no record yet that could have it' : absent;
 }
 
 const isFilled = (value: unknown): boolean =>

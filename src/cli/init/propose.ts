@@ -1,5 +1,5 @@
-// Decides on a mapping for a site, with a reason for each field: a bundled one that fits, or one made from what the site
-// shows. It holds what is sure; what is not is a question, a note, or a name in its description.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. It holds what is sure;
+// what is not is an assumption with an option, a note, or a name in its description.
 
 import { ConfigError } from '../../errors.ts';
 import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
@@ -8,18 +8,10 @@ import { KINDS, type Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
 import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
-import { pluralized } from '../table.ts';
-import { type DateDecisions, type ProposedDates, proposeDates } from './dates.ts';
+import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
-import {
-  fieldEvidence,
-  hiddenFlagPath,
-  lacksMetaKeys,
-  matchPresets,
-  type PresetMatch,
-  prunePreset,
-} from './presets.ts';
-import { fieldAt, type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { hiddenFlagPath, lacksMetaKeys, matchPresets, type PresetMatch, prunePreset } from './presets.ts';
+import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
 
 /** What the operator decided by options or in answers. */
 export interface Decisions extends DateDecisions {
@@ -31,12 +23,6 @@ export interface Decisions extends DateDecisions {
   collections?: Partial<Record<Kind, string>> | undefined;
 }
 
-export interface ProposedCollection {
-  kind: Kind;
-  base: string;
-  reason: string;
-}
-
 export interface Proposal {
   origin: 'preset' | 'generated' | 'own-types';
   /** Name of the bundled mapping if it is used unchanged. */
@@ -44,8 +30,6 @@ export interface Proposal {
   title: string;
   reason: string;
   mapping: MappingFile;
-  collections: ProposedCollection[];
-  fields: inference.ProposedField[];
   notes: string[];
   /** Without the companion plugin the gateway cannot read the events. */
   needsPlugin: boolean;
@@ -132,9 +116,9 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   const { name, title, note, mapping: whole, isReadable, missing } = preset;
   const isPayload = site.cms === 'payload';
   const pruned = isReadable && !isPayload ? prunePreset(whole, site) : { mapping: whole, dropped: [] };
-  const named = namedFields(pruned.mapping, site, decisions);
-  const settings = isPayload ? { payload: { ...whole.payload, ...payloadSettings(site, whole, decisions.name) } } : {};
-  const mapping = withFields({ ...pruned.mapping, ...settings }, named, decisions);
+  const mapping = structuredClone(pruned.mapping);
+  setNamedFields(mapping, site, decisions);
+  if (isPayload) mapping.payload = { ...whole.payload, ...payloadSettings(site, whole, decisions.name) };
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
   const notes = [...(note === undefined ? [] : [note]), ...pruned.dropped.map((what) => `left out ${what}`)];
   if (isPayload)
@@ -148,12 +132,6 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     title: isUnchanged || !isPayload ? title : `${title}, with settings of this site`,
     reason: isPayload && missing.length > 0 ? 'you named it' : preset.reason,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    collections: collectionsOf(mapping, (base) => describeCollection(site, base)),
-    fields: KINDS.flatMap((kind) => {
-      const type = typeAt(site, mapping[kind]?.posts ?? mapping[kind]?.collection);
-      const fields = Object.entries(mapping[kind]?.fields ?? {});
-      return fields.map(([field, source]) => ({ kind, field, source, reason: fieldEvidence(type, source) }));
-    }),
     notes,
     needsPlugin:
       !isPayload &&
@@ -171,85 +149,70 @@ function generatedProposal(
 ): Proposal | undefined {
   const site = { ...probed, types: withOwnFields(probed.types) };
   const type = typeAt(site, base)!;
-  const { fields: namedPaths = {} } = decisions;
   const dates = proposeDates(type.fields, decisions);
   if (!dates) return undefined;
   const isPayload = site.cms === 'payload';
   const mapping = { name: 'site', upstream: site.cms } as MappingFile;
   mapping.event = isPayload ? { collection: base } : { posts: base };
-  const [start, end] = [dates.start, dates.end].map((each) => (isPayload ? inUtc(each) : each));
-  const fields: inference.ProposedField[] = [
-    { kind: 'event', field: 'start_date', ...start! },
-    { kind: 'event', field: 'end_date', ...end! },
-  ];
-  const used = new Set(fields.flatMap(({ source }) => pathsOf(source)));
-  const linked = addLinked(mapping, type, site, decisions, used);
-  fields.push(...linked.fields, ...inference.inferFields('event', type, site, used));
-  const named = namedFields(mapping, site, decisions);
-  const isNamed = ({ kind, field }: inference.ProposedField) => `${kind}.${field}` in namedPaths;
-  const proposed = [...fields.filter((each) => !isNamed(each)), ...named];
-  const isUnseen = namedPaths['event.start_date'] !== undefined && dates.startField.values.length === 0;
-  const { path } = dates.startField;
-  const complete = { ...withFields(mapping, proposed, decisions), ...wordpressNames(mapping, site) };
-  if (isPayload) complete.payload = payloadSettings(site, complete, decisions.name);
-  const unmapped = unmappedFields(type, complete);
-  if (unmapped.length > 0)
-    complete.description = `Made by init. Fields of ${base} that it does not map: ${unmapped.join(', ')}.`;
+  const dated = { start_date: dates.start, end_date: dates.end };
+  mapping.event.fields = isPayload ? mapValues(dated, inUtc) : dated;
+  const used = new Set(Object.values(mapping.event.fields).flatMap(pathsOf));
+  addLinked(mapping, type, site, decisions, used);
+  Object.assign(mapping.event.fields, inference.inferFields('event', type, site, used));
+  setNamedFields(mapping, site, decisions);
+  Object.assign(mapping, wordpressNames(mapping, site));
+  if (isPayload) mapping.payload = payloadSettings(site, mapping, decisions.name);
+  const unmapped = unmappedFields(type, mapping);
+  const names = unmapped.map(({ path }) => path).join(', ');
+  if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
+  const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
+  const leftOut = `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`;
+  const isUnseen = decisions.fields?.['event.start_date'] !== undefined && dates.startField.values.length === 0;
+  const bases = eventTypes.map((each) => each.base);
+  const isChosen = bases.length > 1 && decisions.collections?.event === undefined;
   return {
     origin: 'generated',
     preset: undefined,
     title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
-    reason: isUnseen ? 'you named it' : `its records hold dates in ${path}`,
-    mapping: complete,
-    collections: [
-      { kind: 'event', base, reason: `${describeCollection(site, base)}${isUnseen ? '' : `, with dates in ${path}`}` },
-      ...linked.collections,
+    reason: isUnseen ? 'you named it' : `its records hold dates in ${dates.startField.path}`,
+    mapping,
+    notes: [...(isPayload ? payloadNotes(site, type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
+    needsPlugin: !isPayload && lacksMetaKeys(mapping, site),
+    assumed: [
+      ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
+      ...dates.assumed,
     ],
-    fields: proposed,
-    notes: [
-      ...(isPayload ? payloadNotes(site, type, complete) : []),
-      ...(unmapped.length > 0
-        ? [
-            `not sure what these fields of ${base} are, so the mapping leaves them out: ${unmapped.join(', ')}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`,
-          ]
-        : []),
-    ],
-    needsPlugin: !isPayload && lacksMetaKeys(complete, site),
-    assumed: assumptions(dates, decisions, eventTypes),
   };
 }
 
-/** Adds to the mapping the kinds that events refer to. Returns their fields, and those of the event that hold the links. */
+const mapValues = (fields: inference.Sources, change: (source: inference.Source) => inference.Source) =>
+  Object.fromEntries(Object.entries(fields).map(([name, source]) => [name, change(source)]));
+
+/** Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the links. */
 function addLinked(
   mapping: MappingFile,
   event: ProbedType,
   site: ProbedSite,
   { collections: chosen = {}, fields: named = {} }: Decisions,
   used: Set<string>,
-): { collections: ProposedCollection[]; fields: inference.ProposedField[] } {
-  const collections: ProposedCollection[] = [];
-  const fields: inference.ProposedField[] = [];
+): void {
   for (const kind of LINKED_KINDS) {
     const isLinkNamed = named[`event.${inference.LINK_FIELDS[kind]}`] !== undefined;
     const others = KINDS.filter((each) => each !== kind);
     const taken = new Set(others.flatMap((each) => [collectionOf(mapping[each] ?? {}), chosen[each] ?? '']));
     const found = inference.inferLink(kind, event, site, { wanted: chosen[kind], isLinkNamed }, used, taken);
-    if (!found) continue;
-    const { collection, link, reason } = found;
-    if (link) fields.push(link);
-    if (!collection) continue;
-    mapping[kind] = collection;
-    collections.push({ kind, base: collectionOf(collection), reason });
-    const target = typeAt(site, collection.posts ?? collection.collection);
-    if (target) fields.push(...inference.inferFields(kind, target, site, new Set()));
+    if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
+    if (!found?.collection) continue;
+    const target = typeAt(site, found.collection.posts ?? found.collection.collection);
+    const fields = target ? inference.inferFields(kind, target, site, new Set()) : {};
+    mapping[kind] = { ...found.collection, ...(Object.keys(fields).length > 0 && { fields }) };
   }
-  return { collections, fields };
 }
 
 /** Payload stores instants; without a value the proposal would be the usual format of WordPress. */
-function inUtc({ source, reason }: ProposedDates['start']): ProposedDates['start'] {
+function inUtc(source: inference.Source): inference.Source {
   const spec = typeof source === 'string' ? { at: source } : source;
-  return { source: { ...spec, as: spec.as ?? { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' } }, reason };
+  return { ...spec, as: spec.as ?? { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' } };
 }
 
 /**
@@ -267,74 +230,37 @@ function withOwnFields(types: readonly ProbedType[]): ProbedType[] {
 
 const MAX_UNMAPPED = 12;
 
-/** Paths of the type's fields that have values and that the mapping does not read, each with an example. */
-function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): string[] {
-  const read = Object.values(event.fields ?? {}).flatMap((source) => [
-    ...JSON.stringify(source).matchAll(/"([^"]+)"/g),
-  ]);
-  const known = new Set([...read.map(([, path]) => path), ...termBases]);
-  const isKnown = (path: string) => [...known].some((each) => each === path || each?.startsWith(`${path}.`));
-  return fields
-    .filter(({ path, values }) => values.length > 0 && !isKnown(path))
-    .slice(0, MAX_UNMAPPED)
-    .map(({ path, values }) => `${path} (${formatSample(values[0])})`);
+/** The type's fields that have values and that the mapping does not read. */
+function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SourceField[] {
+  const read = [...JSON.stringify(event.fields).matchAll(/"([^"]+)"/g)].map(([, path = '']) => path);
+  const known = [...read, ...termBases, 'menu_order'];
+  const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
+  return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path)).slice(0, MAX_UNMAPPED);
 }
 
-function assumptions({ open }: ProposedDates, { collections }: Decisions, eventTypes: readonly ProbedType[]): string[] {
-  const bases = eventTypes.map(({ base }) => base);
-  return [
-    ...(bases.length > 1 && collections?.event === undefined
-      ? [`that ${bases[0]} are the events; else add --event-type (${bases.join(', ')}) --force`]
-      : []),
-    ...(open.includes('dateOrder')
-      ? ['that the day comes before the month in dates; else add --date-order mdy --force']
-      : []),
-    ...(open.includes('seconds') ? ['that seconds since 1970 count the instant; else add --seconds wall --force'] : []),
-  ];
-}
-
-/** The fields that the operator named, in the form of their values. */
-function namedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): inference.ProposedField[] {
-  return Object.entries(decisions.fields ?? {}).flatMap(([name, path]) => {
-    if (path === 'none') return [];
+/** Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves out. */
+function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
+  for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
     const linked = LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
     const isLink = kind === 'event' && linked !== undefined;
-    const lacking = mapping[kind] === undefined ? kind : isLink && site.cms === 'payload' && !mapping[linked] && linked;
-    if (lacking)
+    const spec = mapping[kind];
+    const lacking = spec === undefined ? kind : isLink && site.cms === 'payload' && !mapping[linked] && linked;
+    if (spec && path === 'none') delete spec.fields?.[field];
+    if (path === 'none') continue;
+    if (lacking || !spec)
       throw new ConfigError(
         `--field ${name}=${path}`,
         `the proposal has no collection of the kind ${lacking}`,
         `Name it with --${lacking}-type, or leave this option out.`,
       );
-    const { fields = [] } = typeAt(site, mapping[kind]?.posts ?? mapping[kind]?.collection) ?? {};
+    const { fields = [] } = typeAt(site, spec.posts ?? spec.collection) ?? {};
     const dates = kind === 'event' && /^(start|end)_date$/.test(field) ? proposeDates(fields, decisions) : undefined;
-    if (dates) {
-      const moment = dates[field === 'end_date' ? 'end' : 'start'];
-      return [{ kind, field, ...(site.cms === 'payload' ? inUtc(moment) : moment) }];
-    }
+    const date = dates && (field === 'end_date' ? dates.end : dates.start);
     const isLinked = isLink && mapping[linked] !== undefined;
-    const source = inference.namedSource(kind, field, fieldAt(path, fields), site, { fields, isLinked });
-    return [{ kind, field, source, reason: 'you named it' }];
-  });
-}
-
-/** The mapping with these fields, and without those that the operator leaves out. */
-function withFields(
-  mapping: MappingFile,
-  fields: readonly inference.ProposedField[],
-  { fields: namedPaths = {} }: Decisions,
-): MappingFile {
-  const changed = structuredClone(mapping);
-  for (const { kind, field, source } of fields) {
-    const spec = changed[kind];
-    if (spec) spec.fields = { ...spec.fields, [field]: source };
+    const source = date ?? inference.namedSource(kind, field, fieldAt(path, fields), site, { fields, isLinked });
+    spec.fields = { ...spec.fields, [field]: date && site.cms === 'payload' ? inUtc(date) : source };
   }
-  for (const [name, path] of Object.entries(namedPaths)) {
-    const [kind, field = ''] = name.split('.') as [Kind, string];
-    if (path === 'none') delete changed[kind]?.fields?.[field];
-  }
-  return changed;
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */
@@ -362,30 +288,10 @@ export function proposeUnseen(mapping: MappingFile, { reason, notes }: Pick<Prop
     title: mapping.preset?.title ?? mapping.name,
     reason,
     mapping,
-    collections: collectionsOf(mapping, (base) =>
-      base === 'tags' ? "the site's own tags" : 'registered by the companion plugin',
-    ),
-    fields: [],
     notes,
     needsPlugin: mapping.wordpress?.requiresCompanionPlugin === true,
     assumed: [],
   };
-}
-
-function collectionsOf(mapping: MappingFile, reasonFor: (base: string) => string): ProposedCollection[] {
-  return KINDS.flatMap((kind) => {
-    const base = collectionOf(mapping[kind] ?? {});
-    return base === '' ? [] : [{ kind, base, reason: reasonFor(base) }];
-  });
-}
-
-function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string): string {
-  const type = types.find((each) => each.base === base);
-  const count = pluralized(type?.total ?? 0, 'record');
-  if (type) return type.label === base ? count : `${type.label}, ${count}`;
-  const taxonomy = taxonomies.find((each) => each.base === base);
-  if (taxonomy) return `${taxonomy.label}, a taxonomy`;
-  return cms === 'payload' ? 'the site does not show it' : 'not in the REST API yet: the companion plugin opens it';
 }
 
 /** What Payload itself does not know: the zone that most events have, and collections with other names than usual. */

@@ -2,15 +2,15 @@
 
 import { createSerializer } from '../../calendar/serializer.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { EventRecord, Site, SiteSettings } from '../../model/records.ts';
+import { type EventRecord, KINDS, type Site, type SiteSettings } from '../../model/records.ts';
 import { PUBLIC_VISIBILITIES } from '../../store/filters.ts';
 import { openReplica } from '../../store/replica.ts';
 import { formatSample, type SampledRecords } from '../samples.ts';
 import { columns, pluralized, wrapText } from '../table.ts';
 import { unreadableFields } from './dates.ts';
-import { OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
+import { fieldEvidence, OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
 import type { Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
@@ -57,11 +57,18 @@ function currencyLines({ currencySymbol, currencyCode, currencyPosition }: SiteS
   return names === '' ? [] : [`Currency    ${names}, ${place} the amount: as the event plugin is set`];
 }
 
-export function proposalLines({ title, reason, preset, collections, fields, notes }: Proposal): string[] {
-  const rows = [
-    ...collections.map(({ kind, base, reason }) => [kind, base, reason]),
-    ...fields.map(({ kind, field, source, reason }) => [`${kind}.${field}`, fieldText(source), reason]),
-  ];
+/** The mapping, with what the site shows of each collection and field. */
+export function proposalLines({ origin, title, reason, preset, mapping, notes }: Proposal, site: ProbedSite): string[] {
+  const rows = KINDS.flatMap((kind) => {
+    const spec = mapping[kind];
+    if (!spec) return [];
+    const type = typeAt(site, spec.posts ?? spec.collection);
+    const fields = origin === 'own-types' ? [] : Object.entries(spec.fields ?? {});
+    return [
+      [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
+      ...fields.map(([name, field]) => [`${kind}.${name}`, fieldText(field), fieldEvidence(type, field, site.cms)]),
+    ];
+  });
   return [
     `Proposal    ${title}: ${reason}.`,
     `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
@@ -72,12 +79,21 @@ export function proposalLines({ title, reason, preset, collections, fields, note
   ];
 }
 
+function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string): string {
+  const type = types.find((each) => each.base === base);
+  const count = pluralized(type?.total ?? 0, 'record');
+  if (type) return type.label === base ? count : `${type.label}, ${count}`;
+  const taxonomy = taxonomies.find((each) => each.base === base);
+  if (taxonomy) return `${taxonomy.label}, a taxonomy`;
+  return cms === 'payload' ? 'the site does not show it' : 'not in the REST API yet: the companion plugin opens it';
+}
+
 /** A field of a mapping in one line: its path, and its codec unless that is the default. */
 function fieldText(field: string | FieldSpec): string {
   if (typeof field === 'string') return field;
   const { embedded, read, parts, at, as, value } = field;
   if (value !== undefined) return `always ${JSON.stringify(value)}`;
-  if (embedded) return `text: ${Object.values(embedded).join(', ')}`;
+  if (embedded) return `text, read-only: ${Object.values(embedded).join(', ')}`;
   if (parts) return parts.map((part) => `${part.at} (${part.format})`).join(' + ');
   if (read !== undefined) return fieldText(read);
   return as === undefined ? (at ?? '') : `${at} as ${typeof as === 'string' ? as : JSON.stringify(as)}`;
