@@ -1,4 +1,4 @@
-// The values that `check --write` writes into each field, and how it compares them with what it reads back.
+// The fields that `check --write` tries, the values that it writes into each, and how it compares them with what it reads back.
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
@@ -6,10 +6,17 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import type { SampledRecords } from '../samples.ts';
 
-/** By the keys of a record; of a custom field `customFields.NAME`, as in the locations of a mapping. */
-export type Values = Record<string, unknown>;
-
-const CUSTOM = 'customFields.';
+export interface TrialField {
+  /** In the API: `all_day`, `custom_fields.seats`. */
+  name: string;
+  /** In the record, or in its custom fields: `allDay`, `seats`. */
+  key: string;
+  isCustom: boolean;
+  /** The first that the site does not refuse counts. */
+  values: readonly unknown[];
+  /** Written afterwards; undefined for a field that is not cleared. */
+  empty: unknown;
+}
 
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
@@ -21,11 +28,8 @@ const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'i
 const STATUS = 'status';
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
-export const DRAFT_TIMES: Values = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
-const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
-  event: DRAFT_TIMES,
-  venue: { latitude: 52.5, longitude: 13.4 },
-};
+export const DRAFT_TIMES = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
+const TOGETHER: Readonly<Record<string, unknown>> = { ...DRAFT_TIMES, latitude: 52.5, longitude: 13.4 };
 
 /** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */
 const NUMBERS = ['12.5', '12', '1'];
@@ -35,48 +39,34 @@ const COSTS = ['12.50 €', '12 - 15'];
 
 export const isNumber = (written: unknown): boolean => NUMBERS.includes(written as string);
 
-/**
- * What to write in one call: the fields of `TOGETHER`, then every other field alone. Of the alternatives of a
- * step, the first that the site does not refuse counts.
- */
-export function trialSteps(records: SampledRecords, timezone: string, kindMapping: KindMapping<Kind>): Values[][] {
-  const writable = kindMapping.writable as ReadonlySet<string>;
-  const together = Object.entries(TOGETHER[kindMapping.kind] ?? {}).filter(([key]) => writable.has(key));
-  const steps = together.length > 0 ? [[Object.fromEntries(together)]] : [];
-  const addStep = (key: string, values: readonly unknown[]) => steps.push(values.map((value) => ({ [key]: value })));
-  for (const [name, field] of Object.entries(FIELDS[kindMapping.kind])) {
-    if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || together.some(([key]) => key === field.key))
-      continue;
-    const value = trialValue(records, timezone, name, field);
-    if (kindMapping.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
-    else if (field.words) addStep(field.key, field.words);
-    else if (value !== undefined) addStep(field.key, name === 'cost' ? COSTS : [value]);
-  }
-  for (const [name, { type, accessor }] of kindMapping.customFields) {
-    if (!accessor.write || accessor.location === STATUS) continue;
+/** The fields of each call: those of `TOGETHER`, then every other field alone. */
+export function trialSteps(
+  records: SampledRecords,
+  timezone: string,
+  { kind, writable, numeric, customFields }: KindMapping<Kind>,
+): TrialField[][] {
+  const own = Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
+    const { key, type, words } = field;
+    if (!(writable as ReadonlySet<string>).has(key) || SKIPPED_KEYS.has(key)) return [];
+    const value = TOGETHER[key] ?? trialValue(records, timezone, name, field);
+    const values = numeric.has(key) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
+    const empty = type === 'text' || type === 'word' || type === 'ids' ? field.empty : undefined;
+    return values[0] === undefined ? [] : [{ name, key, isCustom: false, values, empty }];
+  });
+  const custom = [...customFields].flatMap(([key, { type, accessor }]) => {
+    if (!accessor.write || accessor.location === STATUS) return [];
     // A field may take only some words, such as those of a list of choices.
-    const known = records[kindMapping.kind]
-      ?.map(({ record }) => recordValue(record, CUSTOM + name))
-      .find((value) => value);
-    const texts = known === undefined ? [TEXT] : [TEXT, known];
-    addStep(CUSTOM + name, type === 'boolean' ? [true] : accessor.isNumeric ? NUMBERS : texts);
-  }
-  return steps;
+    const known = records[kind]
+      ?.map(({ record }) => (record as Partial<EventRecord>).customFields?.[key])
+      .find(Boolean);
+    const values = type === 'boolean' ? [true] : accessor.isNumeric ? NUMBERS : known ? [TEXT, known] : [TEXT];
+    const empty = type === 'text' ? '' : undefined;
+    return [{ name: `custom_fields.${key}`, key, isCustom: true, values, empty }];
+  });
+  const isTogether = ({ key, isCustom }: TrialField) => !isCustom && key in TOGETHER;
+  const [together, alone] = [own.filter(isTogether), own.filter((field) => !isTogether(field))];
+  return [...(together.length > 0 ? [together] : []), ...[...alone, ...custom].map((field) => [field])];
 }
-
-/** What a mapping writes for the values. */
-export function changesOf(values: Values): object {
-  const isCustom = ([key]: [string, unknown]) => key.startsWith(CUSTOM);
-  const entries = Object.entries(values);
-  const custom = entries.filter(isCustom).map(([key, value]) => [key.slice(CUSTOM.length), value]);
-  const own = Object.fromEntries(entries.filter((entry) => !isCustom(entry)));
-  return custom.length > 0 ? { ...own, customFields: Object.fromEntries(custom) } : own;
-}
-
-export const recordValue = (record: CalendarRecord, key: string): unknown =>
-  key.startsWith(CUSTOM)
-    ? (record as Partial<EventRecord>).customFields?.[key.slice(CUSTOM.length)]
-    : Reflect.get(record, key);
 
 function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
   switch (field.type) {
@@ -89,17 +79,21 @@ function trialValue(records: SampledRecords, timezone: string, name: string, fie
       return target && [target.id];
     }
     case 'text':
-      if (name === 'website' || name === 'online_url') return 'https://check.example/?a=1';
-      if (name === 'email') return 'check@example.org';
-      if (name === 'phone') return '555-010-0112';
-      if (name === 'zip') return '12345';
-      return TEXT;
+      return TEXTS[name] ?? TEXT;
     case 'html':
       return 'Written by check.';
     default:
       return undefined;
   }
 }
+
+const TEXTS: Readonly<Record<string, string>> = {
+  website: 'https://check.example/?a=1',
+  online_url: 'https://check.example/?a=1',
+  email: 'check@example.org',
+  phone: '555-010-0112',
+  zip: '12345',
+};
 
 /** A published record that a field may link to. */
 function linkTarget(records: SampledRecords, field: string): CalendarRecord | undefined {
@@ -108,36 +102,21 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
 }
 
 /** Fields of an event that have no record to link to. */
-export function unlinkableFields(records: SampledRecords, kindMapping: KindMapping<Kind>): string[] {
-  if (kindMapping.kind !== 'event') return [];
-  const writable = kindMapping.writable as ReadonlySet<string>;
-  return Object.entries(FIELDS.event).flatMap(([name, { key, references }]) =>
-    references && writable.has(key) && !linkTarget(records, name) ? [name] : [],
+export function unlinkableFields(records: SampledRecords, { kind, writable }: KindMapping<Kind>): string[] {
+  return Object.entries(kind === 'event' ? FIELDS.event : {}).flatMap(([name, { key, references }]) =>
+    references && (writable as ReadonlySet<string>).has(key) && !linkTarget(records, name) ? [name] : [],
   );
 }
 
-/** Empty values for the texts and lists of a step that were written. */
-export function clearedValues(step: Values, kindMapping: KindMapping<Kind>, writtenFields: readonly string[]): Values {
-  const clearable = Object.entries(FIELDS[kindMapping.kind]).filter(
-    ([name, { key, type }]) =>
-      key in step && writtenFields.includes(name) && (type === 'text' || type === 'word' || type === 'ids'),
-  );
-  const custom = [...kindMapping.customFields].filter(
-    ([name, { type }]) => CUSTOM + name in step && writtenFields.includes(customName(name)) && type === 'text',
-  );
-  return Object.fromEntries([
-    ...clearable.map(([, { key, empty }]) => [key, empty]),
-    ...custom.map(([name]) => [CUSTOM + name, '']),
-  ]);
+/** What a mapping writes for values of the fields. */
+export function changesOf(fields: readonly TrialField[], valueFor: (field: TrialField) => unknown): object {
+  const values = (isCustom: boolean) =>
+    Object.fromEntries(fields.filter((each) => each.isCustom === isCustom).map((each) => [each.key, valueFor(each)]));
+  return fields.some(({ isCustom }) => isCustom) ? { ...values(false), customFields: values(true) } : values(false);
 }
 
-const customName = (name: string): string => `custom_fields.${name}`;
-
-/** The API's name of a record's key. */
-export function fieldNameOf(kind: Kind, key: string): string {
-  if (key.startsWith(CUSTOM)) return customName(key.slice(CUSTOM.length));
-  return Object.entries(FIELDS[kind]).find(([, field]) => field.key === key)?.[0] ?? key;
-}
+export const valueIn = (record: CalendarRecord, { key, isCustom }: TrialField): unknown =>
+  isCustom ? (record as Partial<EventRecord>).customFields?.[key] : Reflect.get(record, key);
 
 /** @param name of the field in the API */
 export function isSameValue(name: string, read: unknown, written: unknown): boolean {

@@ -5,20 +5,18 @@ import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import type { Kind } from '../../model/records.ts';
+import type { CalendarRecord, Kind } from '../../model/records.ts';
 import { formatSample, readLinkTables } from '../samples.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 import {
   changesOf,
-  clearedValues,
-  fieldNameOf,
   isNumber,
   isSameValue,
-  recordValue,
   shownByPlugin,
+  type TrialField,
   trialSteps,
   unlinkableFields,
-  type Values,
+  valueIn,
 } from './trial.ts';
 
 export const WRITE_CHECK: Check = {
@@ -129,25 +127,26 @@ async function missingToDelete(
   return (await account()).permissions.has(permission) ? undefined : permission;
 }
 
-/** One finding a field. Of the alternatives of a step, the first that the site does not refuse counts. */
+/** One finding a field. */
 async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: number): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [first = {}, ...others] of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
-    let step = first;
-    let tried = await tryStep(trial, kindMapping, id, step, false);
-    for (const other of tried.isRefused ? others : []) {
-      const next = await tryStep(trial, kindMapping, id, other, false);
-      if (next.isRefused) continue;
-      [step, tried] = [other, next];
-      break;
+  for (const fields of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
+    const attempt = (at: number) =>
+      tryStep(trial, kindMapping, id, fields, ({ values }) => values[at] ?? values[0], false);
+    let tried = await attempt(0);
+    const alternatives = Math.max(...fields.map(({ values }) => values.length));
+    for (let at = 1, latest = tried; latest.isRefused && at < alternatives; at += 1) {
+      latest = await attempt(at);
+      // If all are refused, the first one tells why.
+      if (!latest.isRefused) tried = latest;
     }
     const passed = tried.findings.filter(({ state }) => state === 'ok');
-    const written = passed.map(({ name = '' }) => name);
-    const empty = clearedValues(step, kindMapping, written);
-    const isClearable = Object.keys(empty).length > 0;
-    const cleared = isClearable ? (await tryStep(trial, kindMapping, id, empty, true)).findings : [];
+    const isWritten = ({ name }: TrialField) => passed.some((each) => each.name === name);
+    const clearable = fields.filter((field) => field.empty !== undefined && isWritten(field));
+    const cleared =
+      clearable.length > 0 ? await tryStep(trial, kindMapping, id, clearable, ({ empty }) => empty, true) : undefined;
     findings.push(...tried.findings.filter(({ state }) => state !== 'ok'));
-    findings.push(...passed.map((each) => cleared.find(({ name }) => name === each.name) ?? each));
+    findings.push(...passed.map((each) => cleared?.findings.find(({ name }) => name === each.name) ?? each));
   }
   return findings;
 }
@@ -156,6 +155,8 @@ const VALUE_CHANGED =
   "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.";
 const NUMBER_FIELD =
   'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).';
+const FIELD_REFUSED =
+  'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.';
 const CLEAR_WITH =
   'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
 
@@ -164,51 +165,50 @@ async function tryStep(
   trial: WriteTrial,
   kindMapping: KindMapping<Kind>,
   id: number,
-  values: Values,
+  fields: readonly TrialField[],
+  valueFor: (field: TrialField) => unknown,
   isClearing: boolean,
 ): Promise<{ findings: Finding[]; isRefused: boolean }> {
   const { connection, options, site, linkTables } = trial;
   const { cms } = connection;
-  const names = Object.keys(values).map((key) => [key, fieldNameOf(kindMapping.kind, key)] as const);
   const action = isClearing ? 'clearing it' : 'writing it';
   const read = () => cms.read(kindMapping, id, { view: 'editor', detail: 'mapped' }, options);
+  const judge = async (field: TrialField, before: CalendarRecord, after: CalendarRecord, own: OwnRecord) => {
+    const { name, key, isCustom } = field;
+    const [written, value] = [valueFor(field), valueIn(after, field)];
+    if (isSameValue(name, value, written)) {
+      const meant = own?.record[name];
+      if (meant === undefined || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
+      const message = `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ${shown(written)} was written`;
+      return fail(message, VALUE_CHANGED);
+    }
+    const path =
+      (kindMapping.locations as ReadonlyMap<string, string>).get(isCustom ? `customFields.${key}` : key) ?? '';
+    const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(written)}`;
+    if (isClearing) return warn(message, CLEAR_WITH);
+    const isLost = JSON.stringify(value) === JSON.stringify(valueIn(before, field));
+    const ofCms = await trial.cms.judgeChange({ kindMapping, path, isLost, message }, trial);
+    const isAmount = name === 'cost' || isNumber(written);
+    return ofCms ?? fail(message, isAmount ? NUMBER_FIELD : VALUE_CHANGED);
+  };
   try {
     const context = { site, current: await read(), linkTables };
     const before = kindMapping.read(context.current, site, linkTables);
-    await cms.update(kindMapping, id, kindMapping.write(changesOf(values) as never, context), options);
+    await cms.update(kindMapping, id, kindMapping.write(changesOf(fields, valueFor) as never, context), options);
     const after = kindMapping.read(await read(), site, linkTables);
     const own = isClearing ? undefined : await trial.cms.readByPlugin?.(kindMapping, id, trial.mapping);
-    const judge = async ([key, name]: readonly [string, string]): Promise<Finding> => {
-      const value = recordValue(after, key);
-      if (isSameValue(name, value, values[key])) {
-        const meant = own?.record[name];
-        if (meant === undefined || isSameValue(name, shownByPlugin(meant, values[key]), values[key]))
-          return { name, ...ok('') };
-        const message = `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ${shown(values[key])} was written`;
-        return { name, ...fail(message, VALUE_CHANGED) };
-      }
-      const path = (kindMapping.locations as ReadonlyMap<string, string>).get(key) ?? '';
-      const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
-      if (isClearing) return { name, ...warn(message, CLEAR_WITH) };
-      const isLost = JSON.stringify(value) === JSON.stringify(recordValue(before, key));
-      const ofCms = await trial.cms.judgeChange({ kindMapping, path, isLost, message }, trial);
-      const isAmount = name === 'cost' || isNumber(values[key]);
-      return { name, ...(ofCms ?? fail(message, isAmount ? NUMBER_FIELD : VALUE_CHANGED)) };
-    };
-    return { findings: await Promise.all(names.map(judge)), isRefused: false };
+    const findings: Finding[] = [];
+    for (const field of fields) findings.push({ name: field.name, ...(await judge(field, before, after, own)) });
+    return { findings, isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;
-    const finding = isClearing
-      ? warn(message, CLEAR_WITH)
-      : fail(
-          message,
-          'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.',
-        );
-    const findings = names.map(([, name]) => ({ name, ...finding }));
-    return { findings, isRefused: true };
+    const finding = isClearing ? warn(message, CLEAR_WITH) : fail(message, FIELD_REFUSED);
+    return { findings: fields.map(({ name }) => ({ name, ...finding })), isRefused: true };
   }
 }
+
+type OwnRecord = Awaited<ReturnType<NonNullable<CheckContext['cms']['readByPlugin']>>>;
 
 function shown(value: unknown): string {
   const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);

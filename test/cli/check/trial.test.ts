@@ -15,7 +15,7 @@ describe('the values that check --write writes', () => {
     const published = { id: 1, record: { customFields: { stage: 'publish' } } } as unknown as SampledRecord;
     const keys = trialSteps({ event: [published] }, 'Europe/Berlin', event)
       .flat()
-      .flatMap(Object.keys);
-    expect(keys).to.include('customFields.level').and.not.include('customFields.stage');
+      .map(({ name }) => name);
+    expect(keys).to.include('custom_fields.level').and.not.include('custom_fields.stage');
   });
 });
