@@ -15,7 +15,7 @@ import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { numberSource } from './infer.ts';
-import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { isBlank, type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /** The mapping whose post types the companion plugin registers, for a site without events. */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
@@ -54,24 +54,14 @@ export function matchPresets(site: ProbedSite): PresetMatch[] {
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
-  const {
-    title = `the mapping ${name}`,
-    note,
-    wordpress: { plugins = [], namespaces = [] } = {},
-  } = mapping.preset ?? {};
+  const { title = `the mapping ${name}`, note, wordpress = {} } = mapping.preset ?? {};
+  const { plugins = [], namespaces = [] } = wordpress;
   const fields = KINDS.flatMap((kind) =>
     Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(typeOf(site, mapping[kind]), field)),
   );
   const missing = missingIn(site, mapping);
-  const match = {
-    name,
-    title,
-    note,
-    mapping,
-    totalFields: fields.length,
-    matches: fields.filter(Boolean).length,
-    missing,
-  };
+  const matches = fields.filter(Boolean).length;
+  const match = { name, title, note, mapping, totalFields: fields.length, matches, missing };
   // Payload's collections have any names: those of the bundled mapping count only if all are there.
   if (site.cms === 'payload')
     return { ...match, isReadable: missing.length === 0, reason: 'the site has all its collections and fields' };
@@ -133,31 +123,20 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
   return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
 }
 
-/** In how many of the records that were read the field has a value, with an example. */
-export function filledReason(values: readonly unknown[], { samples, total }: ProbedType): string {
-  const sampled = samples.length < total ? `the ${samples.length} newest` : samples.length;
-  return `${values.length} of ${sampled} records have it, such as ${formatSample(values[0])}`;
-}
-
-/** What the site shows of the field. `type`: undefined if the site does not show it. */
+/** In how many of the newest records the field has a value, with an example. `type`: undefined if the site does not show it. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec, cms: CmsName): string {
   const absent = cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
   if (!type) return absent;
-  const paths = pathsOf(field);
-  const inFields = type.fields.find(({ path, values }) => paths.includes(path) && values.length > 0)?.values;
-  // Terms and WordPress's own fields are not among `fields`.
-  const inSamples = type.samples.flatMap((sample) => {
-    const value = paths.map((path) => valueAtPath(sample, path)).find(isFilled);
-    return value === undefined ? [] : [value];
+  const { samples, total } = type;
+  const values = samples.flatMap((sample) => {
+    const shown = pathsOf(field).map((path) => valueAtPath(sample, path));
+    return shown.filter((value) => !isBlank(value)).slice(0, 1);
   });
-  const values = inFields ?? inSamples;
-  if (values.length > 0) return filledReason(values, type);
+  const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
+  if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
   if (hasField(type, field)) return 'in the schema; no record has a value yet';
-  return type.samples.length === 0 ? 'no record yet that could have it' : absent;
+  return samples.length === 0 ? 'no record yet that could have it' : absent;
 }
-
-const isFilled = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
 
 /**
  * The key by which an event plugin hides events, as a path, if the site does not show it. Only the companion

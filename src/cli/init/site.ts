@@ -72,7 +72,9 @@ export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedT
 export const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
   fields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
 
+export const isBlank = (value: unknown): boolean =>
+  value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+
 export function addValue(field: SourceField, value: unknown): void {
-  const isEmpty = value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-  if (!isEmpty) field.values.push(value);
+  if (!isBlank(value)) field.values.push(value);
 }

@@ -155,6 +155,29 @@ describe('a generated mapping', () => {
     expect(fields?.website).to.deep.equal({ at: 'acf.karten.url', readOnly: true });
   });
 
+  it('finds start and end by their values where no name tells, and leaves open which of three is one', () => {
+    const named = (records: Json[]) => propose(site([type('concierto', 'conciertos', records)]));
+    const records = [
+      { id: 1, meta: { hasta: '2031-05-01 22:00:00', desde: '2031-05-01 19:30:00', precio: '12 €' } },
+      { id: 2, meta: { hasta: '2031-05-03 01:00:00', desde: '2031-05-02 19:30:00', precio: '8,50 €' } },
+    ];
+    expect(named(records)?.mapping.event.fields).to.deep.equal({
+      ...{ start_date: 'meta.desde', end_date: 'meta.hasta', cost: 'meta.precio' },
+    });
+    const three = records.map((record) => ({ ...record, meta: { ...record.meta, ensayo: '2031-04-30 19:30:00' } }));
+    expect(named(three)).to.equal(undefined);
+  });
+
+  it('tells by its fields which kind a linked collection is, whatever it is called', () => {
+    const gig = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00', sala: 7, grupo: 8 } }]);
+    const rooms = type('sala', 'salas', [{ id: 7, meta: { street: '3 Kiln Lane' } }]);
+    const bands = type('grupo', 'grupos', [{ id: 8, meta: { email: 'a@b.example' } }]);
+    const { mapping } = propose(site([gig, rooms, bands], { typeById: { 5: 'gig', 7: 'sala', 8: 'grupo' } }))!;
+    expect(mapping.venue).to.deep.equal({ posts: 'salas', fields: { address: 'meta.street' } });
+    expect(mapping.organizer).to.deep.equal({ posts: 'grupos', fields: { email: 'meta.email' } });
+    expect(() => compileMapping(mapping, 'proposal')).not.to.throw();
+  });
+
   it('has no collection twice', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
