@@ -76,7 +76,7 @@ export function numberSource(field: string, { path, values, type }: SourceField)
 function sourceFor(
   kind: Kind,
   field: string,
-  { type: fieldType }: Field,
+  { type: fieldType, words }: Field,
   siteField: SourceField,
   all: readonly SourceField[],
 ): Source | undefined {
@@ -96,6 +96,7 @@ function sourceFor(
   // An author, an image or a parent: of Payload, the id of a record.
   if (fieldType === 'number') return values.every((value) => /^(string|number)$/.test(typeof value)) ? path : undefined;
   if (fieldType === 'ids' || fieldType.endsWith('time') || field === 'status') return undefined;
+  if (words) return values.length > 0 && values.every((value) => words.includes(String(value))) ? path : undefined;
   const number = numberSource(field, siteField);
   if (number) return number;
   if (!isText) return undefined;
@@ -188,7 +189,8 @@ function ownerOf(
 ): ProbedType | undefined {
   const isFree = (type: ProbedType | undefined): type is ProbedType =>
     type !== undefined && type !== event && !taken.has(type.base) && (wanted ?? type.base) === type.base;
-  if (site.cms === 'payload') return site.types.find((type) => isFree(type) && isRelation(kind, field, type));
+  if (site.cms === 'payload')
+    return site.types.find((type) => isFree(type) && isRelation(kind, field, type, wanted !== undefined));
   const inferred = inferIds(field);
   if (!inferred) return undefined;
   const isNamed = likeness(field.path, kind) > 0;
@@ -211,13 +213,14 @@ function ownerOf(
 }
 
 /** Payload shows ids without their collection: the names tell, and one of the ids must be there. */
-function isRelation(kind: Kind, { path, values }: SourceField, type: ProbedType): boolean {
+function isRelation(kind: Kind, { path, values }: SourceField, type: ProbedType, isWanted: boolean): boolean {
   const ids = values.flat();
   const known = new Set(type.samples.map(({ id }) => id));
   const isComplete = type.total <= type.samples.length;
   const isThere = ids.length === 0 || !isComplete || ids.some((id) => known.has(id as number));
-  const isNamed = similarity(plainName(path), plainName(type.base)) > 0.75 || likeness(path, kind) > 0;
-  return isNamed && isThere && ids.every((id) => typeof id === 'number' || typeof id === 'string');
+  const isAlike = similarity(plainName(path), plainName(type.base)) > 0.75;
+  const isOfKind = likeness(path, kind) > 0 && (isWanted || likeness(type.base, kind) > 0);
+  return (isAlike || isOfKind) && isThere && ids.every((id) => typeof id === 'number' || typeof id === 'string');
 }
 
 /** Fields by which a linked collection tells its kind, whatever it is called. */

@@ -134,7 +134,7 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   });
   const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
   if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
-  if (hasField(type, field)) return 'in the schema; no record has a value yet';
+  if (hasField(type, field)) return 'no record has a value yet';
   return samples.length === 0 ? 'no record yet that could have it' : absent;
 }
 

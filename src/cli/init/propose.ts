@@ -174,7 +174,9 @@ function generatedProposal(
     origin: 'generated',
     preset: undefined,
     title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
-    reason: isUnseen ? 'you named it' : `its records hold dates in ${dates.startField.path}`,
+    reason: isUnseen
+      ? 'you named it'
+      : `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'it has the field'} ${dates.startField.path}`,
     mapping,
     notes: [...(isPayload ? payloadNotes(site, type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
     needsPlugin: !isPayload && lacksMetaKeys(mapping, site),

@@ -241,6 +241,15 @@ describe('init with Payload', () => {
       .that.matches(/^--field event\.organizer=spot: .* kind organizer/);
   });
 
+  it('finds linked collections by their names where no record tells', async () => {
+    const named = { title: 'A', startDate: null, endDate: null, venue: null, organizers: null, categories: null };
+    site = { events: [{ ...named, _status: 'draft' }], classes: [], venues: [], organizers: [], categories: [] };
+    expect(await run({ anonymous: true })).to.equal(0);
+    const { source } = loadMapping(join(folder, 'made/mapping.json'));
+    const collections = KINDS.map((kind) => source[kind]?.collection);
+    expect(collections).to.deep.equal(['events', 'venues', 'organizers', 'categories', undefined]);
+  });
+
   it('takes one path for a date', async () => {
     const field = ['event.start_date=beginsAt,zone'];
     const failure = await run({ anonymous: true, field } as never).catch((error: unknown) => error);
