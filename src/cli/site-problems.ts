@@ -158,7 +158,9 @@ export const PAYLOAD_SITE_ADVICE: Readonly<Partial<Record<SiteProblem, (facts: F
     `Try again. If it stays, try "curl ${url}/api/access" on this machine: a firewall, a proxy or a crash of the site ends the connection.`,
 };
 
-/** Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it does. */
+/**
+ * Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it does.
+ */
 function payloadProblem(error: CmsUnavailable | CmsRejected, hasAccount: boolean): SiteProblem {
   if (isUnknownKey(error)) return 'account-refused';
   return error.status === 401 || error.status === 403 ? 'login-required' : problemOf(error, hasAccount);

@@ -121,7 +121,10 @@ export interface CmsChecks {
   draftOf?(kind: Kind): Record<string, unknown>;
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
-  /** The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none. */
+  /**
+   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is
+   * none.
+   */
   readByPlugin?(
     kindMapping: KindMapping<Kind>,
     id: number,

@@ -130,7 +130,10 @@ const MAX_CHARACTERS = 100;
 /** Anything else could break the line, or look like two names. */
 const PLAIN_NAME = /^[\p{L}\p{N}_.:@$/-]+$/u;
 
-/** `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those most like `name`, and how many more there are. */
+/**
+ * `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those most like `name`, and how many more
+ * there are.
+ */
 export function listKeys(keys: readonly string[], name = ''): string {
   const short = keys.map((key) => (key.length > MAX_CHARACTERS ? `${key.slice(0, MAX_CHARACTERS)}…` : key));
   const alike = (key: string) => similarity(key, name);

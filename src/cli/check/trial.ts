@@ -1,4 +1,5 @@
-// The fields that `check --write` tries, the values that it writes into each, and how it compares them with what it reads back.
+// The fields that `check --write` tries, the values that it writes into each, and how it compares them with what it
+// reads back.
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';

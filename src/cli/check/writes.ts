@@ -160,7 +160,10 @@ const FIELD_REFUSED =
 const CLEAR_WITH =
   'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
 
-/** Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows better. */
+/**
+ * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows
+ * better.
+ */
 async function tryStep(
   trial: WriteTrial,
   kindMapping: KindMapping<Kind>,

@@ -147,7 +147,10 @@ function isNeverBefore(late: SourceField, early: SourceField, decisions: DateDec
   return a!.length > 0 && a!.length === b!.length && a!.every((each, at) => each >= b![at]!);
 }
 
-/** The time of day of a start or end: by the name; else the only one is that of the start, or of two the later that of the end. */
+/**
+ * The time of day of a start or end: by the name; else the only one is that of the start, or of two the later that of
+ * the end.
+ */
 function findTime(end: End, times: readonly SourceField[]): SourceField | undefined {
   const isStart = end === 'start_date';
   const free = times.filter(({ path }) => likeness(path, isStart ? 'end_date' : 'start_date') === 0);

@@ -22,8 +22,8 @@ export type Sources = Record<string, Source>;
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 
 /**
- * Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that is
- * there.
+ * Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that
+ * is there.
  */
 export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used: Set<string>): Sources {
   // WordPress has its own fields in every record; Payload has only what the collection defines.
@@ -115,7 +115,9 @@ function fitsText(field: string, type: Field['type'], value: string): boolean {
   return field !== 'email' || value.includes('@');
 }
 
-/** `descriptionHtml`, which Payload makes of a rich text, is read there and written to `description`, if that is there. */
+/**
+ * `descriptionHtml`, which Payload makes of a rich text, is read there and written to `description`, if that is there.
+ */
 function htmlSource(path: string, all: readonly SourceField[]): Source | undefined {
   const richText = path.replace(/_?html$/i, '');
   if (richText === path) return undefined;
@@ -131,8 +133,8 @@ export interface ProposedLink {
 }
 
 /**
- * Where the records of a kind are that events refer to: a collection whose ids the event holds, a taxonomy of the event,
- * or only text in the event.
+ * Where the records of a kind are that events refer to: a collection whose ids the event holds, a taxonomy of the
+ * event, or only text in the event.
  * @param wanted the collection that the operator named, or `none`
  * @param isLinkNamed the operator named the field that refers to them
  * @param taken collections of other kinds
@@ -176,8 +178,8 @@ const namedType = (kind: Kind, { types }: ProbedSite, wanted: string | undefined
   );
 
 /**
- * The collection of the records that the field's ids belong to, by their names where the field shows them: ids alone that
- * are those of pages or of several types are rather ids of terms, users or rows of a plugin's table.
+ * The collection of the records that the field's ids belong to, by their names where the field shows them: ids alone
+ * that are those of pages or of several types are rather ids of terms, users or rows of a plugin's table.
  */
 function ownerOf(
   kind: Kind,
@@ -287,8 +289,8 @@ function embedded(kind: Kind, event: ProbedType, text: SourceField, site: Probed
 }
 
 /**
- * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key without values
- * is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
+ * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key without
+ * values is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
 export function namedSource(

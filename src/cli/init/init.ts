@@ -135,7 +135,10 @@ async function resolveAccount(
   return { user: name, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
 }
 
-/** The lines that refuse a site whose events are in a plugin that the gateway cannot read; undefined for any other site. */
+/**
+ * The lines that refuse a site whose events are in a plugin that the gateway cannot read; undefined for any other
+ * site.
+ */
 function refuse(site: ProbedSite, options: InitOptions): string[] | undefined {
   const unsupported = unsupportedPlugins(site);
   const suspects = findEventTypes(site).some(({ total }) => total > 0) ? [] : namedLikeEvents(site);

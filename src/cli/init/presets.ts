@@ -1,5 +1,5 @@
-// The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin, and fits
-// the mapping to the site. Recognizes event plugins that no mapping can serve, too.
+// The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
+// and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
 import type { Query } from '../../cms/port.ts';
 import { settingsOf } from '../../cms/wordpress/record-form.ts';
@@ -123,7 +123,10 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
   return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
 }
 
-/** In how many of the newest records the field has a value, with an example. `type`: undefined if the site does not show it. */
+/**
+ * In how many of the newest records the field has a value, with an example. `type`: undefined if the site does not
+ * show it.
+ */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec, cms: CmsName): string {
   const absent = cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
   if (!type) return absent;
@@ -260,7 +263,9 @@ export function unsupportedPlugins(site: ProbedSite): UnsupportedPlugin[] {
   );
 }
 
-/** Folders and namespaces of plugins whose names say that they have events. Those of a bundled mapping are among them. */
+/**
+ * Folders and namespaces of plugins whose names say that they have events. Those of a bundled mapping are among them.
+ */
 export function namedLikeEvents({ plugins = [], namespaces }: ProbedSite): string[] {
   const names = [...plugins, ...namespaces.map((namespace) => namespace.split('/', 1)[0] ?? '')];
   return [...new Set(names)].filter((name) => /event|calendar|kalender/i.test(name) && name !== 'calendar-gateway');

@@ -1,5 +1,5 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. It holds what is sure;
-// what is not is an assumption with an option, a note, or a name in its description.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. It holds what is
+// sure; what is not is an assumption with an option, a note, or a name in its description.
 
 import { ConfigError } from '../../errors.ts';
 import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
@@ -42,8 +42,9 @@ export interface Proposal {
 const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /**
- * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows the
- * field. Throws `ConfigError` for collections, fields and mappings that the operator named and that do not fit the site.
+ * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
+ * the field. Throws `ConfigError` for collections, fields and mappings that the operator named and that do not fit the
+ * site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertCollections(site, decisions);
@@ -56,7 +57,10 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   return type && generatedProposal(type, site, decisions, eventTypes);
 }
 
-/** A readable preset, or one that the operator named; another type whose dates are readable is better than one whose dates are not. */
+/**
+ * A readable preset, or one that the operator named; another type whose dates are readable is better than one whose
+ * dates are not.
+ */
 function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly ProbedType[]): PresetMatch | undefined {
   const { mapping: name, collections = {}, fields = {} } = decisions;
   const presets = matchPresets(site);
@@ -190,7 +194,10 @@ function generatedProposal(
 const mapValues = (fields: inference.Sources, change: (source: inference.Source) => inference.Source) =>
   Object.fromEntries(Object.entries(fields).map(([name, source]) => [name, change(source)]));
 
-/** Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the links. */
+/**
+ * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
+ * links.
+ */
 function addLinked(
   mapping: MappingFile,
   event: ProbedType,
@@ -240,7 +247,10 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
   return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path)).slice(0, MAX_UNMAPPED);
 }
 
-/** Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves out. */
+/**
+ * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves
+ * out.
+ */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];

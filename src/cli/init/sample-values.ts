@@ -66,7 +66,9 @@ export function inferDate(values: readonly unknown[], named?: string): InferredD
   return isOpen ? { ...inferred, alternative: inferredDate(matchStyle(exchanged, texts), texts) } : inferred;
 }
 
-/** The formats that a sample may have: its words say what they are (`May`, `pm`), its numbers are tried in each order. */
+/**
+ * The formats that a sample may have: its words say what they are (`May`, `pm`), its numbers are tried in each order.
+ */
 function candidateFormats(sample: string): string[] {
   if (sample.length > LONGEST_DATE) return [];
   // Not `10:00-12:00`, which is a span.

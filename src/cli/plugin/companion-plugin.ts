@@ -1,7 +1,7 @@
 // The `plugin` command: assembles the companion plugin, one PHP file that prepares a WordPress site for a mapping.
 //
-// The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its own. This file adds the
-// mapping's types, taxonomies and meta keys as PHP constants.
+// The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its
+// own. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
@@ -31,9 +31,10 @@ type PhpValue = string | number | boolean | readonly PhpValue[] | { readonly [ke
 const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 
 /**
- * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types, taxonomies, meta keys and
- * capabilities, and sends webhooks if `options` say where to. Types that the mapping calls `existing` are only opened to the REST API.
- * Throws `ConfigError` if one of the two webhook options is missing, or if there are no hooks of the name in the mapping.
+ * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types,
+ * taxonomies, meta keys and capabilities, and sends webhooks if `options` say where to. Types that the mapping calls
+ * `existing` are only opened to the REST API. Throws `ConfigError` if one of the two webhook options is missing, or if
+ * there are no hooks of the name in the mapping.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
   if (webhookUrl === undefined && webhookSecret !== undefined)
