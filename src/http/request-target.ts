@@ -23,17 +23,22 @@ export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === '1.1';
 
 /**
- * True for an absolute URL in the request line, which only proxies accept, for a request without its Host,
- * and for a header with an underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that
- * a proxy sets.
+ * True for an absolute URL in the request line, which only proxies accept, for a request without its Host or
+ * with two (RFC 9112, 3.2), and for a header with an underscore: PHP reads `X_Name` as `X-Name`, so that it could
+ * replace a header that a proxy sets.
  */
 export function isMalformed(req: IncomingMessage): boolean {
   const { url, rawHeaders } = req;
   if (!url?.startsWith('/')) return true;
   if (lacksHost(req)) return true;
   if (rawHeaders.length >= 2 * MAX_HEADERS) return true;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
-  return false;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.includes('_')) return true;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 /** True for an `Expect` other than `100-continue`, which Node fulfils (RFC 9110, 10.1.1). */

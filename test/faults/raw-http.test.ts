@@ -40,6 +40,7 @@ const CORPUS: [string, string, number[]?][] = [
   ['bare line feeds', `GET ${MOUNT}/events HTTP/1.1\n${HOST}\n\n`],
   ['a bare carriage return', get(`${MOUNT}/events`, 'X-Other: a\rContent-Length: 3')],
   ['a NUL in a header', get(`${MOUNT}/events`, 'X-Other: a\0b')],
+  ['two hosts', get(`${MOUNT}/events`, 'host: other.example')],
   ['no host', `GET ${MOUNT}/events HTTP/1.1${END}`],
   ['another protocol', `GET ${MOUNT}/events HTTP/3.0${END}`, [400, 505]],
   ['an absolute address', get(`http://127.0.0.1:1${MOUNT}/events`)],
