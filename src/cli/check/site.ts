@@ -151,14 +151,4 @@ export const GATEWAY_CHECKS: readonly Check[] = [
           )
         : ok(config.publicUrl),
   },
-  {
-    area: 'gateway',
-    name: 'pages',
-    async run({ config: { pages }, mapping }) {
-      const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
-      return ok(
-        `calendar at / ${onOff(pages.landing)}, documentation ${onOff(pages.documentation)}; mapping ${mapping.name}`,
-      );
-    },
-  },
 ];

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../../config-schema.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
-import { type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts';
+import { type CmsWords, type Finding, fail, ok, type WebhookListener, warn } from './checks.ts';
 
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
@@ -64,31 +64,41 @@ export async function listenForWebhooks(
       const expected = [...written.keys()];
       for (let waitedMs = 0; refused === 0 && expected.some(isMissing) && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
         await wait(POLL_MS);
-      const missing = expected.filter(isMissing);
-      const arrived = expected.filter((collection) => !missing.includes(collection));
-      const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');
-      if (missing.length === 0) return ok(`arrived for each kind that was written: ${kindsOf(arrived)}`);
-      if (refused > 0)
-        return fail(
-          'arrived with a wrong signature',
-          `Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks. ${words.plugin(pluginOptions)}`,
-        );
-      const limit = `within ${TIMEOUT_MS / 1000} s`;
-      if (arrived.length === 0)
-        return fail(
-          `none arrived on port ${port} ${limit}`,
-          `Is the plugin on the site, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${words.plugin(pluginOptions)}`,
-        );
-      return fail(
-        `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
-        `The plugin of the site is of another mapping or version, or names other collections. ${words.plugin(pluginOptions)}`,
-      );
+      const arrived = expected.filter((collection) => !isMissing(collection));
+      const makePlugin = words.plugin(pluginOptions);
+      return judgeArrivals(written, arrived, { isRefused: refused > 0, port, makePlugin });
     },
     close() {
       if (isListening) server.close();
       server.closeAllConnections();
     },
   };
+}
+
+/** `written`: kinds by the collection of each record; `arrived`: the collections that webhooks named. */
+function judgeArrivals(
+  written: ReadonlyMap<string, Kind>,
+  arrived: readonly string[],
+  { isRefused, port, makePlugin }: { isRefused: boolean; port: number; makePlugin: string },
+): Finding {
+  const missing = [...written.keys()].filter((collection) => !arrived.includes(collection));
+  const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');
+  if (missing.length === 0) return ok(`arrived for each kind that was written: ${kindsOf(arrived)}`);
+  if (isRefused)
+    return fail(
+      'arrived with a wrong signature',
+      `Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks. ${makePlugin}`,
+    );
+  const limit = `within ${TIMEOUT_MS / 1000} s`;
+  if (arrived.length === 0)
+    return fail(
+      `none arrived on port ${port} ${limit}`,
+      `Is the plugin on the site, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${makePlugin}`,
+    );
+  return fail(
+    `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
+    `The plugin of the site is of another mapping or version, or names other collections. ${makePlugin}`,
+  );
 }
 
 function tryListen(server: Server, port: number, host: string): Promise<boolean> {

@@ -115,17 +115,6 @@ describe('check', () => {
       .and.to.match(/\d+ ok, \d+ warn, 0 fail\n$/);
   });
 
-  it('fails for a key that WordPress would silently drop, and names the key and the companion plugin', async () => {
-    const { price: _, ...registered } = META;
-    const result = await runCheck({ types: [gigs({ meta: registered })] });
-    expect(result.code).to.equal(1);
-    expect(result.ok).to.equal(false);
-    const cost = row(result, 'event fields', 'cost');
-    expect(cost).to.include({ state: 'fail' });
-    expect(cost.message).to.include('meta.price');
-    expect(cost.advice).to.include('calendar-gateway plugin --config').and.to.include('mu-plugins');
-  });
-
   it('fails if the site does not show which events its plugin hides: the gateway would list them', async () => {
     const values = { _EventStartDate: '2031-05-01 19:30:00', _EventEndDate: '2031-05-01 21:00:00' };
     const keys = Object.fromEntries(Object.keys(values).map((key) => [key, 'string']));
@@ -179,22 +168,6 @@ describe('check', () => {
     });
   });
 
-  it('compares the published records with those that anonymous readers see', async () => {
-    const readers = async (options: Partial<FakeOptions>) =>
-      row(await runCheck({ types: [gigs()], ...options }), 'readers', 'gigs');
-    expect((await readers({})).state).to.equal('ok');
-    await site.close();
-    const closed = await readers({ isPrivate: true });
-    expect(closed.state).to.equal('warn');
-    expect(closed.message).to.include('everybody sees what the site renders for the service account');
-    await site.close();
-    const partly = gigs();
-    Object.assign(partly.records[0]!, { hiddenFromPublic: true });
-    const hidden = await readers({ types: [partly] });
-    expect(hidden).to.include({ state: 'warn' });
-    expect(hidden.message).to.include('1 of 2 published records are not shown to anonymous readers');
-  });
-
   it('prints no control characters of the site', async () => {
     site = await startFakeSite({ types: [gigs({ more: { price: '\u001b[2J\u009b12' } })], logins: ['service:right'] });
     let table = '';
@@ -219,15 +192,6 @@ describe('check', () => {
     expect(table.match(/WordPress silently drops/g)?.length).to.equal(1);
   });
 
-  it('names the capabilities that the service account lacks', async () => {
-    const some = await runCheck({ capabilities: ['edit_posts', 'edit_others_posts', 'read_private_posts'] });
-    expect(row(some, 'account', 'gigs').state).to.equal('warn');
-    await site.close();
-    const few = await runCheck({ capabilities: ['edit_posts'] });
-    expect(row(few, 'account', 'gigs').message).to.include('read_private_posts');
-    expect(few.code).to.equal(1);
-  });
-
   it('names the capability that it lacks to delete the term that --write would create', async () => {
     const taxonomies = [{ slug: 'style', rest_base: 'styles', name: 'Styles', hierarchical: false }];
     const capabilities = ['edit_posts', 'edit_others_posts', 'read_private_posts', 'publish_posts', 'delete_posts'];
@@ -244,30 +208,10 @@ describe('check', () => {
     expect(row(result, 'account', 'gigs').advice).to.include('administrators only');
   });
 
-  it('warns if none of many events is over', async () => {
-    const upcoming = gigs();
-    upcoming.records = Array.from({ length: 25 }, (_, at) => fakePost(at + 1, { ...upcoming.records[0], id: at + 1 }));
-    expect(row(await runCheck({ types: [upcoming] }), 'lists', 'past events').state).to.equal('warn');
-    await site.close();
-    const old = fakePost(99, {
-      title: 'Old',
-      meta: { ...META, gig_start: '2020-05-01 19:30:00', gig_end: '2020-05-01 21:00:00' },
-    });
-    const { rows } = await runCheck({ types: [{ ...upcoming, records: [...upcoming.records, old] }] });
-    expect(rows.some(({ name }) => name === 'past events')).to.equal(false);
-  });
-
   it('stops if the site refuses the service account', async () => {
     const result = await runCheck({ logins: ['service:another'] });
     expect(row(result, 'account', 'service').state).to.equal('fail');
     expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
-  });
-
-  it('warns of a missing collection that the gateway can do without', async () => {
-    const result = await runCheck({}, { mapping: { ...MAPPING, tag: { terms: 'moods' } } });
-    expect(row(result, 'lists', 'moods')).to.include({ state: 'warn' });
-    expect(row(result, 'lists', 'moods').message).to.include('serves no tag until it has');
-    expect(row(result, 'lists', 'moods').advice).to.include('switch it on');
   });
 
   it('writes each field on a draft, reads it back, clears it, and deletes the draft', async () => {

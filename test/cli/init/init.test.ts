@@ -152,13 +152,6 @@ describe('init', () => {
     expect(output()).to.include('Currency    €, EUR, after the amount: as the event plugin is set');
   });
 
-  it('explains without credentials what they would add', async () => {
-    await openSite(gigs('25'));
-    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
-    expect(output()).to.match(/only public records[\s\S]*application password[\s\S]*drafts/);
-    expect(existsSync(out('secrets.env'))).to.equal(false);
-  });
-
   it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
     expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
@@ -198,25 +191,12 @@ describe('init', () => {
     expect(output()).to.include('start_date  2031-03-01 19:30:00');
   });
 
-  it('prints its assumptions, and the options to change them', async () => {
-    await openSite(gigs());
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
-    expect(output()).to.match(/Assumed.*--date-order mdy/);
-  });
-
   it('writes nothing without a terminal, or when the answer is no', async () => {
     await openSite(gigs('25'));
     expect(await init(options(), terminal())).to.equal(1);
     expect(output()).to.include('--yes');
     expect(await init(options({ anonymous: true }), terminal(answers({ write: false })))).to.equal(1);
     expect(existsSync(out())).to.equal(false);
-  });
-
-  it('overwrites files only with --force', async () => {
-    await openSite(gigs('25'));
-    await init(options({ yes: true }), terminal());
-    expect(await errorOf(init(options({ yes: true }), terminal()))).to.match(/config\.json.*--force/s);
-    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
   });
 
   it('writes URL and secret of webhooks into the companion plugin, and the secret for the gateway into secrets.env', async () => {
@@ -279,19 +259,6 @@ describe('init', () => {
       expect(await init(later, terminal())).to.equal(0);
       expect(readFileSync(out('secrets.env'), 'utf8')).to.not.include('CALENDAR_UPSTREAM');
     }
-  });
-
-  it('lists the fields of events without dates, and how to name the key', async () => {
-    await openSite({
-      ...gigs(),
-      base: 'events',
-      type: 'event',
-      meta: {},
-      records: [fakePost(1, { title: 'A', meta: {} })],
-    });
-    expect(await init(options({ yes: true }), terminal())).to.equal(1);
-    expect(output()).to.match(/--field event\.start_date=meta\.KEY/);
-    expect(output()).to.include('Show in REST API');
   });
 
   it('takes a named type whose dates the site does not show, or says that it needs their keys', async () => {
