@@ -53,6 +53,8 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
   const preset = choosePreset(site, decisions, dated);
   if (preset) return presetProposal(preset, site, decisions);
+  // The operator named one whose fields the site does not show.
+  if (decisions.mapping !== undefined) return undefined;
   const type = typeAt(site, wanted ?? dated[0]?.base);
   return type && generatedProposal(type, site, decisions, eventTypes);
 }

@@ -327,6 +327,12 @@ describe('init', () => {
     expect(() => options({ 'date-format': 'd/m' })).to.throw(ConfigError, /year, month and day/);
   });
 
+  it('takes the mapping that the operator names, also beside a type with dates', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), terminal())).to.equal(0);
+    expect(JSON.parse(readFileSync(out('config.json'), 'utf8')).mapping).to.equal('wordpress-meta');
+  });
+
   it('recognizes Modern Events Calendar by its namespace', async () => {
     site = await startFakeSite({ types: [], namespaces: ['mec/v1.0'] });
     expect(await init(options({ yes: true }), terminal())).to.equal(0);
