@@ -6,7 +6,15 @@ import type { Json } from '../live/json-client.ts';
 
 /** What the database has, drafts and the like included. */
 export interface Content {
-  posts: { id: number; type: string; slug: string; title: string; status: string; start: string | null }[];
+  posts: {
+    id: number;
+    type: string;
+    slug: string;
+    title: string;
+    status: string;
+    start: string | null;
+    isOpen: boolean;
+  }[];
   terms: { id: number; taxonomy: string; slug: string; name: string }[];
 }
 
@@ -17,7 +25,7 @@ export interface Question {
 
 /** For site.php(): the content. */
 export const CONTENT_PHP = `return array(
-  'posts' => array_map( static fn( $post ) => array( 'id' => $post->ID, 'type' => $post->post_type, 'slug' => $post->post_name, 'title' => $post->post_title, 'status' => $post->post_status, 'start' => get_post_meta( $post->ID, '_EventStartDate', true ) ?: null ),
+  'posts' => array_map( static fn( $post ) => array( 'id' => $post->ID, 'type' => $post->post_type, 'slug' => $post->post_name, 'title' => $post->post_title, 'status' => $post->post_status, 'start' => get_post_meta( $post->ID, '_EventStartDate', true ) ?: null, 'isOpen' => 'publish' === $post->post_status && '' === $post->post_password ),
     get_posts( array( 'post_type' => array( 'tribe_events', 'tribe_venue', 'tribe_organizer' ), 'post_status' => 'any', 'numberposts' => -1, 'orderby' => 'ID', 'tribe_suppress_query_filters' => true, 'suppress_filters' => true ) ) ),
   'terms' => array_map( static fn( $term ) => array( 'id' => $term->term_id, 'taxonomy' => $term->taxonomy, 'slug' => $term->slug, 'name' => $term->name ),
     get_terms( array( 'taxonomy' => array( 'tribe_events_cat', 'post_tag' ), 'hide_empty' => false ) ) ) );`;
@@ -34,6 +42,8 @@ export function questionsFor({ posts, terms }: Content): fc.Arbitrary<Question> 
   const ofType = (type: string) => posts.filter((post) => post.type === type);
   const inTaxonomy = (taxonomy: string) => terms.filter((term) => term.taxonomy === taxonomy);
   const [events, venues, organizers] = ['tribe_events', 'tribe_venue', 'tribe_organizer'].map(ofType);
+  /** Of another event the gateway lists neither terms nor venues. */
+  const openEvents = posts.filter(({ type, isOpen }) => type === 'tribe_events' && isOpen);
   const [categories, tags] = ['tribe_events_cat', 'post_tag'].map(inTaxonomy);
   const oneOf = <T>(list: readonly T[] | undefined) => fc.constantFrom(...list!);
   const id = (list: readonly { id: number }[] | undefined) => oneOf(list).map((each) => each.id);
@@ -104,7 +114,7 @@ export function questionsFor({ posts, terms }: Content): fc.Arbitrary<Question> 
       hide_empty: flag,
       orderby: oneOf(['name', 'id', 'slug', 'count']),
       order: oneOf(['asc', 'desc']),
-      event: id(events),
+      event: id(openEvents),
       slug: oneOf(list_).map(({ slug }) => slug),
       include: ids(list_),
       exclude: ids(list_),
@@ -113,7 +123,7 @@ export function questionsFor({ posts, terms }: Content): fc.Arbitrary<Question> 
   const linked = (path: string) =>
     list(path, 2, {
       search: word,
-      event: id(events),
+      event: id(openEvents),
       only_with_upcoming: flag,
       has_events: flag,
       status,

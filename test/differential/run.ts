@@ -37,10 +37,14 @@ const roundArbitrary: fc.Arbitrary<Round> = fc.record({
     defaultCurrencySymbol: fc.constantFrom('$', '€', 'kr', 'CHF'),
     defaultCurrencyCode: fc.constantFrom('USD', 'EUR', 'SEK', 'CHF'),
     reverseCurrencyPosition: fc.boolean(),
-    multiDayCutoff: fc.constantFrom('00:00', '05:00', '02:00'),
     tribe_events_timezone_mode: fc.constantFrom('event', 'site'),
   }),
 });
+/**
+ * When the days of a site start, from its first event on: when the plugin's setting changes, its events of whole days
+ * keep their UTC times, and some get an end of no day.
+ */
+const DAY_STARTS = ['00:00', '05:00', '02:00'];
 /** The first round has no settings of its own: what differs there is not about settings. */
 const DEFAULTS: Round = { wordpress: {}, plugin: {} };
 
@@ -182,7 +186,11 @@ try {
   for (const [index, siteOptions] of sites.entries()) {
     const fill = join(work, 'fill.php');
     const content = JSON.stringify(join(import.meta.dirname, 'odd-site.php'));
-    writeFileSync(fill, `<?php\n$seed = ${seed + index};\n$events = ${EVENTS};\nrequire ${content};\n`);
+    const dayStarts = DAY_STARTS[(seed + index) % DAY_STARTS.length];
+    writeFileSync(
+      fill,
+      `<?php\n$seed = ${seed + index};\n$events = ${EVENTS};\n$day_starts = '${dayStarts}';\nrequire ${content};\n`,
+    );
     const source = join(resolve(options.sources ?? '.'), SLUG);
     const started = [join(source, SLUG), source].find((path) => existsSync(join(path, `${SLUG}.php`)));
     if (started === undefined) throw new Error(`there is no ${SLUG} in --sources DIR`);
@@ -190,7 +198,7 @@ try {
     if (site.init.code !== 0) throw new Error(site.init.text);
     const all = [DEFAULTS, ...fc.sample(roundArbitrary, { seed: seed + index, numRuns: rounds - 1 })];
     for (const [salt, round] of all.entries()) {
-      const where = `${siteOptions.name}, round ${salt}`;
+      const where = `${siteOptions.name}, days from ${dayStarts}, round ${salt}`;
       console.log(`${where}: ${JSON.stringify({ ...round.wordpress, ...round.plugin })}`);
       const before = { ...tally };
       await runRound(site, round, where, 1 / (sites.length * rounds), 10 * index + salt);

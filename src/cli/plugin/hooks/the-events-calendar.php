@@ -13,6 +13,8 @@ namespace CalendarGateway\Site;
         && !\registered_meta_key_exists('post', '_EventStartDate')) {
         $meta = new \Tribe__Events__Editor__Meta();
         $meta->register();
+        // Without its block editor the plugin stores "yes", of which the editor's registration would make "1".
+        \remove_all_filters('sanitize_post_meta__EventAllDay');
         \array_map(__NAMESPACE__ . '\\hide_with_password', \array_keys(TYPES));
         keep_cost($meta);
     } elseif (is_gateway_request() && \function_exists('tribe') && \tribe()->isBound('events.editor.meta')) {
@@ -62,7 +64,7 @@ function keep_cost($meta) {
 
 // Updates what the plugin's code for wp/v2 does not: the duration and the abbreviation of the zone. Priority 20: the plugin writes the rows of
 // its tables at 100.
-\add_action('rest_after_insert_tribe_events', function ($post, $request) {
+\add_action('rest_after_insert_tribe_events', function ($post, $request, $is_new) {
     $values = \array_map(function ($key) use ($post) {
         return (string) \get_post_meta($post->ID, $key, true);
     }, ['_EventStartDate', '_EventStartDateUTC', '_EventEndDateUTC', '_EventTimezone']);
@@ -74,13 +76,14 @@ function keep_cost($meta) {
     // An offset such as UTC+5.5 is its own abbreviation.
     $abbreviation = \strpos($zone, 'UTC') === 0 ? $zone : \Tribe__Timezones::abbr($start, $zone);
     \update_post_meta($post->ID, '_EventTimezoneAbbr', $abbreviation);
-    // wp/v2 stores "1" and "", the plugin "yes" and no row.
-    if (\get_post_meta($post->ID, '_EventAllDay', true)) {
-        \update_post_meta($post->ID, '_EventAllDay', 'yes');
-    } else {
+    // wp/v2 stores "1" and "", the plugin "yes" and "no", or no row in a create.
+    $is_all_day = $request['meta']['_EventAllDay'] ?? null;
+    if ($is_new && !$is_all_day) {
         \delete_post_meta($post->ID, '_EventAllDay');
+    } elseif ($is_all_day !== null) {
+        \update_post_meta($post->ID, '_EventAllDay', $is_all_day ? 'yes' : 'no');
     }
-}, 20, 2);
+}, 20, 3);
 
 // The plugin limits lists of wp/v2 to upcoming events, and lists one row for each occurrence: with a series of five, X-WP-Total would be four
 // more than the posts that there are.
