@@ -47,7 +47,7 @@ const valueByValue = bothWays(
       read: datetime('timezone'),
       write: saved('timezone'),
     },
-    website: {
+    online_url: {
       values: () => ['https://meet.example/7', 'https://meet.example/?a=1&b=2'],
       read: "get_post_meta( $id, 'gatherpress_online_event_link', true )",
       write: "update_post_meta( $id, 'gatherpress_online_event_link', $value )",
