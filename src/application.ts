@@ -8,6 +8,7 @@ import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
+import { OwnRecordsCache } from './calendar/own-records.ts';
 import { createPasswordAttempts } from './calendar/password-attempts.ts';
 import type { Peers } from './calendar/peers.ts';
 import { createPermissionCache } from './calendar/permissions.ts';
@@ -17,7 +18,7 @@ import { createSerializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
-import { localWriteThrough, sharedWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
+import { createWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -38,11 +39,8 @@ import { createLargeCache } from './large-cache.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
-import type { ChangeSet } from './store/change-set.ts';
-import { PUBLIC_VISIBILITY } from './store/filters.ts';
 import type { IdempotencyStore } from './store/idempotency-keys.ts';
 import type { Replica } from './store/replica.ts';
-import { changedRecords } from './sync/fetch-changed.ts';
 import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
 import { epochToWallMs } from './time/zones.ts';
@@ -51,14 +49,14 @@ export interface ApplicationOptions {
   config: Config;
   mapping: Mapping;
   cms: Cms;
-  /** The service account; without one the gateway syncs public records only. */
+  /** The service account of the settings. */
   serviceCredentials: Credentials;
   replica: Replica;
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
-  /** Monotonic clocks: of cached logins and unknown records, and of the attempts at passwords of protected records. */
-  clocks?: { cachesMs: () => number; passwordsMs: () => number } | undefined;
+  /** Monotonic clocks: of cached logins and unknown records, and of anonymous attempts at passwords and unknown ids. */
+  clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
   /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
   peers?: Peers | undefined;
   sharedCounters?: SharedCounters | undefined;
@@ -103,17 +101,9 @@ export function createApplication(options: ApplicationOptions): Application {
   const { limits, cache: cacheSettings, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
-  /** Fetches the changed records now, or in the next poll that can store them. */
-  const rereadLater = ({ upserts = [], deletes = [] }: ChangeSet): void => {
-    const keys = [...upserts, ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
-    void sync.fetchChanged(changedRecords(mapping, keys));
-  };
-  const local = localWriteThrough(replica, sync, mapping);
-  const writeThrough = tolerantWriteThrough(
-    peers ? sharedWriteThrough(local, peers, mapping) : local,
-    replica,
-    rereadLater,
-  );
+  const writeThrough = createWriteThrough(sync, mapping, peers);
+  const ownRecords = new OwnRecordsCache({ replica, cms, mapping, sync, clockMs: clocks?.cachesMs });
+  sync.onReported((kinds) => ownRecords.forget(kinds));
   const { site } = sync;
   const recentlyCreated = createLargeCache<string, true>(MAX_RECENTLY_CREATED);
   const cmsRecords = createCmsRecords({
@@ -121,7 +111,6 @@ export function createApplication(options: ApplicationOptions): Application {
     mapping,
     recentlyCreated,
     replica,
-    serviceCredentials,
     site,
     sync,
     writeThrough,
@@ -130,6 +119,7 @@ export function createApplication(options: ApplicationOptions): Application {
     replica,
     cms,
     cmsRecords,
+    ownRecords,
     serviceCredentials,
     mapping,
     sync,
@@ -144,8 +134,9 @@ export function createApplication(options: ApplicationOptions): Application {
       isUnreachable: () => sync.state().state === 'unreachable',
       readNewest: (kind) => cmsRecords.readNewest(kind),
       clockMs: clocks?.cachesMs,
+      lookupsMs: clocks?.attemptsMs,
     }),
-    passwordAttempts: createPasswordAttempts(clocks?.passwordsMs),
+    passwordAttempts: createPasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
     serializer: createSerializer(replica, mapping, site, config.cost),
     cost: config.cost,
@@ -190,7 +181,7 @@ export function createApplication(options: ApplicationOptions): Application {
       freshness: cacheSettings,
       site,
       today: () => formatWallTime(epochToWallMs(nowMs(), zoneOf(services))).slice(0, 10),
-      publicVersion: () => replica.publicVersion,
+      replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       callerOf: (req) => wideNetworkOf(clientAddress(req)),
@@ -219,20 +210,12 @@ function ownOrigin(publicUrl: string, { upstream }: Config): string[] {
 /** The totals of the public lists. */
 function countPublicRecords(replica: Replica): Record<string, number> {
   const window = { limit: 0, offset: 0 };
-  const filter = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY };
   const terms = (kind: TermKind) =>
-    replica.listTerms({
-      kind,
-      eventVisibility: PUBLIC_VISIBILITY,
-      orderBy: 'none',
-      descending: false,
-      hideEmpty: true,
-      ...window,
-    }).total;
+    replica.listTerms({ kind, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
   return {
-    events: replica.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', ...window }).total,
-    venues: replica.listLinked('venue', { ...filter, ...window }).total,
-    organizers: replica.listLinked('organizer', { ...filter, ...window }).total,
+    events: replica.listEvents({ order: 'start', ...window }).total,
+    venues: replica.listLinked('venue', window).total,
+    organizers: replica.listLinked('organizer', window).total,
     categories: terms('category'),
     tags: terms('tag'),
   };
@@ -242,7 +225,7 @@ function createStatus({ sync, replica, site }: Services): () => ApplicationStatu
   let cached: { version: number; counts: Record<string, number> } | undefined;
   return () => {
     const { state, percent } = sync.status();
-    const version = replica.publicVersion;
+    const { version } = replica;
     if (cached?.version !== version) cached = { version, counts: countPublicRecords(replica) };
     return {
       site: { name: site().name, url: site().url },
@@ -259,5 +242,5 @@ function createStatus({ sync, replica, site }: Services): () => ApplicationStatu
  */
 function assertPublicEvent({ sync, replica }: Services, id: number): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
-  if (replica.get('event', id)?.status !== 'publish') throw eventNotFound(id);
+  if (!replica.get('event', id)) throw eventNotFound(id);
 }

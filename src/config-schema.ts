@@ -26,12 +26,19 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     user: text(
       { minLength: 1, writeOnly: true },
-      'User name of a service account, so that the gateway also syncs non-public records.',
+      'User name of a service account. It reads images that WordPress hides because they were uploaded to a draft, and with readAs everything.',
     ),
     password: text(
       { minLength: 1, writeOnly: true },
       "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
     ),
+    readAs: {
+      type: 'string',
+      enum: ['visitor', 'account'],
+      default: 'visitor',
+      description:
+        'Whose view of the site everybody gets: that of its visitors, or, for a site that shows visitors nothing, that of the service account.',
+    },
     limits: section('Limits of calls to the CMS.', {
       connections: integer(
         { default: 8, minimum: 1, maximum: 256 },

@@ -168,7 +168,7 @@ function hasCredentials(url: string): boolean {
 
 /** Checks what the schema of a single key cannot express. */
 function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Config): void {
-  const { url, user, password } = upstream;
+  const { url, user, password, readAs } = upstream;
   if (url === undefined) {
     throw new ConfigError('CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
   }
@@ -192,6 +192,13 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
       user === undefined ? 'upstream.user (CALENDAR_UPSTREAM_USER)' : 'upstream.password (CALENDAR_UPSTREAM_PASSWORD)',
       'is missing: a service account is a user and an application password',
       'Set both, or neither to sync public records only.',
+    );
+  }
+  if (readAs === 'account' && user === undefined) {
+    throw new ConfigError(
+      'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
+      'needs an account, whose view of the site everybody gets',
+      'Set upstream.user and its password, or read as a visitor.',
     );
   }
   if (user?.includes(':')) {

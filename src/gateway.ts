@@ -62,11 +62,13 @@ type OpenCms = (
   mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-) => { cms: Cms; serviceCredentials: Credentials; idMapId?: number | undefined };
+) => { cms: Cms; serviceCredentials: Credentials; imageReader?: Credentials; idMapId?: number | undefined };
 
 const openWordPress: OpenCms = (config, _mapping, observe) => {
   const { url, limits } = config.upstream;
-  return { cms: createWordPress({ url, observe, limits }), serviceCredentials: basicCredentialsOf(config) };
+  const account = basicCredentialsOf(config);
+  // It hides images that were uploaded to a draft, also in published events.
+  return { cms: createWordPress({ url, observe, limits }), serviceCredentials: account, imageReader: account };
 };
 
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
@@ -115,7 +117,12 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const { upstream, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-  const { cms, serviceCredentials, idMapId = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
+  const {
+    cms,
+    serviceCredentials,
+    imageReader,
+    idMapId = '',
+  } = openCms(config, mapping, observe, file && `${file}.ids`);
   const intervalMs = config.sync.intervalS * 1000;
   const cluster =
     config.redisUrl === undefined
@@ -133,7 +140,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     const replica = openReplica({
       file,
       ...options,
-      identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
+      identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
@@ -144,7 +151,8 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         replica,
         cms,
         mapping,
-        serviceCredentials,
+        visitor: upstream.readAs === 'account' ? serviceCredentials : undefined,
+        imageReader,
         intervalMs,
         observe,
         turns: peers,
@@ -246,10 +254,10 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     isLive: () => current.sync.status().state === 'live',
     onWebhook: (changes) => {
       const records = changes
-        .map(({ collection: name, id }) => {
+        .map(({ collection: name, id, trashed: isTrashed }) => {
           // The images of a Payload site may have another name.
           const collection = name === mapping.source.payload?.media ? MEDIA.collection : name;
-          return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) };
+          return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id), isTrashed };
         })
         .filter(({ id }) => id !== 0);
       return current.peers ? current.peers.reported(records) : current.sync.fetchChanged(records);

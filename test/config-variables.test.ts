@@ -31,6 +31,10 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_UPSTREAM_URL: address('upstream.url'),
   CALENDAR_UPSTREAM_USER: { ...text('upstream.user'), beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' } },
   CALENDAR_UPSTREAM_PASSWORD: { ...text('upstream.password'), beside: { CALENDAR_UPSTREAM_USER: 'ada' } },
+  CALENDAR_UPSTREAM_READ_AS: {
+    ...{ key: 'upstream.readAs', text: 'account', value: 'account', wrong: 'editor' },
+    beside: { CALENDAR_UPSTREAM_USER: 'ada', CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' },
+  },
   CALENDAR_UPSTREAM_LIMITS_CONNECTIONS: few('upstream.limits.connections', '257'),
   CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: whole('upstream.limits.deadlineMs', '15s'),
   CALENDAR_MAPPING: text('mapping', './mine.json'),

@@ -1,7 +1,7 @@
 // The measured lists: each as parameters of a request and as a filter of the replica, or for the replica alone.
 
-import type { EventFilter } from '../../src/store/event-filter.ts';
-import { PUBLIC_VISIBILITY, type Visibility } from '../../src/store/filters.ts';
+import type { DateBound } from '../../src/store/filters.ts';
+import type { EventFilter } from '../../src/store/list-events.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import { COMMON_WORD, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';
 
@@ -129,7 +129,7 @@ export function queryString(list: ListQuery): string {
 
 /** The filter that the gateway makes of the request. */
 export function filterOf(list: ListQuery, size: Size): EventFilter {
-  const bounds: NonNullable<EventFilter['bounds']> = [];
+  const bounds: DateBound[] = [];
   if (list.fromMs !== undefined) bounds.push({ field: 'start', op: '>=', wall: wall(list.fromMs) });
   if (list.toMs !== undefined) bounds.push({ field: 'end', op: '<=', wall: wall(list.toMs) });
   if (list.endsAfterMs !== undefined) bounds.push({ field: 'end', op: '>', wall: wall(list.endsAfterMs) });
@@ -137,7 +137,6 @@ export function filterOf(list: ListQuery, size: Size): EventFilter {
   const { category, tags, venue, organizer, featured, search: words, include, page = 1 } = list;
   const not = words?.startsWith('-') ?? false;
   return {
-    visibility: PUBLIC_VISIBILITY,
     order: include ? 'date' : 'start',
     limit: PER_PAGE,
     offset: (page - 1) * PER_PAGE,
@@ -158,18 +157,12 @@ export interface ReplicaList {
   total(replica: Replica, turn: number, size: Size): number;
 }
 
-const STAFF: Visibility = { anyAuthor: ['publish', 'draft', 'pending', 'private', 'future'], ownOnly: [], userId: 1 };
-const CONTRIBUTOR: Visibility = {
-  anyAuthor: ['publish'],
-  ownOnly: ['draft', 'pending', 'private', 'future'],
-  userId: 7,
-};
-const LINKED = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY, limit: PER_PAGE, offset: 0 };
+const LINKED = { limit: PER_PAGE, offset: 0 };
 const words = (...texts: string[]) => ({ words: texts.map((text) => ({ text, not: false })) });
 
-const located = (replica: Replica) => replica.locatedVenueIds(PUBLIC_VISIBILITY);
+const located = (replica: Replica) => replica.locatedVenueIds();
 const near = (replica: Replica, turn: number, distanceKm: number) =>
-  replica.locatedVenueIds(PUBLIC_VISIBILITY, {
+  replica.locatedVenueIds({
     center: { latitude: 49 + (turn % 100) / 100, longitude: 11 },
     distanceKm,
   });
@@ -191,11 +184,23 @@ const venues = (
   total: (replica, turn) => replica.listLinked('venue', { ...LINKED, ...filter(turn) }).total,
 });
 
-/** Lists of staff, by place, of venues and of terms, and further searches. */
+/** Broad lists, by place, of venues and of terms, and further searches. */
 export const REPLICA_LISTS: readonly ReplicaList[] = [
-  events('24 months, staff', years, () => ({ visibility: STAFF })),
-  events('24 months, contributor', years, () => ({ visibility: CONTRIBUTOR })),
-  events('24 months, category, staff', years, (_, n) => ({ visibility: STAFF, categories: [leaf(n)] })),
+  events('24 months, ten tags and the largest category', years, (_, n) => ({
+    tags: Array.from({ length: 10 }, (_, i) => tag(n + i)),
+    categories: [FIRST_ID.category],
+  })),
+  events('24 months, 200 categories', years, () => ({
+    categories: Array.from({ length: 200 }, (_, n) => FIRST_ID.category + n),
+  })),
+  events(
+    '24 months, largest category and venue',
+    (n) => years(n),
+    (_, n) => ({
+      categories: [FIRST_ID.category],
+      venues: [FIRST_ID.venue + (n % 50)],
+    }),
+  ),
   events('24 months, within 25 km', years, (replica, n) => ({ venues: near(replica, n, 25) })),
   events('24 months, within 250 km', years, (replica, n) => ({ venues: near(replica, n, 250) })),
   events('24 months, with coordinates', years, (replica) => ({ venues: located(replica) })),
@@ -211,7 +216,7 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
     name: 'categories by count',
     total: (replica) =>
       replica.listTerms({
-        ...{ kind: 'category', eventVisibility: PUBLIC_VISIBILITY, orderBy: 'count', descending: true },
+        ...{ kind: 'category', orderBy: 'count', descending: true },
         ...{ hideEmpty: true, limit: PER_PAGE, offset: 0 },
       }).total,
   },

@@ -1,23 +1,24 @@
-// Reads and writes records in the CMS for the use cases: calls the CMS, maps the response and stores it in
-// the replica.
+// Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
+// response. The replica gets what a visitor gets of them.
 
 import type { CallOptions, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
 import {
-  type CalendarRecord,
   type FieldsOf,
   type ImageRecord,
   isOccurrenceId,
+  isTermKind,
   type Kind,
   type RecordOf,
   seriesIdOf,
 } from '../model/records.ts';
+import type { WrittenRecord } from '../sync/sync.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
-import { createResponseStore, type Origin, type ResponseStoreDependencies } from './write-through.ts';
+import type { WriteThrough } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 
@@ -39,26 +40,27 @@ export interface CmsResult<K extends Kind> {
 }
 
 /**
- * Unless a method says otherwise, it calls the CMS with the actor's own credentials, returns the record as the CMS
- * shows it to the actor, and stores the public view in the replica. It throws `CmsUnavailable` and `CmsRejected`.
+ * Unless a method says otherwise, it calls the CMS with the actor's own credentials, and returns the record as the CMS
+ * shows it to the actor. A write resolves when the replica shows what visitors get of it. It throws `CmsUnavailable` and
+ * `CmsRejected`.
  */
 export interface CmsRecords {
-  /** The replica forgets a record of which the CMS says that it does not exist. */
+  /** If the replica lacks a published record, the sync fetches it. */
   read<K extends Kind>(kind: K, id: number, request: Caller, how?: ReadRequest): Promise<RecordOf[K]>;
-  /** Reads the public records with these ids, a page per call. Resolves with the ids of those that there are. */
+  /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
   readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]>;
-  /** The record as its editor sees it. Does not store it. */
+  /** The record as its editor sees it. */
   readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
-  /** With a password, or as its editor. Does not store it. */
+  /** With a password, or as its editor. */
   readProtected<K extends Kind>(kind: K, id: number, request: Caller, how: ReadRequest): Promise<RecordOf[K]>;
-  /** `asEditor`: in any status but the trash. */
+  /** `asEditor`: in any status. */
   findBySlug<K extends Kind>(
     kind: K,
     slug: string,
     request: Caller,
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined>;
-  /** Stores the newest public records of a kind that the replica lacks, read without credentials. Never rejects. */
+  /** Brings the newest records of a kind into the replica that it lacks. Never rejects. */
   readNewest(kind: Kind): Promise<void>;
   /**
    * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what
@@ -79,8 +81,8 @@ export interface CmsRecords {
     current?: CmsRecord,
   ): Promise<RecordOf[K]>;
   trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]>;
-  /** Deletes the record permanently. `changed` returns other records that change with it. */
-  delete(kind: Kind, id: number, request: Caller, changed?: () => CalendarRecord[]): Promise<void>;
+  /** Deletes the record permanently. `changed`: other records that change with it. */
+  delete(kind: Kind, id: number, request: Caller, changed?: readonly WrittenRecord[]): Promise<void>;
   readImage(id: number, request: Caller): Promise<ImageRecord | undefined>;
   /**
    * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record,
@@ -114,15 +116,13 @@ async function creationKeyOptions(
   return { creationKey: creationKey.key };
 }
 
-type Dependencies = CreateDependencies & ResponseStoreDependencies;
+type Dependencies = CreateDependencies & { writeThrough: WriteThrough };
 
 /** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
 const NEWEST = 20;
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
-  const { forget, storeResponse } = createResponseStore(dependencies);
-
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
   const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind);
@@ -132,10 +132,18 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return mappingOf(kind).read(cmsRecord, site(), sync.linkTables());
   }
 
-  /** Maps a record as the CMS sent it to the caller, and stores its public view. */
-  async function mapAndStore<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
-    const record = toRecord(kind, cmsRecord, origin.isWritten);
-    await storeResponse(kind, cmsRecord, record, origin);
+  /** The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. */
+  const fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
+    const { collection } = mappingOf(kind);
+    const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
+    const ids = published.map(({ id }) => Number(id)).filter((id) => !replica.get(kind, id));
+    return ids.length === 0 ? Promise.resolve(true) : sync.fetchChanged(ids.map((id) => ({ collection, id })));
+  };
+
+  /** The record that a write returned, after the replica has what visitors get of it. */
+  async function written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
+    const record = toRecord(kind, cmsRecord, true);
+    await writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
   }
 
@@ -190,28 +198,22 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
   return {
     async read(kind, id, request, how = { view: 'public' }) {
-      const call = callOptions(request);
-      const changeMark = writeThrough.changeMark();
-      try {
-        const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, call);
-        return pickOccurrence(kind, id, cmsRecord, await mapAndStore(kind, cmsRecord, { changeMark, call }));
-      } catch (error) {
-        if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, changeMark);
-        throw error;
-      }
+      const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+      const fetched = fetchUnknown(kind, [cmsRecord]);
+      // A response shows an event's terms as the replica has them.
+      if (isTermKind(kind)) await fetched;
+      return pickOccurrence(kind, id, cmsRecord, toRecord(kind, cmsRecord));
     },
 
     async readMany(kind, ids, request) {
-      const call = callOptions(request);
-      const found: number[] = [];
+      const found: CmsRecord[] = [];
       for (let from = 0; from < ids.length; from += cms.maxPageSize) {
         const page = ids.slice(from, from + cms.maxPageSize);
-        const changeMark = writeThrough.changeMark();
         const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
-        const { records } = await cms.list(mappingOf(kind), list, call);
-        for (const cmsRecord of records) found.push((await mapAndStore(kind, cmsRecord, { changeMark, call })).id);
+        found.push(...(await cms.list(mappingOf(kind), list, callOptions(request))).records);
       }
-      return found;
+      await fetchUnknown(kind, found);
+      return found.map(({ id }) => Number(id));
     },
 
     async readForEditing(kind, id, request) {
@@ -226,26 +228,19 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async findBySlug(kind, slug, request, asEditor) {
-      const call = callOptions(request);
-      const changeMark = writeThrough.changeMark();
-      const scope = asEditor ? ({ view: 'editor', statuses: 'any' } as const) : ({ view: 'public' } as const);
-      const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, call);
-      return records[0] && mapAndStore(kind, records[0], { changeMark, call });
+      const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
+      const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, callOptions(request));
+      void fetchUnknown(kind, records.slice(0, 1));
+      return records[0] && toRecord(kind, records[0]);
     },
 
     async readNewest(kind) {
       const kindMapping = mapping.kinds[kind];
       if (!kindMapping) return;
-      const changeMark = writeThrough.changeMark();
       const order = kindMapping.storedAs === 'posts' ? '-modified' : '-id';
+      const newest = { view: 'public', order, limit: NEWEST, detail: 'id' } as const;
       try {
-        const { records } = await cms.list(
-          kindMapping,
-          { view: 'public', order, limit: NEWEST, detail: 'mapped' },
-          { bulkhead: 'anonymous' },
-        );
-        const unknown = records.filter(({ id }) => !replica.get(kind, Number(id)));
-        for (const cmsRecord of unknown) await mapAndStore(kind, cmsRecord, { changeMark, call: undefined });
+        await fetchUnknown(kind, (await cms.list(kindMapping, newest, { bulkhead: 'anonymous' })).records);
       } catch {
         // The gateway then responds from the replica as it is.
       }
@@ -257,7 +252,6 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const call = callOptions(request);
       const { author = request.actor.account?.userId } = fields as { author?: number };
       const attempt = startCreate(dependencies, { kind, author, call, rollback });
-      let changeMark = writeThrough.changeMark();
       let cmsRecord: CmsRecord;
       try {
         const key = await creationKeyOptions(request, kind);
@@ -270,17 +264,15 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const touchBody = cms.touchAfterCreate?.(kindMapping, body);
       if (touchBody) {
         rollback.assertCreated(kind, id);
-        changeMark = writeThrough.changeMark();
         cmsRecord = await cms.update(kindMapping, id, touchBody, call);
       }
-      return mapAndStore(kind, cmsRecord, { changeMark, isWritten: true, call });
+      return written(kind, cmsRecord);
     },
 
     async update(kind, id, fields, request, current) {
       const call = callOptions(request);
       const { body } = await updateBody(kind, id, fields, request, current);
-      const changeMark = writeThrough.changeMark();
-      return mapAndStore(kind, await cms.update(writable(kind), id, body, call), { changeMark, isWritten: true, call });
+      return written(kind, await cms.update(writable(kind), id, body, call));
     },
 
     async check(kind, id, fields, request, current) {
@@ -290,33 +282,24 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async trash(kind, id, request) {
-      const call = callOptions(request);
-      const changeMark = writeThrough.changeMark();
-      const cmsRecord = await cms.trash(writable(kind), id, call);
-      return mapAndStore(kind, cmsRecord, { changeMark, isWritten: true, call });
+      return written(kind, await cms.trash(writable(kind), id, callOptions(request)));
     },
 
-    async delete(kind, id, request, changed) {
-      const changeMark = writeThrough.changeMark();
+    async delete(kind, id, request, changed = []) {
       await cms.delete(writable(kind), id, callOptions(request));
-      await writeThrough.storeWritten({ deletes: [{ kind, ids: [id] }], upserts: changed?.() ?? [] }, changeMark);
+      await writeThrough({ kind, id }, ...changed);
     },
 
     async readImage(id, request) {
-      const changeMark = writeThrough.changeMark();
-      const [image] = await cms.images([id], callOptions(request));
-      if (image) await writeThrough.storeRead({ images: [image] }, changeMark);
-      return image;
+      return (await cms.images([id], callOptions(request)))[0];
     },
 
     async uploadImage(image, request, rollback) {
       const call = callOptions(request);
       const attempt = startCreate(dependencies, { kind: 'image', call, rollback });
-      const changeMark = writeThrough.changeMark();
       try {
         const upload = await cms.upload(image, { ...call, creationId: attempt.creationId });
         rollback.created('image', upload.id);
-        await writeThrough.storeWritten({ images: [upload] }, changeMark);
         return upload.id;
       } catch (error) {
         await attempt.failed(error);

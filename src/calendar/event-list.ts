@@ -4,14 +4,12 @@ import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
-import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/event-filter.ts';
-import type { Visibilities, Visibility } from '../store/filters.ts';
+import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/list-events.ts';
 import type { Circle } from '../store/located-venues.ts';
-import type { Replica } from '../store/replica.ts';
+import type { RecordView } from '../store/own-records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
 import { type PageLinkParam, pageLinkOrder, pageLinkParams, pageLinks, type RequestedPage } from './list-response.ts';
-import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
 import type { Services } from './services.ts';
 
@@ -22,10 +20,10 @@ import type { Services } from './services.ts';
 export function eventFilter(
   services: Services,
   values: Record<string, unknown>,
-  visibilities: Visibilities,
-): Omit<EventFilter, 'visibility' | 'limit' | 'offset'> {
+  view: RecordView,
+): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
-  const visibleIds = (kind: LinkedKind, ids: number[]) => replica.visibleLinkedIds(kind, ids, visibilities[kind]);
+  const visibleIds = (kind: LinkedKind, ids: number[]) => view.linkedIds(kind, ids);
   /** Undefined if the client did not send the parameter. */
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
@@ -39,17 +37,16 @@ export function eventFilter(
     categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
     tags: condition('tags', (ids: number[]) => ids),
     ...venueConditions(
-      replica,
+      view,
       values,
-      visibilities.venue,
       condition('venue', (ids: number[]) => visibleIds('venue', ids)),
     ),
     organizers: condition('organizer', (ids: number[]) => visibleIds('organizer', ids)),
     include: condition('include', (ids: number[]) => ids),
     // If the actor may not see the parent, 0 matches no event.
     parent: condition('post_parent', (id) => {
-      const parent = replica.get('event', Number(id));
-      return parent && isVisibleLink(visibilities.event, parent) ? parent.id : 0;
+      const parent = view.get('event', Number(id));
+      return parent && parent.status !== 'trash' ? parent.id : 0;
     }),
   };
 }
@@ -131,15 +128,14 @@ const DEFAULT_DISTANCE_KM = 25;
  * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
  */
 function venueConditions(
-  replica: Replica,
+  view: RecordView,
   values: Record<string, unknown>,
-  visibility: Visibility,
   named: number[] | undefined,
 ): Pick<EventFilter, 'venues' | 'notVenues'> {
   const circle = circleOf(values);
-  const notVenues = values.geoloc === false ? replica.locatedVenueIds(visibility) : undefined;
+  const notVenues = values.geoloc === false ? view.locatedVenueIds() : undefined;
   if (values.geoloc !== true && !circle) return { venues: named, notVenues };
-  const located = replica.locatedVenueIds(visibility, circle);
+  const located = view.locatedVenueIds(circle);
   if (!named) return { venues: located, notVenues };
   const inArea = new Set(located);
   return { venues: named.filter((id) => inArea.has(id)), notVenues };

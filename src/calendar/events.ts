@@ -12,8 +12,14 @@ import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, instantBound, zoneOf } from './dates.ts';
 import { eventFilter, eventPageLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { extraRequests, listAccess, listResponse, type PageSizes, requestedPage } from './list-response.ts';
-import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
+import {
+  extraRequests,
+  type ListAccess,
+  listResponse,
+  type PageSizes,
+  requestedPage,
+  withAccess,
+} from './list-response.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
@@ -21,6 +27,7 @@ import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
+import { seesUnpublished, shownWith } from './shown-records.ts';
 import {
   authorizeWrite,
   checkWrite,
@@ -31,7 +38,6 @@ import {
   type PostTarget,
   postFields,
   readCreated,
-  readCurrent,
   trashCreated,
   trashPost,
   updatePost,
@@ -49,22 +55,34 @@ export type Events = ReturnType<typeof createEvents>;
  */
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
   const { serializer, replica } = services;
-  const { fieldsOf, combinesTimes } = createEventFields(services, linkedRecords);
+  const { fieldsOf } = createEventFields(services, linkedRecords);
   const serializeItem = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
   const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
     serializer.event(record, audience, { single: true });
   const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
 
-  const audienceOf = async (request: RequestContext): Promise<Audience> => ({
+  const audienceOf = async (record: EventRecord, request: RequestContext): Promise<Audience> => ({
     baseUrl: request.baseUrl,
-    visibilities: await visibilitiesFor(services, request),
+    shown: await shownWith(services, record, request),
   });
 
+  /** The JSON of a record that the actor has written, or that they may read. */
+  async function serialized(record: EventRecord, request: RequestContext, unlocked: boolean): Promise<JsonObject> {
+    return serializer.event(record, await audienceOf(record, request), { unlocked });
+  }
+
+  const withEvents = <T>(input: Input, request: RequestContext, use: (access: ListAccess) => Promise<T>): Promise<T> =>
+    withAccess(services, ['event', 'venue', 'organizer'], input, request, use);
+
   /** The events of one page of a list, whose size `pageSizes` limits. */
-  async function find(input: Input, request: RequestContext, pageSizes: PageSizes = services.lists) {
+  async function find(
+    input: Input,
+    request: RequestContext,
+    access: ListAccess,
+    pageSizes: PageSizes = services.lists,
+  ) {
     const { values, sent } = input;
     const { baseUrl } = request;
-    const access = await listAccess(services, ['event', 'venue', 'organizer'], input, request);
     const page = requestedPage(values, pageSizes);
     // `include` switches the date filters off; the links keep them.
     const hasDates = values.include === undefined;
@@ -77,15 +95,16 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     });
     const bounds = hasDates ? window.bounds : [];
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-    const filter = eventFilter(services, values, access.visibilities);
-    const { visibility } = access;
+    const { view, statuses } = access;
+    const filter = eventFilter(services, values, view);
     const { limit, offset } = page;
     const listed = () =>
-      replica.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, visibility, bounds, limit, offset });
-    const password = exceedsPublic(access.visibilities.event) ? sent.password : undefined;
+      view.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+    const password = statuses === undefined ? undefined : sent.password;
     const unlocking = typeof password === 'string' && password !== '';
     const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeItem;
-    // Only now: while the CMS checked the password, an event may have become one that the actor may not see.
+    if (!access.isPublic) await access.addImages(listed().ids);
+    // Only now: while the CMS was asked, an event may have become one that the actor may not see.
     const { ids, total } = listed();
     const links = eventPageLinks(input, { status: access.status, effective, page, total, baseUrl });
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
@@ -104,7 +123,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    return listResponse<'event'>(services, () => find(input, request), request);
+    return withEvents(input, request, (access) =>
+      listResponse<'event'>(services, () => find(input, request, access), request),
+    );
   }
 
   /**
@@ -132,18 +153,19 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = (input.values.password ?? input.sent.password) as string | undefined;
     const editing = input.sent.context === 'edit';
-    const audience = await audienceOf(request);
-    const isPlain = isPublicOnly(audience.visibilities) && !password;
+    const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
+    const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
     const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
     const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
     const shared = isPlain ? replica.get('event', id) : undefined;
-    if (shared?.status === 'publish' && !shared.protected) {
+    if (shared && !shared.protected) {
       return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
     }
-    return { status: 200, body: serializer.event(record, audience, { single: true, unlocked }) };
+    const own = await audienceOf(record, request);
+    return { status: 200, body: serializer.event(record, own, { single: true, unlocked }) };
   }
 
   /**
@@ -176,14 +198,13 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   return {
+    withEvents,
     find,
     list,
     read,
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       assertNotBlank(input);
-      // Before the write: the CMS may fail to tell the permissions.
-      const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
       const body = await rollback.run(async () => {
         const check = async (fields: Partial<EventFields>) =>
@@ -195,47 +216,43 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
         const record = isTrash
           ? await trashCreated(services, postTarget(input), created, slug, request, rollback)
           : created;
-        return serializer.event(record, audience, { unlocked: true });
+        return serialized(record, request, true);
       });
       return { status: 201, body };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
     async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, 'event', id, request);
-      return { status: 201, body: serializer.event(record, await audienceOf(request), { unlocked }) };
+      return { status: 201, body: await serialized(record, request, unlocked) };
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       const stored = await editableRecord(services, 'event', id, request);
       assertNotBlank(input);
-      const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
-        // The replica may be older than the CMS.
-        const current = combinesTimes(input) ? await readCurrent(services, 'event', id, request) : undefined;
-        let cmsRecord = current?.cmsRecord;
+        let { cmsRecord } = stored;
         const check = async (fields: Partial<EventFields>) => {
           if (Object.keys(fields).length > 0)
             cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
         };
         const context = { request, mayPublish, isCreate: false, rollback, check };
-        const fields = await fieldsOf(input, current?.record ?? stored, context);
+        const fields = await fieldsOf(input, stored.record, context);
         const hasChanges = Object.keys(fields).length > 0;
         const updated = hasChanges
           ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
-          : stored;
+          : stored.record;
         return input.fields.status === 'trash' && updated.status !== 'trash'
-          ? trashPost(services, 'event', updated, request)
+          ? trashPost(services, 'event', updated.id, request)
           : updated;
       });
-      return { status: 200, body: serializer.event(record, audience, { unlocked: true }) };
+      return { status: 200, body: await serialized(record, request, true) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      const record = await editableRecord(services, 'event', id, request);
-      const audience = await audienceOf(request);
+      await authorizeWrite(services, 'event', request);
       const rollback = createRollback(services, request);
-      const trashed = await rollback.run(() => trashPost(services, 'event', record, request));
-      return { status: 200, body: serializer.event(trashed, audience, { unlocked: true }) };
+      const trashed = await rollback.run(() => trashPost(services, 'event', id, request));
+      return { status: 200, body: await serialized(trashed, request, true) };
     },
   };
 }
@@ -346,9 +363,5 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     return Object.fromEntries(changed.map((name) => [name, times[name]]));
   }
 
-  /** Whether an update combines sent times with stored ones, which must then come from the CMS. */
-  const combinesTimes = ({ fields: sent }: Input): boolean =>
-    TIMES.some((name) => sent[name] !== undefined) && TIMES.some((name) => sent[name] === undefined);
-
-  return { fieldsOf, combinesTimes };
+  return { fieldsOf };
 }

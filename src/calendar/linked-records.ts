@@ -15,21 +15,30 @@ import {
   PLURALS,
   type VenueFields,
 } from '../model/records.ts';
-import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY } from '../store/filters.ts';
+import type { RecordView } from '../store/own-records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
-import { listAccess, listResponse, pageLinkOrder, pageLinkParams, pageLinks, requestedPage } from './list-response.ts';
-import { cmsStatus, isVisibleLink, visibilityFor, writableMapping } from './permissions.ts';
+import {
+  type ListAccess,
+  listResponse,
+  pageLinkOrder,
+  pageLinkParams,
+  pageLinks,
+  requestedPage,
+  withAccess,
+} from './list-response.ts';
+import { unpublishedParts, writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import { linkedSearchWords } from './search-query.ts';
-import type { Audience } from './serializer.ts';
+import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
+import { shownWith } from './shown-records.ts';
 import {
   authorizeWrite,
   checkWrite,
@@ -75,20 +84,26 @@ export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 export function createLinkedRecords(services: Services, kind: LinkedKind) {
   const { serializer, replica, nowMs } = services;
   const customFields = customFieldsOf(services.mapping, kind);
-  const serializeItem = (record: LinkedRecord): JsonObject => serializer.linked(record);
-  const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
+  const serializeItem = (record: LinkedRecord, audience: Audience): JsonObject => serializer.linked(record, audience);
+  const serializeSingle = (record: LinkedRecord, audience: Audience): JsonObject =>
+    serializer.linked(record, audience, { single: true });
+
+  /** The JSON of a record that the actor has written, or that they may read. */
+  async function serialized(record: LinkedRecord, request: RequestContext, options: SerializeOptions) {
+    const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
+    return serializer.linked(record, audience, options);
+  }
+
   const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind, parameterOf });
 
-  async function find(input: Input, request: RequestContext) {
+  async function find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
-    const access = await listAccess(services, [kind, 'event'], input, request);
     const page = requestedPage(values, services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
-    const { ids, total } = replica.listLinked(kind, {
-      visibility: access.visibility,
-      eventVisibility: access.eventVisibility,
+    const { ids, total } = access.view.listLinked(kind, {
+      statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
       words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
@@ -98,6 +113,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       customFields: customFilter === undefined ? undefined : customFieldCondition(customFields, customFilter),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
     });
+    await access.addImages(ids);
     const effective: Record<string, unknown> = {
       ...sent,
       page: page.page,
@@ -112,13 +128,14 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   }
 
   const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    listResponse<LinkedKind>(services, () => find(input, request), request);
+    withAccess(services, [kind, 'event'], input, request, (access) =>
+      listResponse<LinkedKind>(services, () => find(input, request, access), request),
+    );
 
   async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = input.sent.password as string | undefined;
     const editing = input.sent.context === 'edit';
-    // A venue or organizer has no linked records, so that the visibility does not matter.
-    const audience: Audience = { baseUrl: request.baseUrl, visibilities: PUBLIC_VISIBILITIES };
+    const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
     const isPlain = !password && !editing;
     const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
@@ -126,10 +143,10 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
     const shared = isPlain ? replica.get(kind, id) : undefined;
-    if (shared?.status === 'publish') {
+    if (shared) {
       return singleResponse(renderRecord<LinkedKind>(services, shared, audience, 'single', serializeSingle));
     }
-    return { status: 200, body: serializer.linked(record, { single: true, unlocked }) };
+    return { status: 200, body: await serialized(record, request, { single: true, unlocked }) };
   }
 
   /** The fields that a body sets, without the image. */
@@ -193,14 +210,14 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       const rollback = createRollback(services, request);
       const body = await rollback.run(async () => {
         const createOrReuse = await prepare(input, request, rollback);
-        return serializer.linked(await createOrReuse(), { unlocked: true });
+        return serialized(await createOrReuse(), request, { unlocked: true });
       });
       return { status: 201, body };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
     async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, kind, id, request);
-      return { status: 201, body: serializer.linked(record, { unlocked }) };
+      return { status: 201, body: await serialized(record, request, { unlocked }) };
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const stored = await editableRecord(services, kind, id, request);
@@ -216,20 +233,22 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
         const target = postTarget(input);
         const checked = withPlaceholderImage(fields, input);
         const hasChanges = Object.keys(checked).length > 0;
-        const current = hasChanges ? await checkWrite(services, target, id, checked, request) : undefined;
+        const current = hasChanges
+          ? await checkWrite(services, target, id, checked, request, stored.cmsRecord)
+          : undefined;
         Object.assign(fields, await imageField(input, context));
-        const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored;
+        const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored.record;
         return input.fields.status === 'trash' && updated.status !== 'trash'
-          ? trashPost(services, kind, updated, request)
+          ? trashPost(services, kind, updated.id, request)
           : updated;
       });
-      return { status: 200, body: serializer.linked(record, { unlocked: true }) };
+      return { status: 200, body: await serialized(record, request, { unlocked: true }) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      const record = await editableRecord(services, kind, id, request);
+      await authorizeWrite(services, kind, request);
       const rollback = createRollback(services, request);
-      const trashed = await rollback.run(() => trashPost(services, kind, record, request));
-      return { status: 200, body: serializer.linked(trashed) };
+      const trashed = await rollback.run(() => trashPost(services, kind, id, request));
+      return { status: 200, body: await serialized(trashed, request, {}) };
     },
   };
 }
@@ -278,22 +297,35 @@ async function findDuplicate(
   const name = comparableText(String(sent.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
-  const visibility = await visibilityFor(services, kind, request.actor);
-  const { ids } = services.replica.listLinked(kind, {
-    visibility,
-    eventVisibility: PUBLIC_VISIBILITY,
-    words: [{ text: longestWord, not: false }],
-    limit: MAX_CANDIDATES,
-    offset: 0,
-  });
+  const { replica, ownRecords } = services;
+  const isSame = (record: LinkedRecord) =>
+    comparableText(record.title) === name && !differs(services, record, sent, fields);
+  // A record that is not published can only be one of the actor's own unpublished ones.
+  const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
+  const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);
+  if (Object.keys(parts).length === 0) return findSame(replica, kind, longestWord, isSame);
+  const lease = await ownRecords.acquire(request, parts);
+  try {
+    return findSame(lease.records, kind, longestWord, isSame);
+  } finally {
+    lease.release();
+  }
+}
+
+function findSame(
+  view: RecordView,
+  kind: LinkedKind,
+  word: string,
+  isSame: (record: LinkedRecord) => boolean,
+): LinkedRecord | undefined {
+  const { ids } = view.listLinked(kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
-    const record = services.replica.get(kind, id);
+    const record = view.get(kind, id);
     if (!record) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
-    if (!isVisibleLink(visibility, record) || record.protected) continue;
-    if (comparableText(record.title) === name && !differs(services, record, sent, fields)) return record;
+    if (record.status !== 'trash' && !record.protected && isSame(record)) return record;
   }
   return undefined;
 }
@@ -326,5 +358,5 @@ function differs(
   // With a date in the future the CMS stores `future`. What a contributor publishes becomes `pending`.
   const scheduled = date !== undefined && fields.status === 'publish' ? ['future'] : [];
   // No record in the trash is used again.
-  return sent.status === 'trash' || ![sent.status, fields.status, ...scheduled].includes(cmsStatus(record.status));
+  return sent.status === 'trash' || ![sent.status, fields.status, ...scheduled].includes(record.status);
 }

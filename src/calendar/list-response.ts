@@ -1,4 +1,4 @@
-// What lists share: the statuses that the actor may list, the requested page, the links to this page, the next
+// What lists share: the records that the actor may list, the requested page, the links to this page, the next
 // and the previous one, and the response.
 
 import type { Config } from '../config-schema.ts';
@@ -7,9 +7,10 @@ import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
-import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import type { PageWindow } from '../store/filters.ts';
+import type { RecordView } from '../store/own-records.ts';
 import { callOptions } from './cms-records.ts';
-import { exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
+import { unpublishedParts } from './permissions.ts';
 import {
   identityOfList,
   publicItems,
@@ -26,51 +27,47 @@ import type { Services } from './services.ts';
 import { createPlaces } from './turns.ts';
 
 export interface ListAccess {
-  /** The requested statuses, as far as the actor may see them. */
-  visibility: Visibility;
-  /**
-   * The events that a list of venues or organizers takes into account: all that the actor may see, except the
-   * trash.
-   */
-  eventVisibility: Visibility;
-  /** The actor's visibility of each kind, for linked records. */
-  visibilities: Visibilities;
+  /** The public records, for staff with their unpublished ones. */
+  view: RecordView;
+  /** The requested statuses; undefined for the public. */
+  statuses: readonly string[] | undefined;
   /** The `status` in the links. */
   status: string;
   /** The actor sees only what the public sees, so the response is the same for all such actors. */
   isPublic: boolean;
+  /** Makes the view show these records with the images that only the actor sees. */
+  addImages(ids: readonly number[]): Promise<void>;
 }
 
 /**
- * What a list may show to the actor. Without a service account the sync reads public records only. In that
- * case this first reads from the CMS what else the actor may see.
- * @param kinds the kind of the list, then the kinds that its filters use
- * @throws ApiError 503 until the initial sync is complete
+ * Runs `use` with what a list may show to the actor. For staff this first reads their unpublished records from the CMS.
+ * @param kinds the kind of the list, then the kinds that its filters and its responses use
+ * @throws ApiError 503 until the initial sync is complete; CmsUnavailable
  */
-export async function listAccess(
+export async function withAccess<T>(
   services: Services,
   kinds: [PostKind, ...PostKind[]],
   input: Input,
   request: RequestContext,
-): Promise<ListAccess> {
-  const { sync } = services;
+  use: (access: ListAccess) => Promise<T>,
+): Promise<T> {
+  const { sync, replica, ownRecords } = services;
   if (!sync.state().complete) throw notReady(sync.status().percent);
-  const visibilities = await visibilitiesFor(services, request);
-  const actorVisibility = visibilities[kinds[0]];
-  const isStaff = exceedsPublic(actorVisibility);
+  const parts = await unpublishedParts(services, kinds, request);
+  const isStaff = parts[kinds[0]] !== undefined;
   const sent = input.values.status as string[] | undefined;
-  const { requestId, actor } = request;
-  for (const kind of kinds)
-    if (exceedsPublic(visibilities[kind]))
-      await sync.fetchStaffRecords({ credentials: actor.credentials, visibility: visibilities[kind], requestId }, kind);
-  const defaultStatus = isStaff ? 'any' : 'publish';
-  return {
-    visibility: isStaff ? restrictTo(actorVisibility, sent ?? ANY_STATUS) : PUBLIC_VISIBILITY,
-    eventVisibility: restrictTo(visibilities.event, ANY_STATUS),
-    visibilities,
-    status: sent ? sent.join(',') : defaultStatus,
-    isPublic: isPublicOnly(visibilities),
+  const rest = {
+    statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
+    status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
   };
+  if (Object.keys(parts).length === 0) return use({ view: replica, isPublic: true, ...rest, async addImages() {} });
+  const lease = await ownRecords.acquire(request, parts);
+  try {
+    const addImages = (ids: readonly number[]) => ownRecords.addImages(lease, ids, request);
+    return await use({ view: lease.records, isPublic: false, ...rest, addImages });
+  } finally {
+    lease.release();
+  }
 }
 
 export interface ListPage<K extends Kind> {
@@ -99,7 +96,7 @@ export function assertPageExists<K extends Kind>({ kind, total, page }: ListPage
 
 export interface FoundPage<K extends Kind> {
   listPage: ListPage<K>;
-  access: Pick<ListAccess, 'isPublic' | 'visibilities'>;
+  access: Pick<ListAccess, 'isPublic' | 'view'>;
 }
 
 /**
@@ -110,38 +107,36 @@ export const listResponse = <K extends Kind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
   request: RequestContext,
-): Promise<ApiResponse> =>
-  buildFound(services, request, find, (found) => responseSteps(services, found, request.baseUrl));
+): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
 
 /** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
 const buildInPlace = createPlaces(4);
 
 /**
- * Builds a response from the page of a list, in several turns of the event loop if that takes long. If the
- * replica changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
+ * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
+ * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
  */
-export async function buildFound<Found>(
-  services: Services,
+export async function buildFound<Found extends { access: Pick<ListAccess, 'view'> }>(
   request: RequestContext,
   find: () => Promise<Found>,
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
   const { fairnessKey = '' } = callOptions(request);
-  const response = await buildInPlace(fairnessKey, () => runInTurns(services, build(found)));
+  const response = await buildInPlace(fairnessKey, () => runInTurns(found.access.view, build(found)));
   return response ?? runInOneTurn(build(await find()));
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */
 function* responseSteps<K extends Kind>(
   services: Services,
-  { listPage, access: { isPublic, visibilities } }: FoundPage<K>,
+  { listPage, access: { isPublic, view } }: FoundPage<K>,
   baseUrl: string,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { kind, ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
-  const audience: Audience = { baseUrl, visibilities };
+  const audience: Audience = { baseUrl, shown: view };
   const rest = restOf(listPage);
   const response = (items: readonly { bytes: Uint8Array }[]): ApiResponse => ({
     status: 200,
@@ -154,7 +149,7 @@ function* responseSteps<K extends Kind>(
     builtBytes: items.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
     extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
   });
-  if (!isPublic) return response(yield* staffItems<K>(services, kind, ids, audience, serialize));
+  if (!isPublic) return response(yield* staffItems<K>(kind, ids, audience, serialize));
   const items = yield* publicItems<K>(services, kind, ids, audience, serialize);
   const replicaVersion = services.replica.version;
   return { ...response(items), ...identityOfList(name, items, rest), validUntilMs, replicaVersion };

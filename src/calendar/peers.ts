@@ -3,12 +3,11 @@
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 
 export interface Peers {
-  /** Resolves when the peers are told that these records have changed, or while Redis is away. Never rejects. */
-  publish(records: readonly ChangedRecord[]): Promise<void>;
-  /** Grows with every record that a peer or a webhook names. */
-  changeMark(): number;
-  /** Whether a peer or a webhook has named the record since that mark. */
-  isNamedSince(record: ChangedRecord, changeMark: number): boolean;
+  /**
+   * Tells the peers that these records have changed, while `read` reads them again here. Resolves with its result when
+   * they are told, or while Redis is away.
+   */
+  tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
   /** The state that this gateway's responses show now. `isTold`: the peers have been told of all of it. */
   consistencyToken(): { id: string; isTold: boolean };
   /** Whether this gateway shows, within the time and before the abort, what its peers have told until this id. */

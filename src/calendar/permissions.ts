@@ -1,22 +1,12 @@
-// What an actor may see and change: the permissions that the actions on each collection need, cached, become
-// rules about statuses and authors, as the CMS applies them.
+// What an actor may do: the permissions that the actions on each collection need, cached; and which unpublished records
+// the gateway asks the CMS for, with the actor's credentials. The CMS decides what it shows and changes.
 
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import {
-  INTERNAL_STATUSES,
-  isOccurrenceId,
-  type Kind,
-  type PostKind,
-  type PostRecord,
-  seriesIdOf,
-  UNPUBLISHED_STATUSES,
-  WITHHELD,
-} from '../model/records.ts';
-import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import { isOccurrenceId, type Kind, type PostKind, seriesIdOf, UNPUBLISHED_STATUSES } from '../model/records.ts';
 
 /** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
@@ -27,9 +17,6 @@ export interface Actor {
 }
 
 export const ANONYMOUS: Actor = { credentials: undefined, account: undefined };
-
-/** Only those who may edit a record see it in these statuses. */
-const STAFF_STATUSES = [...UNPUBLISHED_STATUSES, ...INTERNAL_STATUSES, WITHHELD];
 
 /**
  * Whether the CMS lets the actor do this with the records of a collection. An anonymous actor cannot do
@@ -44,64 +31,43 @@ export function can(actor: Actor, action: Action, permissions: ActionPermissions
 export const isStaff = (actor: Actor, permissions: ActionPermissions | undefined): boolean =>
   can(actor, 'edit', permissions);
 
-/** The rule by which the CMS lets the actor read posts of one collection. */
-function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined): Visibility {
-  if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
-  const readsOthers = can(actor, 'readOthers', permissions);
-  const readsPrivate = can(actor, 'readPrivate', permissions);
-  const ofAnyAuthor = STAFF_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
-  const ownOnly = can(actor, 'readOwn', permissions) ? STAFF_STATUSES : [];
-  return { anyAuthor: ['publish', ...ofAnyAuthor], ownOnly, userId: actor.account.userId };
+/** Whether the CMS probably lets the actor change this published record, for the header `Allow`. Writes ask the CMS. */
+export const mayEditPublished = (actor: Actor, author: number, permissions: ActionPermissions | undefined): boolean =>
+  can(actor, author === actor.account?.userId ? 'editPublished' : 'editOthers', permissions);
+
+/** Unpublished records of a kind: those of anybody in these statuses, or only the actor's own. */
+export interface UnpublishedPart {
+  statuses: readonly string[];
+  author?: number;
 }
 
-/** Whether a visibility shows more than the public sees: only the visibility of staff has a user. */
-export const exceedsPublic = ({ userId }: Visibility): boolean => userId !== 0;
+export type UnpublishedParts = Readonly<Partial<Record<PostKind, readonly UnpublishedPart[]>>>;
 
-/** Whether an actor sees only what the public sees, in every kind. */
-export const isPublicOnly = ({ event, venue, organizer }: Visibilities): boolean =>
-  ![event, venue, organizer].some(exceedsPublic);
-
-/** The status in the CMS: a withheld record is published there. */
-export const cmsStatus = (status: string): string => (status === WITHHELD ? 'publish' : status);
-
-/** Whether a visibility shows a record, by its status and author. */
-function isVisible(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
-  if (visibility.anyAuthor.includes(record.status)) return true;
-  return visibility.userId !== 0 && record.author === visibility.userId && visibility.ownOnly.includes(record.status);
+/** The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing. */
+function partsOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedPart[] {
+  if (!actor.account || !isStaff(actor, permissions)) return [];
+  const ofAll = UNPUBLISHED_STATUSES.filter((status) =>
+    can(actor, status === 'private' ? 'readPrivate' : 'readOthers', permissions),
+  );
+  const ofOwn = can(actor, 'readOwn', permissions) ? UNPUBLISHED_STATUSES.filter((each) => !ofAll.includes(each)) : [];
+  const own = { statuses: ofOwn, author: actor.account.userId };
+  return [...(ofAll.length > 0 ? [{ statuses: ofAll }] : []), ...(ofOwn.length > 0 ? [own] : [])];
 }
 
-/** Whether another record may show this one or be found by it. A record in the trash is linked to nothing. */
-export const isVisibleLink = (
-  visibility: Visibility,
-  record: Pick<PostRecord, 'status' | 'author'> | undefined,
-): boolean => record !== undefined && record.status !== 'trash' && isVisible(visibility, record);
-
-/** The part of a visibility that these statuses cover. */
-export function restrictTo(visibility: Visibility, statuses: readonly string[]): Visibility {
-  const isCovered = (status: string) => statuses.includes(cmsStatus(status));
-  return {
-    anyAuthor: visibility.anyAuthor.filter(isCovered),
-    ownOnly: visibility.ownOnly.filter(isCovered),
-    userId: visibility.userId,
-  };
-}
-
-/**
- * Whether the CMS lets the actor change the record. The permission for `edit` covers their own unpublished
- * records; published records and those of others need further permissions.
- */
-export function mayEdit(
-  actor: Actor,
-  record: Pick<PostRecord, 'status' | 'author'>,
-  permissions: ActionPermissions | undefined,
-): boolean {
-  if (!actor.account || !isStaff(actor, permissions)) return false;
-  const isPublished = ['publish', 'future'].includes(cmsStatus(record.status));
-  if (record.author !== actor.account.userId) {
-    if (!can(actor, 'editOthers', permissions)) return false;
-    return record.status !== 'private' || can(actor, 'editPrivate', permissions);
+/** The unpublished records of these kinds that the actor may list; no kind for the public. Throws `CmsUnavailable`. */
+export async function unpublishedParts(
+  services: PermissionServices & { mapping: Mapping },
+  kinds: readonly PostKind[],
+  { actor }: { actor: Actor },
+): Promise<UnpublishedParts> {
+  const parts: Partial<Record<PostKind, readonly UnpublishedPart[]>> = {};
+  if (!actor.account) return parts;
+  for (const kind of kinds) {
+    if (services.mapping.kinds[kind]?.storedAs !== 'posts') continue;
+    const ofKind = partsOf(actor, await permissionsForWrite(services, kind, actor));
+    if (ofKind.length > 0) parts[kind] = ofKind;
   }
-  return !isPublished || can(actor, 'editPublished', permissions);
+  return parts;
 }
 
 /**
@@ -213,7 +179,8 @@ export async function permissionsFor(
 }
 
 /**
- * The same for a write, which must not fail as forbidden if the CMS is unavailable. Throws `CmsUnavailable`.
+ * The same for a write or a list of staff, which must not fail as forbidden, or show less, if the CMS is unavailable.
+ * Throws `CmsUnavailable`.
  */
 export async function permissionsForWrite(
   { permissions }: PermissionServices,
@@ -223,24 +190,4 @@ export async function permissionsForWrite(
   const { permissions: found, error } = await permissions.lookUp(kind, actor);
   if (error) throw error;
   return found;
-}
-
-/** The actor's visibility of one kind. */
-export async function visibilityFor(services: PermissionServices, kind: PostKind, actor: Actor): Promise<Visibility> {
-  return visibilityOf(actor, await permissionsFor(services, kind, actor));
-}
-
-/** The actor's visibility of every kind, by the permissions of its collection. */
-export async function visibilitiesFor(
-  services: PermissionServices,
-  { actor }: { actor: Actor },
-): Promise<Visibilities> {
-  if (!actor.account) return PUBLIC_VISIBILITIES;
-  // The first lookup alone: if the CMS is unavailable, the other two then do not call it.
-  const event = await visibilityFor(services, 'event', actor);
-  const [venue, organizer] = await Promise.all([
-    visibilityFor(services, 'venue', actor),
-    visibilityFor(services, 'organizer', actor),
-  ]);
-  return { event, venue, organizer };
 }

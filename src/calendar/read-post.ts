@@ -1,11 +1,10 @@
-// Reads one event, venue or organizer: from the replica if it is public, otherwise from the CMS with the
+// Reads one event, venue or organizer: from the replica if it has it, otherwise from the CMS with the
 // actor's own credentials. Also tells whether a post or a term exists.
 
 import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
-import { CmsRejected } from '../errors.ts';
+import { type ApiError, CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import {
-  ANY_STATUS,
   FIRST_EMBEDDED_ID,
   isOccurrenceId,
   isPostKind,
@@ -18,7 +17,7 @@ import {
 } from '../model/records.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
-import { isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
+import { isStaff, permissionsFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 
@@ -49,12 +48,10 @@ export async function readPost<K extends PostKind>(
   options: ReadOptions = {},
 ): Promise<ReadResult<K>> {
   const stored = services.replica.get(kind, id);
-  if (stored?.status === 'publish')
+  if (stored)
     return stored.protected ? unlock(services, kind, stored, request, options) : { record: stored, unlocked: false };
-  if (!stored && services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
-  if (kind === 'event' && stored?.status === 'trash') throw noLongerAvailable();
-  if (stored && !request.actor.account) throw notAccessible(kind);
-  if (!stored && isUnknownOccurrence(services, kind, id)) throw unknownId(kind, id);
+  if (services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  if (isUnknownOccurrence(services, kind, id)) throw unknownId(kind, id);
   const record = await lookUpPost(services, kind, id, request);
   if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   if (record.protected) return unlock(services, kind, record, request, options);
@@ -63,10 +60,7 @@ export async function readPost<K extends PostKind>(
 
 /** The replica has every occurrence of a public series: the CMS would have to send all of them to say the same. */
 const isUnknownOccurrence = ({ replica, sync }: Services, kind: PostKind, id: number): boolean =>
-  kind === 'event' &&
-  isOccurrenceId(id) &&
-  sync.state().complete &&
-  replica.get('event', seriesIdOf(id))?.status === 'publish';
+  kind === 'event' && isOccurrenceId(id) && sync.state().complete && replica.get('event', seriesIdOf(id)) !== undefined;
 
 /**
  * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
@@ -79,8 +73,7 @@ async function unlock<K extends PostKind>(
   request: RequestContext,
   { password, editing }: ReadOptions,
 ): Promise<ReadResult<K>> {
-  const permissions = editing ? await permissionsFor(services, kind, request.actor) : undefined;
-  const asEditor = editing && mayEdit(request.actor, record, permissions);
+  const asEditor = editing && isStaff(request.actor, await permissionsFor(services, kind, request.actor));
   if (password || asEditor) {
     const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
     const read = () => services.cmsRecords.readProtected(kind, record.id, request, how);
@@ -98,7 +91,7 @@ async function unlock<K extends PostKind>(
   return { record, unlocked: false };
 }
 
-/** A post that the replica lacks or has as not public: from the CMS, if the actor may cause a call. */
+/** A post that the replica lacks: from the CMS, if the actor may cause a call. */
 async function lookUpPost<K extends PostKind>(
   services: Services,
   kind: K,
@@ -106,22 +99,20 @@ async function lookUpPost<K extends PostKind>(
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   const { unknownRecords, replica } = services;
-  if (unknownRecords.isMissing(lookUpName(services, kind, id, request))) throw unknownId(kind, id);
+  if (unknownRecords.isMissing(lookUpName(kind, id, request))) throw unknownId(kind, id);
   const found = await unknownRecords.lookUp(request.actor, kind, () => fetchPost(services, kind, id, request));
   if (found) return found.result;
   const record = replica.get(kind, id);
-  if (!record) throw unknownId(kind, id);
-  if (record.status !== 'publish') throw notAccessible(kind);
-  return record;
+  if (record) return record;
+  throw kind === 'event' && replica.journal.cancelled(id) ? noLongerAvailable() : unknownId(kind, id);
 }
 
 /**
  * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not
- * see. With a service account the replica has such a record; without one, the name has the caller's id, so
- * that the lookup counts for this caller only.
+ * see: the lookup counts for this caller only.
  */
-const lookUpName = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
-  serviceCredentials === undefined ? `${recordKey(kind, id)} ${actor.account?.userId ?? ''}` : recordKey(kind, id);
+const lookUpName = (kind: Kind, id: number, { actor }: RequestContext): string =>
+  `${recordKey(kind, id)} ${actor.account?.userId ?? ''}`;
 
 async function fetchPost<K extends PostKind>(
   services: Services,
@@ -129,21 +120,33 @@ async function fetchPost<K extends PostKind>(
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
-  if (!services.mapping.kinds[kind]) throw unknownId(kind, id);
+  const { mapping, unknownRecords, replica } = services;
+  if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const permissions = await permissionsFor(services, kind, request.actor);
   try {
     return await readAsStaff(services, kind, id, request, permissions);
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
-    if (error.status === 401 || error.status === 403) throw notAccessible(kind);
+    if (error.status === 401 || error.status === 403)
+      throw kind === 'event' && replica.journal.cancelled(id) ? noLongerAvailable() : notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection')
       throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-    // The service account sees it: the CMS only hides it from this caller.
-    if (services.replica.get(kind, id)) throw notAccessible(kind);
-    if (kind !== 'event') services.unknownRecords.markMissing(lookUpName(services, kind, id, request));
-    else if (await isOfAnotherType(services, id, request)) throw notAnEvent();
+    if (kind === 'event') throw await missingPost(services, kind, id, request);
+    unknownRecords.markMissing(lookUpName(kind, id, request));
     throw unknownId(kind, id);
   }
+}
+
+/** The error for an id of which the CMS says that no record of the kind has it. */
+export async function missingPost(
+  services: Services,
+  kind: PostKind,
+  id: number,
+  request: RequestContext,
+): Promise<ApiError> {
+  if (kind !== 'event') return unknownId(kind, id);
+  const isOther = services.replica.kindOf(id) !== undefined || (await isOfAnotherType(services, id, request));
+  return isOther ? notAnEvent() : unknownId(kind, id);
 }
 
 /** Staff read as editors, but they may also read published posts that they may not edit. */
@@ -172,7 +175,7 @@ async function isOfAnotherType(services: Services, id: number, request: RequestC
   if (services.replica.getImage(id)) return true;
   if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
   if (await services.cms.exists(id, callOptions(request))) return true;
-  services.unknownRecords.markMissing(lookUpName(services, 'event', id, request));
+  services.unknownRecords.markMissing(lookUpName('event', id, request));
   return false;
 }
 
@@ -181,15 +184,9 @@ async function isOfAnotherType(services: Services, id: number, request: RequestC
  * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
  * other records exist.
  */
-export async function mayKnow(
-  services: Services,
-  kind: PostKind,
-  id: number,
-  { actor }: Pick<RequestContext, 'actor'>,
-): Promise<boolean> {
+export function mayKnow(services: Services, kind: PostKind, id: number): boolean {
   if (kind === 'event' || id < FIRST_EMBEDDED_ID) return true;
-  const events = restrictTo(await visibilityFor(services, 'event', actor), ANY_STATUS);
-  return services.replica.isLinkedToVisibleEvent(kind, id, events);
+  return services.replica.isLinkedToEvent(kind, id);
 }
 
 /** Whether the post exists, even if the actor may not see it. Throws `CmsUnavailable`. */
@@ -201,7 +198,7 @@ export async function postExists(
 ): Promise<boolean> {
   const { replica } = services;
   const storedKind = replica.kindOf(id);
-  if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
+  if (storedKind !== undefined) return storedKind === kind && mayKnow(services, kind, id);
   if (isUnknownOccurrence(services, kind, id)) return false;
   const found = await findInCms(services, kind, [id], request);
   return found ? found.includes(id) : replica.kindOf(id) === kind;
@@ -229,8 +226,7 @@ export const termExists = async (
 ): Promise<boolean> => (await existingTermIds(services, kind, [id], request)).has(id);
 
 /**
- * Reads those of the records that exist into the replica, and resolves with their ids. Several cost a call
- * for each page of them. Undefined if the actor may not cause a call: the replica then has the newest records
+ * The ids of those of the records that exist. Several cost a call for each page of them. Undefined if the actor may not cause a call: the replica then has the newest records
  * of the kind.
  */
 async function findInCms(
@@ -240,7 +236,7 @@ async function findInCms(
   request: RequestContext,
 ): Promise<readonly number[] | undefined> {
   const { cmsRecords, mapping, unknownRecords } = services;
-  const nameOf = (id: number) => lookUpName(services, kind, id, request);
+  const nameOf = (id: number) => lookUpName(kind, id, request);
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   const wanted = ids.filter((id) => Number.isSafeInteger(id) && !unknownRecords.isMissing(nameOf(id)));
   const [id] = wanted;

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type CalendarRecord, isTermKind, type Kind, type RecordOf } from '../model/records.ts';
+import type { RecordView } from '../store/own-records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
 import { utf8 } from '../text/bytes.ts';
 import { formatWallTime } from '../time/wall-time.ts';
@@ -91,7 +92,7 @@ export type Steps<T> = Generator<number, T>;
  * @throws ApiError 400 `calendar_list_too_large`
  */
 function* listItems<K extends Kind, T extends { bytes: Uint8Array }>(
-  { replica }: Services,
+  { shown }: Audience,
   kind: K,
   ids: number[],
   cached: (id: number) => T | undefined,
@@ -110,7 +111,7 @@ function* listItems<K extends Kind, T extends { bytes: Uint8Array }>(
   }
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
-    const records = replica.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
+    const records = shown.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, record] of records) {
       const item = render(record as RecordOf[K] & CalendarRecord);
       add(id, item);
@@ -136,7 +137,7 @@ export const publicItems = <K extends Kind>(
 ): Steps<RenderedRecord[]> => {
   const rendering = renderingOf(audience, 'item');
   return listItems(
-    services,
+    audience,
     kind,
     ids,
     (id) => services.replica.getRendered(rendering, kind, id),
@@ -149,14 +150,13 @@ export type ListItem = Pick<RenderedRecord, 'bytes'> & Partial<RenderedRecord>;
 
 /** The items of one actor's list. No cache keeps them. */
 export const staffItems = <K extends Kind>(
-  services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
 ): Steps<ListItem[]> =>
   listItems(
-    services,
+    audience,
     kind,
     ids,
     () => undefined,
@@ -173,14 +173,14 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 
 /**
  * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
- * 500 large events would stop all other requests for half a second. Resolves with undefined if the replica
+ * 500 large events would stop all other requests for half a second. Resolves with undefined if the view
  * changed meanwhile: then the items may belong to different states of it.
  */
-export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
-  const { version } = replica;
+export async function runInTurns<T>(view: Pick<RecordView, 'version'>, steps: Steps<T>): Promise<T | undefined> {
+  const { version } = view;
   for (;;) {
     await ownTurn();
-    if (replica.version !== version) return undefined;
+    if (view.version !== version) return undefined;
     for (let bytes = 0; bytes < TURN_BYTES; ) {
       const step = steps.next();
       if (step.done) return step.value;

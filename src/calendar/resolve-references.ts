@@ -238,7 +238,7 @@ export function createReferenceChecks(services: Services, slugs: SlugResolver) {
         isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
       async slugExists(of, slug) {
         const id = await slugs.resolve(of, slug, request);
-        return id !== undefined && (await mayKnow(services, of, id, request));
+        return id !== undefined && mayKnow(services, of, id);
       },
       async findTerm(of, text) {
         const id = findTermByTextOrId(services, of, text);

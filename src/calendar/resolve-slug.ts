@@ -43,10 +43,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
   });
   const { replica } = services;
 
-  function findInReplica(kind: PostKind, slug: string): number | undefined {
-    const records = [...replica.getMany(kind, replica.idsBySlug(kind, slug)).values()];
-    return (records.find(({ status }) => status === 'publish') ?? records[0])?.id;
-  }
+  const findInReplica = (kind: PostKind, slug: string): number | undefined => replica.idsBySlug(kind, slug)[0];
 
   async function findInCms(
     kind: PostKind,

@@ -210,10 +210,9 @@ function withoutRendered(record: PostRecord | RecordOf[PostKind]): object {
   return rest;
 }
 
-/** Whether an event in the replica, outside the trash, refers to the record. */
+/** Whether an event in the replica refers to the record. */
 function hasEvents({ replica }: Services, kind: LinkedKind | TermKind, id: number): boolean {
-  const events = replica.getMany('event', replica.eventIdsShowing(kind, id));
-  return [...events.values()].some(({ status }) => status !== 'trash');
+  return replica.eventIdsShowing(kind, id).length > 0;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
-import type { Visibilities } from '../store/filters.ts';
+import type { RecordView } from '../store/own-records.ts';
 import type { Replica } from '../store/replica.ts';
 import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';
@@ -30,15 +30,16 @@ import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
-import { cmsStatus, isVisibleLink } from './permissions.ts';
 
 /** Whom the response is for, and the address it was requested under. */
 export interface Audience {
   /** The address of the API namespace as called. Every link starts with it. */
   baseUrl: string;
-  /** The actor's visibility of each kind, for linked records. */
-  visibilities: Visibilities;
+  /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
+  shown: Shown;
 }
+
+export type Shown = Pick<RecordView, 'getMany' | 'getImages'>;
 
 export interface SerializeOptions {
   /** Adds `json_ld`, for a single read. */
@@ -66,15 +67,18 @@ export type Serializer = ReturnType<typeof createSerializer>;
 
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 
-/**
- * Linked records come from the replica. Those that it lacks and those that the actor may not see are omitted.
- */
-export function createSerializer(replica: Replica, mapping: Mapping, site: () => Site, cost?: CostSettings) {
+/** Linked records that the audience is not shown are omitted. The replica counts the events of terms. */
+export function createSerializer(
+  replica: Pick<Replica, 'termCount'>,
+  mapping: Mapping,
+  site: () => Site,
+  cost?: CostSettings,
+) {
   function common(record: PostRecord): JsonObject {
     return {
       id: record.id,
       author: String(record.author),
-      status: cmsStatus(record.status),
+      status: record.status,
       date: record.date,
       date_utc: record.dateUtc || NO_TIME,
       modified: record.modified,
@@ -93,7 +97,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const budget = newBudget();
     const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options, budget);
-    const image = replica.getImage(record.image);
+    const image = imageOf(record, audience);
     const flag = (value: boolean) => (isLocked ? null : value);
     const { fields: costFields, offer } = serializeCost(decodeCost(isLocked ? '' : record.cost), cost, site().settings);
     const json: JsonObject = {
@@ -131,8 +135,8 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       const [venue] = unprotectedRecords('venue', record.venues, audience);
       const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
       json.json_ld = eventJsonLd(record, {
-        location: venue && venueJsonLd(venue, replica.getImage(venue.image)?.url),
-        organizer: organizer && organizerJsonLd(organizer, replica.getImage(organizer.image)?.url),
+        location: venue && venueJsonLd(venue, imageOf(venue, audience)?.url),
+        organizer: organizer && organizerJsonLd(organizer, imageOf(organizer, audience)?.url),
         image: image?.url,
         timezone: site().settings?.timezoneMode === 'site' ? site().timezone : record.timezone,
         offer,
@@ -141,19 +145,22 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     return json;
   }
 
-  /** The records of these ids that the actor may see, as far as the budget goes. */
+  const imageOf = ({ image }: PostRecord, { shown }: Audience): ImageRecord | undefined =>
+    image === 0 ? undefined : shown.getImages([image]).get(image);
+
+  /** The records of these ids that the audience is shown, as far as the budget goes. A record in the trash is linked to nothing. */
   function recordsOf<K extends Exclude<Kind, 'event'>>(
     kind: K,
     ids: number[],
+    { shown: view }: Audience,
     budget: Budget,
-    isVisible: (record: RecordOf[K]) => boolean,
   ): RecordOf[K][] {
     const shown: RecordOf[K][] = [];
     for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
       const some = ids.slice(from, from + RECORDS_PER_READ);
-      const records = replica.getMany(kind, some);
+      const records = view.getMany(kind, some);
       for (const record of some.flatMap((id) => records.get(id) ?? [])) {
-        if (!isVisible(record)) continue;
+        if ('status' in record && record.status === 'trash') continue;
         budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;
         if (budget.characters > 0) shown.push(record);
       }
@@ -162,7 +169,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
   }
 
   const linkedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience, budget = newBudget()) =>
-    recordsOf(kind, ids, budget, (record) => isVisibleLink(audience.visibilities[kind], record));
+    recordsOf(kind, ids, audience, budget);
 
   /** Without protected records: JSON-LD has no form for blanked ones. */
   const unprotectedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience) =>
@@ -176,12 +183,12 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     budget: Budget,
   ): JsonObject[] {
     const options = single ? { single } : {};
-    return linkedRecords(kind, ids, audience, budget).map((record) => linked(record, options));
+    return linkedRecords(kind, ids, audience, budget).map((record) => linked(record, audience, options));
   }
 
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
-  function linked(record: LinkedRecord, options: SerializeOptions = {}): JsonObject {
-    const image = replica.getImage(record.image);
+  function linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    const image = imageOf(record, audience);
     const copied = Object.entries(copiedValues(record, false));
     const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'string'));
     const numbers: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
@@ -214,8 +221,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
 
   function termsOf(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
     if (ids.length === 0) return [];
-    const counts = replica.termCounts(kind, ids);
-    return recordsOf(kind, ids, budget, () => true)
+    return recordsOf(kind, ids, audience, budget)
       .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
       .map((term) => ({
         name: term.name,
@@ -225,7 +231,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
         taxonomy: TAXONOMIES[kind],
         description: term.description,
         parent: term.parent,
-        count: counts.get(term.id)!,
+        count: replica.termCount(kind, term.id),
         filter: 'raw',
         id: term.id,
         urls: termUrls(term, audience),

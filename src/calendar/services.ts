@@ -10,6 +10,7 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords } from './cms-records.ts';
+import type { OwnRecordsCache } from './own-records.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
 import type { Peers } from './peers.ts';
 import type { PermissionCache } from './permissions.ts';
@@ -20,6 +21,8 @@ export interface Services {
   replica: Replica;
   /** Reads and writes of records in the CMS, which keep the replica current. */
   cmsRecords: CmsRecords;
+  /** The unpublished records of the callers who list them. */
+  ownRecords: OwnRecordsCache;
   /** The other gateways of the site. */
   peers?: Peers | undefined;
   cms: Cms;
@@ -35,7 +38,7 @@ export interface Services {
   passwordAttempts: PasswordAttempts;
   /** Fetches images by URL, a bounded number at a time. */
   imageFetcher: ImageFetcher;
-  /** The service account. Without one the sync reads only public records. */
+  /** The service account of the settings, for what neither visitors nor callers may ask the CMS. */
   serviceCredentials: Credentials;
   lists: Config['lists'];
   site(): Site;

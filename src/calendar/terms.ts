@@ -6,19 +6,21 @@ import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
-import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
+import type { TermOrder } from '../store/filters.ts';
 import { MAX_TERM_NAME, withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
   type FoundPage,
+  type ListAccess,
   listResponse,
   pageLinkOrder,
   pageLinkParams,
   pageLinks,
   type RequestedPage,
   requestedPage,
+  withAccess,
 } from './list-response.ts';
-import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
+import { can, permissionsFor, permissionsForWrite, writableMapping } from './permissions.ts';
 import { findRendered, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
@@ -60,7 +62,7 @@ export type Terms = ReturnType<typeof createTerms>;
 export function createTerms(services: Services, kind: TermKind) {
   const { serializer, replica } = services;
   const plural = PLURALS[kind];
-  const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, visibilities: PUBLIC_VISIBILITIES });
+  const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, shown: replica });
   const serializeItem = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
   const serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...serializer.term(record, audience),
@@ -84,23 +86,18 @@ export function createTerms(services: Services, kind: TermKind) {
     const relations = ['', 'true', '1'].includes(String(embed ?? '')) ? ['up'] : String(embed).split(/[\s,]+/);
     const parent = embed !== undefined && relations.includes('up') && replica.get(kind, record.parent);
     if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = serializer.term(parent, {
-      baseUrl: '',
-      visibilities: PUBLIC_VISIBILITIES,
-    });
+    const { id, url, name, slug, taxonomy } = serializer.term(parent, { baseUrl: '', shown: replica });
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent) }] } };
   }
 
-  async function find(input: Input, request: RequestContext): Promise<FoundPage<TermKind>> {
+  async function find(input: Input, request: RequestContext, view: ListAccess['view']): Promise<FoundPage<TermKind>> {
     const { values } = input;
     const { context } = input.sent;
-    if (!services.sync.state().complete) throw notReady(services.sync.status().percent);
     const page = requestedPage(values, services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-    const { ids, total } = replica.listTerms({
+    const { ids, total } = view.listTerms({
       kind,
-      eventVisibility: event === undefined ? PUBLIC_VISIBILITY : await visibilityFor(services, 'event', request.actor),
       limit: page.limit,
       offset: page.offset,
       orderBy: (values.orderby ?? 'name') as TermOrder,
@@ -127,11 +124,19 @@ export function createTerms(services: Services, kind: TermKind) {
       serialize: isPublic ? serializeItem : serializeInContext,
       validUntilMs: modifiedAfter.validUntilMs,
     };
-    return { listPage, access: { isPublic, visibilities: PUBLIC_VISIBILITIES } };
+    return { listPage, access: { isPublic, view } };
   }
 
-  const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    listResponse<TermKind>(services, () => find(input, request), request);
+  /** Only the terms of one event depend on what the actor may see. */
+  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const { sync } = services;
+    const respond = (view: ListAccess['view']) =>
+      listResponse<TermKind>(services, () => find(input, request, view), request);
+    if (input.values.event !== undefined || input.values.post !== undefined)
+      return withAccess(services, ['event'], input, request, ({ view }) => respond(view));
+    if (!sync.state().complete) throw notReady(sync.status().percent);
+    return respond(replica);
+  }
 
   /** Unlike in other lists, `rest_url` has no page. */
   function listLinks(
@@ -229,15 +234,11 @@ export function createTerms(services: Services, kind: TermKind) {
       if (!record) throw invalidParam('id');
       writableMapping(services, kind);
       const body = serializer.term(record, audienceOf(request));
-      const movedChildren = () =>
-        [...replica.getMany(kind, replica.withDescendants([id])).values()]
-          .filter(({ parent }) => parent === id)
-          .map((child) => ({ ...child, parent: record.parent }));
+      const children = [...replica.getMany(kind, replica.withDescendants([id])).values()];
+      const moved = children.filter(({ parent }) => parent === id);
       const rollback = createRollback(services, request);
       await rollback.run(() =>
-        withApiErrors({ kind, id, anonymous: false }, () =>
-          services.cmsRecords.delete(kind, id, request, movedChildren),
-        ),
+        withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved)),
       );
       return { status: 200, body };
     },

@@ -33,6 +33,8 @@ export interface UnknownRecordsOptions {
   readNewest(kind: Kind): Promise<void>;
   /** A monotonic clock in milliseconds. */
   clockMs?: (() => number) | undefined;
+  /** Another, by which callers get new lookups. */
+  lookupsMs?: (() => number) | undefined;
 }
 
 /** Calls of all anonymous callers together; one more each second. */
@@ -51,21 +53,21 @@ const ENTRY_BYTES = 100;
  * callers get responses from the replica.
  */
 export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRecords {
-  const { isComplete, isUnreachable, readNewest, clockMs = () => performance.now() } = options;
+  const { isComplete, isUnreachable, readNewest, clockMs = () => performance.now(), lookupsMs = clockMs } = options;
   const missing = new LRUCache<string, true>({
     maxSize: MISSING_BYTES,
     sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
     ttl: MISSING_TTL_MS,
     perf: { now: clockMs },
   });
-  const bucket = createTokenBucket(BURST, clockMs);
+  const bucket = createTokenBucket(BURST, lookupsMs);
   /** Kinds whose newest records callers are waiting for, in the order of their first request. */
   const requestedKinds = new Set<Kind>();
   let latest: { kind: Kind; startedMs: number; done: Promise<unknown> } | undefined;
 
   async function waitForNewest(kind: Kind): Promise<void> {
     requestedKinds.add(kind);
-    const nowMs = clockMs();
+    const nowMs = lookupsMs();
     if ((latest === undefined || nowMs - latest.startedMs >= SECOND_MS) && bucket.take(1)) {
       const [next = kind] = requestedKinds;
       requestedKinds.delete(next);

@@ -2,17 +2,17 @@
 // of a body, and the steps that create, update and trash a post.
 
 import type { CmsRecord } from '../cms/port.ts';
-import { ApiError } from '../errors.ts';
-import { alreadyTrashed, forbidden, notAnEvent } from '../interface/errors.ts';
+import { ApiError, CmsRejected } from '../errors.ts';
+import { alreadyTrashed, forbidden } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
-import { type ErrorContext, unknownId, withApiErrors } from './cms-errors.ts';
+import { cmsToApiError, type ErrorContext, withApiErrors } from './cms-errors.ts';
 import type { CmsResult } from './cms-records.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
-import { can, mayEdit, permissionsForWrite, writableMapping } from './permissions.ts';
-import { type ReadResult, readPost } from './read-post.ts';
+import { can, permissionsForWrite, writableMapping } from './permissions.ts';
+import { missingPost, type ReadResult, readPost } from './read-post.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { Services } from './services.ts';
 
@@ -28,32 +28,32 @@ export async function authorizeWrite(
   return { mayPublish: can(actor, 'publish', permissions) };
 }
 
-/** The record of an update or delete. Throws 403 if the actor may not change it. */
+/** The record of an update, as its editor sees it. The CMS decides if the actor is one. Throws its refusal. */
 export async function editableRecord<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
-): Promise<RecordOf[K]> {
+): Promise<CmsResult<K>> {
   await authorizeWrite(services, kind, request);
-  const record = services.replica.get(kind, id) ?? (await readUnstored(services, kind, id, request));
-  const permissions = await permissionsForWrite(services, kind, request.actor);
-  if (!mayEdit(request.actor, record, permissions)) throw forbidden(false);
-  return record;
+  writableMapping(services, kind, id);
+  return ofExisting(services, kind, id, request, () => services.cmsRecords.readForEditing(kind, id, request));
 }
 
-async function readUnstored<K extends PostKind>(
+/** Runs a call about one record. If the CMS lacks it, the id may be that of a record of another kind. */
+async function ofExisting<T>(
   services: Services,
-  kind: K,
+  kind: PostKind,
   id: number,
   request: RequestContext,
-): Promise<RecordOf[K]> {
-  if (services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  call: () => Promise<T>,
+): Promise<T> {
   try {
-    return (await readPost(services, kind, id, request, { editing: true })).record;
+    return await call();
   } catch (error) {
-    if (error instanceof ApiError && error.code.endsWith('-not-accessible')) throw forbidden(false, error);
-    throw error;
+    if (error instanceof CmsRejected && error.kind === 'not-found')
+      throw await missingPost(services, kind, id, request);
+    throw cmsToApiError(error, { kind, id, anonymous: false });
   }
 }
 
@@ -90,20 +90,6 @@ export const createPost = <K extends PostKind>(
   withApiErrors(errorContext(services, target), () =>
     services.cmsRecords.create(target.kind, fields, request, rollback),
   );
-
-/**
- * The post in the CMS now, which may be newer than in the replica, for an update that combines sent values
- * with stored ones. Throws what the update would throw.
- */
-export async function readCurrent<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<CmsResult<K>> {
-  writableMapping(services, kind, id);
-  return withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.readForEditing(kind, id, request));
-}
 
 /**
  * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read. Stores it: the
@@ -160,14 +146,16 @@ export const updatePost = <K extends PostKind>(
 export async function trashPost<K extends PostKind>(
   services: Services,
   kind: K,
-  record: RecordOf[K],
+  id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
-  const { storedAs } = writableMapping(services, kind, record.id);
-  if (record.status === 'trash') throw alreadyTrashed(kind);
-  return withApiErrors({ kind, id: record.id, anonymous: false }, async () => {
-    if (storedAs === 'posts') return services.cmsRecords.trash(kind, record.id, request);
-    await services.cmsRecords.delete(kind, record.id, request);
+  const { cmsRecords } = services;
+  const { storedAs } = writableMapping(services, kind, id);
+  return ofExisting(services, kind, id, request, async () => {
+    if (storedAs === 'posts') return cmsRecords.trash(kind, id, request);
+    const { record } = await cmsRecords.readForEditing(kind, id, request);
+    if (record.status === 'trash') throw alreadyTrashed(kind);
+    await cmsRecords.delete(kind, id, request);
     return { ...record, status: 'trash' };
   });
 }
@@ -184,7 +172,7 @@ export async function trashCreated<K extends PostKind>(
   rollback: Rollback,
 ): Promise<RecordOf[K]> {
   rollback.assertCreated(target.kind, record.id);
-  await trashPost(services, target.kind, record, request);
+  await trashPost(services, target.kind, record.id, request);
   return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
 }
 

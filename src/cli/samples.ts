@@ -7,7 +7,7 @@ import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
 import { ANY_STATUS, type CalendarRecord, type EventRecord, type Kind, type Site } from '../model/records.ts';
-import { PUBLIC_SCOPE, type Scope } from '../sync/collections.ts';
+import { PUBLIC_SCOPE } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 
 export interface SampledRecord {
@@ -71,8 +71,8 @@ async function listRecords(
   return (await orIfRefused(page, undefined))?.records;
 }
 
-/** Like the scope of the sync, without the trash: with credentials every status. */
-export function listScope(spec: CollectionSpec, withCredentials: boolean): Scope {
+/** With credentials every status but the trash: a new site may have drafts only. */
+export function listScope(spec: CollectionSpec, withCredentials: boolean): Pick<ListRequest, 'view' | 'statuses'> {
   if (!withCredentials) return PUBLIC_SCOPE;
   const { statuses: ofPlugins = [] } = settingsOf(spec);
   return { view: 'editor', statuses: [...ANY_STATUS, ...ofPlugins] };

@@ -25,8 +25,15 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const logInfo = (message: string) => log({ type: 'message', level: 'info', message });
   logInfo(`calendar-gateway ${VERSION} on Node ${process.versions.node}, mapping ${config.mapping}`);
   for (const message of warnings) log({ type: 'message', level: 'warn', message });
-  if (config.upstream.user === undefined)
-    logInfo('no service account (upstream.user and its password): the gateway knows what visitors see, and no drafts');
+  const { user, readAs } = config.upstream;
+  if (readAs === 'account')
+    log({
+      type: 'message',
+      level: 'warn',
+      message: `everybody sees what the account "${user}" sees (upstream.readAs)`,
+    });
+  if (user === undefined)
+    logInfo('no service account (upstream.user): images that were uploaded to a draft are missing');
   const signalled = nextSignal();
   // A signal during this request needs no clean-up: nothing is open yet.
   if (!hasReplica(config) && (await Promise.race([checkSite(config, log), signalled])) !== undefined) process.exit(0);

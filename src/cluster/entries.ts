@@ -2,7 +2,7 @@
 
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 
-/** `events:12`, `venues:3`: the collection's name in the CMS, and the id. */
+/** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
 export type RecordKey = string;
 
 /** Sent instead of keys if there were too many while Redis was away. */
@@ -12,13 +12,14 @@ export const STREAM_START = '0-0';
 export const KEYS_PER_ENTRY = 200;
 const MAX_LENGTH = 20_000;
 const NODE = /^[0-9a-f-]{36}$/;
-const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}$/;
+const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}(?::trashed)?$/;
 
-export const keyOf = ({ collection, id }: ChangedRecord): RecordKey => `${collection}:${id}`;
+export const keyOf = ({ collection, id, isTrashed }: ChangedRecord): RecordKey =>
+  `${collection}:${id}${isTrashed ? ':trashed' : ''}`;
 
 export function recordOf(key: RecordKey): ChangedRecord {
-  const [collection = '', id] = key.split(':');
-  return { collection, id: Number(id) };
+  const [collection = '', id, trashed] = key.split(':');
+  return { collection, id: Number(id), ...(trashed !== undefined && { isTrashed: true }) };
 }
 
 /** Undefined if no gateway wrote these fields. */

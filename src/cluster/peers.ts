@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peers as PeersPort } from '../calendar/peers.ts';
-import { createLargeCache } from '../large-cache.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -48,7 +47,6 @@ const MAX_UNSENT = 1000;
 const MAX_SKIPPED = 5;
 /** Of an interval: the turn of a gateway that is alone is over when its next poll is due. */
 const TURN = 0.95;
-const MAX_MARKS = 20_000;
 const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {
@@ -73,11 +71,8 @@ export class Peers implements PeersPort {
   #appliedCount = 0;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Keys that a peer or a webhook has named, while their records are being read again. */
+  /** Keys that the peers know, from a write, a webhook or a peer, while their records are being read again. */
   readonly #rereading = new Set<RecordKey>();
-  /** By key, the number of its latest rereading. */
-  readonly #marks = createLargeCache<RecordKey, number>(MAX_MARKS);
-  #lastMark = 0;
 
   /** The latest entry of this gateway. */
   #published = STREAM_START;
@@ -120,28 +115,31 @@ export class Peers implements PeersPort {
   /** The replica has changed. The peers are told, unless they know: during the initial sync each reads everything. */
   changed(records: readonly ChangedRecord[]): void {
     if (!this.#sync.state().complete) return;
-    const news = records.filter((record) => !this.#rereading.has(keyOf(record)));
-    if (news.length > 0) void this.publish(news);
+    const news = records.filter((record) => !this.#rereading.has(nameOf(record)));
+    if (news.length > 0) void this.#publish(news);
   }
 
-  async publish(records: readonly ChangedRecord[]): Promise<void> {
+  async tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T> {
+    const published = this.#publish(records);
+    const names = records.map(nameOf);
+    for (const name of names) this.#rereading.add(name);
+    try {
+      return await read();
+    } finally {
+      for (const name of names) this.#rereading.delete(name);
+      await published;
+    }
+  }
+
+  async #publish(records: readonly ChangedRecord[]): Promise<void> {
     for (const record of records) this.#unsent.add(keyOf(record));
     if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
     await this.#send();
   }
 
   /** A webhook names these records. Resolves with whether this gateway has read them again. */
-  async reported(records: readonly ChangedRecord[]): Promise<boolean> {
-    void this.publish(records);
-    return this.#reread(records);
-  }
-
-  changeMark(): number {
-    return this.#lastMark;
-  }
-
-  isNamedSince(record: ChangedRecord, changeMark: number): boolean {
-    return (this.#marks.get(keyOf(record)) ?? 0) > changeMark;
+  reported(records: readonly ChangedRecord[]): Promise<boolean> {
+    return this.tell(records, () => this.#sync.fetchChanged(records));
   }
 
   /** Whether this gateway polls in this interval. While Redis is away, it does. */
@@ -281,14 +279,10 @@ export class Peers implements PeersPort {
 
   async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
     if (records.length === 0) return true;
-    const keys = records.map(keyOf);
-    this.#lastMark += 1;
-    for (const key of keys) {
-      this.#marks.set(key, this.#lastMark);
-      this.#rereading.add(key);
-    }
+    const names = records.map(nameOf);
+    for (const name of names) this.#rereading.add(name);
     const isRead = await this.#sync.fetchChanged(records);
-    for (const key of keys) this.#rereading.delete(key);
+    for (const name of names) this.#rereading.delete(name);
     return isRead;
   }
 
@@ -316,3 +310,6 @@ export class Peers implements PeersPort {
     observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
   }
 }
+
+/** The record alone: what the replica reports does not say that it was in the trash. */
+const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });

@@ -174,7 +174,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     const httpRequest: HttpRequest = {
       origin: origin.origin,
       method: request.method,
-      path: withQuery(request.path, request.query),
+      path: withQuery(request.path, { ...request.query, ...uncachedQuery(request) }),
       headers: requestHeaders(request),
       body: request.body,
     };
@@ -260,6 +260,7 @@ function requestHeaders({
   requestId,
   creationKey,
   creationId,
+  uncached,
 }: CmsRequest): Record<string, string> {
   const sent: Record<string, string> = {
     accept: 'application/json',
@@ -267,6 +268,7 @@ function requestHeaders({
     'user-agent': 'calendar-gateway',
   };
   for (const name of FORWARDED_HEADERS) if (headers[name] !== undefined) sent[name] = headers[name];
+  if (uncached !== undefined) sent['cache-control'] = 'no-cache';
   if (credentials !== undefined) sent.authorization = credentials;
   if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
   if (creationId !== undefined) sent['x-calendar-create'] = creationId;
@@ -274,6 +276,11 @@ function requestHeaders({
   if (requestId !== undefined && /^[\x21-\x7e]{1,200}$/.test(requestId)) sent['x-request-id'] = requestId;
   return sent;
 }
+
+/** A parameter that no CMS knows. */
+export const UNCACHED = 'calendar_gateway_poll';
+
+const uncachedQuery = ({ uncached }: CallOptions): Query => (uncached === undefined ? {} : { [UNCACHED]: uncached });
 
 function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams();

@@ -134,7 +134,10 @@ export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 
 export interface ListRequest {
   view: View;
-  /** Default: published records. `any`: every status but the trash. `all`: the trash too. */
+  /**
+   * Default: published records, as far as this caller may list them. `any`: every status but the trash. `all`: the
+   * trash too.
+   */
   statuses?: 'any' | 'all' | readonly string[];
   detail?: Detail;
   /** Ties have no stable order, not even between two requests. */
@@ -180,11 +183,6 @@ export interface RecordForm {
   hasPath(spec: CollectionSpec, record: CmsRecord, path: string): boolean;
   /** True if the collection's own description has the path. */
   isDescribed(fields: readonly string[], path: string): boolean;
-  /**
-   * Merges two responses about one published record, to the service account and to an anonymous caller, into
-   * the record that may enter the replica: it shows nothing that only the account sees.
-   */
-  publicView(spec: CollectionSpec, ofAccount: CmsRecord, ofPublic: CmsRecord): CmsRecord;
 }
 
 /**
@@ -218,6 +216,11 @@ export interface CallOptions {
   /** Calls with one key, such as those of one user, have a part of their bulkhead at most. */
   fairnessKey?: string | undefined;
   signal?: AbortSignal | undefined;
+  /**
+   * Of a read: passes by caches between gateway and CMS, as a parameter that none of them knows and `Cache-Control:
+   * no-cache`.
+   */
+  uncached?: string | undefined;
   /** Sent to the CMS as `X-Request-Id`. */
   requestId?: string | undefined;
   /**
@@ -256,8 +259,6 @@ export interface CollectionInfo {
 export interface Cms {
   /** Records per list request. */
   readonly maxPageSize: number;
-  /** A collection that every site of this CMS has: it tells if the CMS refuses anonymous readers of everything. */
-  readonly builtIn?: CollectionSpec | undefined;
   readonly recordForm: RecordForm;
   site(options?: CallOptions): Promise<Site>;
   /** Undefined for a header without credentials of any scheme: its sender is anonymous. */

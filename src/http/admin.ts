@@ -10,6 +10,8 @@ import { lacksHost } from './request-target.ts';
 export interface ReportedChange {
   collection: string;
   id: number | string;
+  /** It is in the trash, which visitors cannot tell from deleted. */
+  trashed?: boolean;
 }
 
 export interface AdminOptions {
@@ -163,7 +165,7 @@ function parseChanges(body: Buffer): ReportedChange[] | undefined {
   try {
     const { changes } = JSON.parse(body.toString('utf8')) as { changes?: unknown };
     return Array.isArray(changes) && changes.every(isChange)
-      ? changes.map(({ collection, id }) => ({ collection, id }))
+      ? changes.map(({ collection, id, trashed }) => ({ collection, id, ...(trashed === true && { trashed }) }))
       : undefined;
   } catch {
     return undefined;

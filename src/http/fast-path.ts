@@ -34,8 +34,6 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
   return (req, res) => {
     const startedMs = performance.now();
     if (!isCacheable(req) || isMalformed(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
-    // The version and not `publicVersion`: public responses may depend on records that are not public, as `has_events`
-    // does on private events.
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);

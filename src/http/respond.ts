@@ -2,7 +2,7 @@
 // (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { can, isStaff, mayEdit, permissionsFor } from '../calendar/permissions.ts';
+import { can, isStaff, mayEditPublished, permissionsFor } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { type CachedResponse, isFresh, notModifiedHeaders, type Representation, toBuffer } from './cached-response.ts';
@@ -119,15 +119,12 @@ function setCorsHeaders(ctx: Context): void {
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
-/**
- * `GET` for anonymous actors, outside all routes, for posts that the replica does not have, and if the CMS
- * does not respond.
- */
+/** `GET` for anonymous actors, outside all routes, for posts that the actor does not get, and if the CMS does not respond. */
 export async function allowHeader(state: State, services: Services): Promise<string> {
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }
 
-async function methodsOf({ actor, path }: State, services: Services): Promise<string> {
+async function methodsOf({ actor, path, apiResponse }: State, services: Services): Promise<string> {
   const { kind, by, addition } = findRoute(path) ?? {};
   if (!kind || addition) return 'GET';
   const permissions = await permissionsFor(services, kind, actor);
@@ -140,5 +137,7 @@ async function methodsOf({ actor, path }: State, services: Services): Promise<st
   const key = path.split('/').at(-1) ?? '';
   const id = by === 'id' ? Number(key) : services.replica.idsBySlug(kind, key)[0];
   const record = id === undefined ? undefined : services.replica.get(kind, id);
-  return record && mayEdit(actor, record, permissions) ? ITEM_METHODS.posts : 'GET';
+  // Staff read as editors what visitors do not see.
+  const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
+  return mayEdit ? ITEM_METHODS.posts : 'GET';
 }

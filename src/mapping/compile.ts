@@ -296,7 +296,7 @@ const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'}
 
 /** Of WordPress: for the search text and for the recognition of generated excerpts. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
-/** The public view compares the raw texts with these. */
+/** Visitors get no source texts: searches look at these. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
 type SelectFields = (

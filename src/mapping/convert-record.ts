@@ -141,7 +141,7 @@ function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: Cm
   const names = ['title', 'content', 'excerpt'];
   const raw = names.map((name) => valueAt(cmsRecord, [name, 'raw']));
   const texts = raw.every((text) => typeof text === 'string')
-    ? names.flatMap((name, index) => rawTexts(raw[index] as string, valueAt(cmsRecord, [name, 'rendered'])))
+    ? [...raw]
     : ['title', 'description', 'excerpt'].map((key) => searchableText(String(values[key] ?? '')));
   for (const field of Object.values(FIELDS[kind])) if (field.searched) texts.push(String(values[field.key] ?? ''));
   return texts
@@ -154,13 +154,6 @@ function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {
   const raw = valueAt(cmsRecord, ['title', 'raw']);
   return typeof raw === 'string' ? raw : searchableText(rendered);
 }
-
-/**
- * A raw text that equals the rendered one may be a rendered text (the public view of record-form.ts), which
- * contains entities.
- */
-const rawTexts = (raw: string, rendered: unknown): string[] =>
-  raw === rendered ? [...new Set([raw, searchableText(raw)])] : [raw];
 
 export interface WriteContext {
   site: Site;

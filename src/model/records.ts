@@ -55,12 +55,6 @@ export const UNPUBLISHED_STATUSES = STATUSES.filter((status) => status !== 'publ
 /** What `status=any` means in WordPress: every status but the trash. */
 export const ANY_STATUS = STATUSES.filter((status) => status !== 'trash');
 
-/**
- * The replica's status for a record that the CMS has published but does not show to anonymous callers,
- * because a plugin hides it. Only staff who may edit it see it, with the status `publish`.
- */
-export const WITHHELD = 'withheld';
-
 /** Lists cannot be filtered by a custom field with a longer text. */
 export const MAX_FILTERED_CHARACTERS = 200;
 

@@ -1,7 +1,8 @@
 // The change journal: which records the public lists gained, changed and lost, in order.
 
 import { randomBytes } from 'node:crypto';
-import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
+import { type EventRecord, FIRST_EMBEDDED_ID, type Kind } from '../model/records.ts';
+import { formatWallTime } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
@@ -60,6 +61,8 @@ export interface ChangeJournal {
 /** For writers, inside their transaction. */
 export interface JournalWriter {
   add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void;
+  /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
+  restored(eventId: number): void;
   /** Forgets the oldest changes beyond `MAX_CHANGES`. */
   prune(): void;
   /** Forgets all changes: every position so far is unknown. */
@@ -73,17 +76,11 @@ const MAX_EPOCHS = 500;
 const PRUNE_EVERY = 1000;
 
 /**
- * What anonymous callers find in a list, in full: published, neither hidden nor protected. A record that is text inside
+ * What anonymous callers find in a list, in full: neither hidden nor protected. A record that is text inside
  * an event changes with the event.
  */
-const isListedRecord = (
-  record: { id: number; status: string; protected: boolean; hidden?: boolean } | undefined,
-): boolean =>
-  record !== undefined &&
-  record.status === 'publish' &&
-  !record.protected &&
-  record.hidden !== true &&
-  record.id < FIRST_EMBEDDED_ID;
+const isListedRecord = (record: { id: number; protected: boolean; hidden?: boolean } | undefined): boolean =>
+  record !== undefined && !record.protected && record.hidden !== true && record.id < FIRST_EMBEDDED_ID;
 
 /** The change of the public lists that replaces one state of a post by another; undefined for none. */
 export function changeBetween(
@@ -99,10 +96,9 @@ export function changeBetween(
  * What a calendar app must know of an event that moves to the trash: times, without which iCalendar has no
  * event. No text, because the CMS shows none any more, and nothing that changed with the move.
  */
-export function cancelledBy(before: PostRecord | undefined, after: PostRecord | undefined): CancelledEvent | undefined {
-  if (before?.kind !== 'event' || after?.status !== 'trash') return undefined;
-  const { id, start, end, startUtc, endUtc, timezone, allDay } = before;
-  return { id, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: after.modifiedUtc };
+export function cancelledBy(event: EventRecord, nowMs: number): CancelledEvent {
+  const { id, start, end, startUtc, endUtc, timezone, allDay } = event;
+  return { id, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: formatWallTime(nowMs) };
 }
 
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
@@ -123,12 +119,11 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   let nowS = () => Math.ceil(Date.now() / 1000);
   let prunedAt = 0;
 
-  const { meta, setMeta } = db;
   /** The number of the newest forgotten change. */
-  const floor = () => Number(meta('journal_floor') ?? 0);
+  const floor = () => Number(db.meta('journal_floor') ?? 0);
   const headNumber = () =>
     Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
-  const scanS = () => Number(meta('journal_scan') ?? 0);
+  const scanS = () => Number(db.meta('journal_scan') ?? 0);
   const columns = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
   const rowsWhere = (condition: Sql, limit: number) =>
     db.all<JournalRow>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
@@ -139,9 +134,9 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
    * the epochs of positions that it never had.
    */
   const epochs = db.transaction(() => {
-    const known = db.parse<[epoch: string, after: number][]>(meta('journal_epochs') ?? '[]');
+    const known = db.parse<[epoch: string, after: number][]>(db.meta('journal_epochs') ?? '[]');
     const all = [...known, [randomBytes(9).toString('base64url'), headNumber()] as const].slice(-MAX_EPOCHS);
-    setMeta('journal_epochs', JSON.stringify(all));
+    db.setMeta('journal_epochs', JSON.stringify(all));
     return all;
   });
   const epoch = epochs.at(-1)![0];
@@ -165,7 +160,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   /** The number up to which a position has seen the changes of this replica; undefined if that is not known. */
   function numberOf(position: JournalPosition): number | undefined {
     if (isOwn(position)) return position.number >= floor() ? position.number : undefined;
-    const start = meta('journal_start');
+    const start = db.meta('journal_start');
     if (start === undefined || position.scanS < Number(start)) return undefined;
     const [first] = rowsWhere(sql`noted_s >= ${position.scanS}`, 1);
     return first ? first.number - 1 : headNumber();
@@ -198,8 +193,12 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     setClock(clock) {
       nowS = clock;
     },
-    scanned: (beganS) => setMeta('journal_scan', String(beganS)),
+    scanned: (beganS) => db.setMeta('journal_scan', String(beganS)),
     add: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
+    restored: (id) =>
+      db.run(
+        sql`UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${id} AND cancelled IS NOT NULL`,
+      ),
     prune() {
       const head = headNumber();
       if (head - prunedAt < PRUNE_EVERY) return;
@@ -209,14 +208,14 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       );
       if (!newest) return;
       db.run(sql`DELETE FROM change_journal WHERE number <= ${newest.number}`);
-      setMeta('journal_floor', String(newest.number));
+      db.setMeta('journal_floor', String(newest.number));
       // The changes of this second may be among the forgotten ones.
-      setMeta('journal_start', String(newest.notedS + 1));
+      db.setMeta('journal_start', String(newest.notedS + 1));
     },
     reset() {
-      setMeta('journal_floor', String(headNumber() + 1));
+      db.setMeta('journal_floor', String(headNumber() + 1));
       db.run(sql`DELETE FROM change_journal`);
-      setMeta('journal_start', String(nowS()));
+      db.setMeta('journal_start', String(nowS()));
     },
   };
 }

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { ConfigError } from '../errors.ts';
 
-/** The replica holds drafts and private records: no other user of the machine may read it. */
+/** The replica holds texts that a password protects: no other user of the machine may read it. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 

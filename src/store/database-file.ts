@@ -1,7 +1,7 @@
 // Opens the replica's file, or creates it: checks the file that is there, and quarantines one that cannot be
 // used.
 
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { ConfigError, ReplicaError } from '../errors.ts';
@@ -40,15 +40,6 @@ const CACHE_KIB = 2 * 1024;
  */
 const CHECK_ALWAYS_BYTES = 32 * 1024 * 1024;
 
-/** Identifies this boot of the machine; empty on systems without a boot id. */
-export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
 function openConnection(file: string, durable: boolean): DatabaseSync {
   const connection = new DatabaseSync(file);
   try {
@@ -68,8 +59,6 @@ function createTables(connection: DatabaseSync, identity: string): void {
   const insertMeta = connection.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
   insertMeta.run('identity', identity);
   insertMeta.run('version', '0');
-  insertMeta.run('public_version', '0');
-  insertMeta.run('max_duration_s', '0');
   insertMeta.run('clean', '0');
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
 }
@@ -78,7 +67,7 @@ export function pragma(connection: DatabaseSync, name: string): number | string 
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }
 
-const TEXTS: readonly unknown[] = ['identity', 'unflushed_boot_id'];
+const TEXTS: readonly unknown[] = ['identity'];
 
 /** False for a value of `meta` that no gateway writes: all are numbers, but for two texts and the journal's epochs. */
 function isReadable(key: unknown, value: unknown): boolean {
@@ -99,11 +88,8 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   if (pragma(connection, 'user_version') !== SCHEMA_VERSION) return 'its tables have another version';
   const rows = connection.prepare('SELECT key, value FROM meta').all();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
-  if (meta.get('identity') !== identity) return 'it belongs to another site, mapping or kind of account';
+  if (meta.get('identity') !== identity) return 'it belongs to another site or mapping';
   for (const [key, value] of meta) if (!isReadable(key, value)) return `it is damaged: its "${key}" cannot be read`;
-  const unflushedBootId = meta.get('unflushed_boot_id') ?? '';
-  if (unflushedBootId !== '' && unflushedBootId !== bootId())
-    return 'the machine went down before it was safe on the disk';
   const bytes = Number(pragma(connection, 'page_count')) * Number(pragma(connection, 'page_size'));
   if (meta.get('clean') === '1' && bytes > CHECK_ALWAYS_BYTES) return undefined;
   const check = pragma(connection, 'quick_check(1)');
@@ -124,11 +110,8 @@ export function toReplicaError(error: unknown): unknown {
   return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
-/**
- * The files that belong to a database: itself, its journal in a bulk load, its write-ahead log, and the index
- * of the log.
- */
-const SUFFIXES = ['', '-journal', '-wal', '-shm'];
+/** The files that belong to a database: itself, its write-ahead log, and the index of the log. */
+const SUFFIXES = ['', '-wal', '-shm'];
 
 /**
  * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another
@@ -154,7 +137,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
     }
   }
   try {
-    // SQLite would replay the quarantined file's journal or write-ahead log into the new file.
+    // SQLite would replay the quarantined file's write-ahead log into the new file.
     for (const suffix of SUFFIXES) {
       rmSync(`${file}.quarantined${suffix}`, { force: true });
       if (existsSync(file + suffix)) renameSync(file + suffix, `${file}.quarantined${suffix}`);

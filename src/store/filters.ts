@@ -1,30 +1,6 @@
-// Filters of the replica's lists, and the visibility of records. The filter of event lists is in
-// event-filter.ts.
+// Filters of the replica's lists of venues, organizers and terms. The filter of event lists is in list-events.ts.
 
-import type { PostKind, TermKind, WallTime } from '../model/records.ts';
-
-/**
- * The posts that an actor may see: those of any author in the statuses `anyAuthor`, and those of the actor's
- * own, `userId`, in the statuses `ownOnly`. `userId` is 0 for the public. The CMS applies the same rule when it
- * returns a single post.
- */
-export interface Visibility {
-  anyAuthor: readonly string[];
-  ownOnly: readonly string[];
-  userId: number;
-}
-
-/** The visibility of anonymous actors. */
-export const PUBLIC_VISIBILITY: Visibility = { anyAuthor: ['publish'], ownOnly: [], userId: 0 };
-
-/** One visibility for each kind of post: a role may edit venues and no events. */
-export type Visibilities = Readonly<Record<PostKind, Visibility>>;
-
-export const PUBLIC_VISIBILITIES: Visibilities = {
-  event: PUBLIC_VISIBILITY,
-  venue: PUBLIC_VISIBILITY,
-  organizer: PUBLIC_VISIBILITY,
-};
+import type { TermKind, WallTime } from '../model/records.ts';
 
 /**
  * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
@@ -48,21 +24,18 @@ export interface DateBound {
 }
 
 /**
- * Venues or organizers, by publication date (latest first), then by id. Conditions on events, but for `hasEvents`,
- * ignore events that `eventVisibility` hides, and protected events.
+ * Venues or organizers, by publication date (latest first), then by id. Conditions on events ignore protected events,
+ * and those in the trash.
  */
 export interface LinkedFilter extends PageWindow {
-  visibility: Visibility;
-  /** The actor's visibility of events. */
-  eventVisibility: Visibility;
+  /** For a caller with unpublished records: only these statuses. */
+  statuses?: readonly string[] | undefined;
   words?: SearchWord[] | undefined;
   /** Custom fields with these values. */
   customFields?: Readonly<Record<string, string>> | undefined;
-  /** Linked to this event, unless it is in the trash. */
+  /** Linked to this event. */
   event?: number | undefined;
-  /**
-   * true: linked to a published or private event, whether or not the actor may see it; false: linked to none.
-   */
+  /** true: linked to an event; false: linked to none. */
   hasEvents?: boolean | undefined;
   /** Changed after this UTC time. */
   modifiedAfter?: WallTime | undefined;
@@ -84,8 +57,6 @@ export type TermOrder =
 
 export interface TermFilter extends PageWindow {
   kind: TermKind;
-  /** The actor's visibility of events, for `event`. */
-  eventVisibility: Visibility;
   /** Substring of the name or slug, ignoring case. */
   search?: string | undefined;
   include?: number[] | undefined;
@@ -97,7 +68,7 @@ export interface TermFilter extends PageWindow {
    */
   hideEmpty: boolean;
   parent?: number | undefined;
-  /** Terms of this event, unless `eventVisibility` hides it, it is protected, or it is in the trash. */
+  /** Terms of this event, unless it is protected or in the trash. */
   event?: number | undefined;
   slug?: string | undefined;
   /**

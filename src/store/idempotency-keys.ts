@@ -60,16 +60,9 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
   const update = (key: string, entry: IdempotencyEntry) =>
     db.run(sql`UPDATE idempotency_key SET entry = ${JSON.stringify(entry)} WHERE key = ${key}`);
 
-  /** A claimed key must survive a kill of the process, also in a bulk load. */
-  function durably<T>(body: () => T): T {
-    const result = db.transaction(body);
-    db.flush();
-    return result;
-  }
-
   return {
     async claim(owner, key, entry) {
-      return durably(() => {
+      return db.transaction(() => {
         db.run(sql`DELETE FROM idempotency_key WHERE started_ms < ${entry.startedMs - KEY_TTL_MS}`);
         const known = find(key);
         if (known !== undefined) return db.parse<IdempotencyEntry>(known);
@@ -80,17 +73,17 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
       });
     },
     async compareAndSet(key, expected, entry) {
-      return durably(() => {
+      return db.transaction(() => {
         if (find(key) !== JSON.stringify(expected)) return false;
         update(key, entry);
         return true;
       });
     },
     async set(key, entry) {
-      durably(() => update(key, entry));
+      update(key, entry);
     },
     async delete(key) {
-      durably(() => db.run(sql`DELETE FROM idempotency_key WHERE key = ${key}`));
+      db.run(sql`DELETE FROM idempotency_key WHERE key = ${key}`);
     },
   };
 }

@@ -1,8 +1,7 @@
 // Finds venues by their coordinates.
 
 import type { Database } from './database.ts';
-import type { Visibility } from './filters.ts';
-import { isVisible, sql } from './sql.ts';
+import { type OwnSchema, readingOwn, sql } from './sql.ts';
 
 /** A point on the Earth, in degrees (WGS 84). */
 export interface Coordinates {
@@ -36,19 +35,18 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
 }
 
 /**
- * The ids of the venues in the circle, or of all that have coordinates. Only venues that the visibility covers, none
- * in the trash, and no protected one: a search around ever other points would reveal where it is.
+ * The ids of the venues in the circle, or of all that have coordinates. None in the trash, and no protected one: a search
+ * around ever other points would reveal where it is.
  */
-export function locatedVenueIds(db: Database, visibility: Visibility, circle?: Circle): number[] {
-  const isListed = sql`r.status <> 'trash' AND ${isVisible(visibility, 'r')}`;
-  const from = sql`linked_record r INDEXED BY linked_record_position`;
-  if (!circle)
-    return db.numbers(sql`SELECT r.id FROM ${from} WHERE r.latitude IS NOT NULL AND ${isListed} ORDER BY r.id`);
+export function locatedVenueIds(db: Database, circle?: Circle, own?: OwnSchema): number[] {
+  const located = sql`SELECT r.id, r.latitude, r.longitude FROM linked_record r WHERE r.status <> 'trash' AND`;
+  if (!circle) return db.numbers(readingOwn(own, sql`${located} r.latitude IS NOT NULL ORDER BY r.id`));
   const { center } = circle;
   // No place in the circle has a latitude further away: the shortest way to another latitude is along a meridian.
   const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
-  const candidates = db.all<Coordinates & { id: number }>(sql`
-    SELECT r.id, r.latitude, r.longitude FROM ${from}
-    WHERE r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band} AND ${isListed} ORDER BY r.id`);
-  return candidates.filter((venue) => distanceKm(center, venue) <= circle.distanceKm).map(({ id }) => id);
+  const inBand = sql`r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band}`;
+  return db
+    .all<Coordinates & { id: number }>(readingOwn(own, sql`${located} ${inBand} ORDER BY r.id`))
+    .filter((venue) => distanceKm(center, venue) <= circle.distanceKm)
+    .map(({ id }) => id);
 }

@@ -3,7 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
 import { fold } from '../text/text.ts';
-import type { PageWindow, SearchWord, Visibility } from './filters.ts';
+import type { PageWindow, SearchWord } from './filters.ts';
 
 export type SqlValue = SQLInputValue;
 
@@ -48,67 +48,40 @@ export function toStatement(query: Sql): { text: string; values: SqlValue[] } {
  */
 export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
 
-/** `(part, part)`: the parts between `start` and `end`. */
-function joined(parts: readonly (SqlValue | Sql)[], separator: string, start = '', end = ''): Sql {
-  if (parts.length === 0) return raw(start + end);
-  const texts = [start];
-  for (let index = 1; index < parts.length; index += 1) texts.push(separator);
-  texts.push(end);
-  return { texts, parts };
-}
-
 /** Joins pieces of SQL. */
-export const joinSql = (pieces: readonly Sql[], separator: string): Sql => joined(pieces, separator);
+export function joinSql(pieces: readonly Sql[], separator: string): Sql {
+  if (pieces.length === 0) return raw('');
+  return { texts: ['', ...Array<string>(pieces.length - 1).fill(separator), ''], parts: pieces };
+}
 
 /** True if all conditions are; true without conditions. */
 export const and = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? raw('1') : joinSql(conditions, ' AND ');
 
-/** True if one of the conditions is; in parentheses. */
-export const or = (conditions: readonly Sql[]): Sql => sql`(${joinSql(conditions, ' OR ')})`;
-
-/** Above this length a list is passed as one JSON value. */
-const MAX_PLACEHOLDERS = 16;
-
-/**
- * The right side of `IN`. Short lists become placeholders, padded with the last value to a power of two: few
- * different statements have to be prepared. An empty list matches nothing.
- */
-export function inList(values: readonly (number | string)[]): Sql {
-  const last = values.at(-1);
-  if (last === undefined) return raw('(NULL)');
-  if (values.length > MAX_PLACEHOLDERS) return inJson(values);
-  const size = 2 ** Math.ceil(Math.log2(values.length));
-  const padded = [...values, ...Array<number | string>(size - values.length).fill(last)];
-  return joined(padded, ', ', '(', ')');
-}
-
 /** The right side of `IN` for lists of any length. */
 export const inJson = (values: readonly (number | string)[]): Sql =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-/** A status whose posts an actor may see: all of them, or only those of this author. */
-export interface StatusScope {
-  status: string;
-  author?: number;
-}
+/**
+ * The records that a statement reads: the public ones, or also those of one caller, in an attached database.
+ * `own1`: the name of that database.
+ */
+export type OwnSchema = string | undefined;
 
-/** The statuses of a visibility, each once. The user id 0 is anonymous and owns no posts. */
-export function statusScopes({ anyAuthor, ownOnly, userId }: Visibility): StatusScope[] {
-  const ofAll = [...new Set(anyAuthor)];
-  const ofOwn = userId > 0 ? [...new Set(ownOnly)].filter((status) => !ofAll.includes(status)) : [];
-  return [...ofAll.map((status) => ({ status })), ...ofOwn.map((status) => ({ status, author: userId }))];
-}
+const OWN_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custom_value', 'post', 'image'];
 
-/** True for rows of `alias` (a table with the columns `status` and `author`) that the visibility covers. */
-export function isVisible(visibility: Visibility, alias: string): Sql {
-  const row = raw(alias);
-  const scopes = statusScopes(visibility);
-  const ofAll = inList(scopes.filter(({ author }) => author === undefined).map(({ status }) => status));
-  const ofOwn = scopes.filter(({ author }) => author !== undefined).map(({ status }) => status);
-  if (ofOwn.length === 0) return sql`${row}.status IN ${ofAll}`;
-  const own = sql`${row}.status IN ${inList(ofOwn)} AND ${row}.author = ${visibility.userId}`;
-  return sql`(${row}.status IN ${ofAll} OR ${own})`;
+/**
+ * The statement for one caller: each table is "public, but for the ids that this caller has unpublished, and theirs".
+ * `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
+ */
+export function readingOwn(own: OwnSchema, statement: Sql): Sql {
+  if (own === undefined) return statement;
+  const tables = OWN_TABLES.map((name) => {
+    const hidden = name === 'image' ? `SELECT id FROM ${own}.image` : `SELECT id FROM ${own}.post`;
+    return `${name} AS NOT MATERIALIZED (
+      SELECT * FROM main.${name} WHERE id NOT IN (${hidden}) UNION ALL SELECT * FROM ${own}.${name})`;
+  });
+  return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }
 
 /**

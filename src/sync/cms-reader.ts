@@ -9,30 +9,29 @@ import {
   type Detail,
   type ListRequest,
   MEDIA,
-  type View,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import { type ImageRecord, type Kind, WITHHELD } from '../model/records.ts';
+import type { ImageRecord, Kind } from '../model/records.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
+import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
 import { readState } from './saved-state.ts';
 
-/**
- * Some databases count a list a moment after they read it. A record that is created in between is in the total and
- * not on the page: another attempt has both.
- */
-const MAX_ATTEMPTS = 3;
-
 /** Records that one warning names, records that all warnings are about, and characters of an id. */
 const [MAX_NAMED, MAX_OMITTED, MAX_ID_LENGTH] = [10, 1000, 100];
 
-/** With the service account's credentials, or anonymously if there is none. */
-export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): CallOptions => ({
-  credentials: serviceCredentials,
+/** How the sync calls the CMS: as a visitor, past the caches in front of it. */
+export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOptions => ({
+  credentials: visitor,
   signal,
+  uncached: memory.reads.uncached,
+});
+
+const imageOptions = (context: SyncContext): CallOptions => ({
+  ...visitorOptions(context),
+  credentials: context.imageReader,
 });
 
 /** `clockMs` when the request with this read mark was sent. */
@@ -57,12 +56,12 @@ async function list(
   request: ListRequest,
   options: CallOptions,
 ): Promise<MarkedPage> {
-  const { cms, memory, clockMs, signal } = context;
+  const { cms, memory, clockMs } = context;
   const readMark = nextReadMark(memory);
   const sentMs = clockMs();
   memory.reads.sentMs.set(readMark, sentMs);
   memory.tally.requests += 1;
-  const page = await cms.list(spec, request, { signal, ...options });
+  const page = await cms.list(spec, request, options);
   memory.reads.cmsTimeMs = page.cmsTimeMs;
   memory.reads.cmsSentMs = sentMs;
   return { ...page, readMark };
@@ -101,31 +100,20 @@ async function listInParts(
 }
 
 /**
- * One page of a list. A record that is too large alone comes as its stamp. Throws `CmsRejected` if the service
- * account gets fewer records than the total promises, `CmsUnavailable` if records lack what the request asked
+ * One page of a list. A record that is too large alone comes as its stamp. The page may show fewer records than its total
+ * counts: WordPress counts posts that a plugin hides. Throws `CmsUnavailable` if records lack what the request asked
  * for, and what the CMS throws.
- * @param callOptions absent: the sync reads the list, and the service account must get all of it
  */
 export async function readPage(
   context: SyncContext,
   { spec, scope }: CollectionPart,
   request: PageRequest,
-  callOptions?: CallOptions,
 ): Promise<MarkedPage> {
-  const wholeRequest = { ...scope, ...request };
-  const mayHaveHoles =
-    !callOptions && context.serviceCredentials !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
-  for (let attempt = 1; ; attempt += 1) {
-    const page = await listInParts(context, spec, wholeRequest, callOptions ?? serviceOptions(context));
-    const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
-    if (page.records.length + (page.omittedIds?.length ?? 0) >= expected) {
-      warnOfOmitted(context, spec, page.omittedIds ?? []);
-      const wholeRecords = page.records.filter((record) => !isTooLarge(record));
-      await checkComplete(context, spec, request.detail, wholeRecords);
-      return page;
-    }
-    if (attempt === MAX_ATTEMPTS) throw await holesError(context, spec, page, expected);
-  }
+  const page = await listInParts(context, spec, { ...scope, ...request }, visitorOptions(context));
+  warnOfOmitted(context, spec, page.omittedIds ?? []);
+  const wholeRecords = page.records.filter((record) => !isTooLarge(record));
+  await checkComplete(context, spec, request.detail, wholeRecords);
+  return page;
 }
 
 /** Warns once of each record that the adapter leaves out, up to `MAX_OMITTED`. */
@@ -143,111 +131,72 @@ function warnOfOmitted({ memory, observe }: SyncContext, { collection }: Collect
 }
 
 /** One record with the fields that the mapping names. Throws what the CMS throws. */
-export function readRecord(
-  context: SyncContext,
-  spec: CollectionSpec,
-  id: number,
-  view: View,
-  options: CallOptions,
-): Promise<CmsRecord> {
+export function readRecord(context: SyncContext, { spec, scope }: CollectionPart, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
-  return context.cms.read(spec, id, { view, detail: 'mapped' }, options);
+  return context.cms.read(spec, id, { view: scope.view, detail: 'mapped' }, visitorOptions(context));
 }
 
-/** 401 and 403; a plugin may also deny to anonymous readers that the collection exists. */
-export const isRefusal = (error: unknown): error is CmsRejected =>
+/** 401 and 403; a plugin may also deny to anonymous readers that a record exists. */
+const isRefusal = (error: unknown): error is CmsRejected =>
   error instanceof CmsRejected && [401, 403, 404].includes(error.status);
 
 /** As {@link readRecord}; undefined if the CMS refuses this record. */
-export const readUnlessRefused = (...read: Parameters<typeof readRecord>): Promise<CmsRecord | undefined> =>
+const readUnlessRefused = (...read: Parameters<typeof readRecord>): Promise<CmsRecord | undefined> =>
   readRecord(...read).catch((error: unknown) => {
     if (!isRefusal(error)) throw error;
     return undefined;
   });
 
 /**
- * All records with these ids, which may repeat, and the read mark of the first request. What an anonymous list counts and
+ * All records with these ids, which may repeat, and the read mark of the first request. What the list counts and
  * leaves out is read by id: an empty page with a total is no answer. Throws as {@link readPage}.
  */
 export async function readByIds(
   context: SyncContext,
   part: CollectionPart,
   ids: readonly number[],
-  callOptions?: CallOptions,
 ): Promise<{ records: CmsRecord[]; readMark: number }> {
   const { pageSize } = context;
   const records: CmsRecord[] = [];
   let readMark = 0;
   for (let page = 1; ; page += 1) {
     const request: PageRequest = { ids, limit: pageSize, page, detail: 'mapped' };
-    const response = await readPage(context, part, request, callOptions);
+    const response = await readPage(context, part, request);
     readMark ||= response.readMark;
     records.push(...response.records);
     if (page * pageSize < response.total && response.records.length > 0) continue;
-    const isAnonymous = (callOptions ?? serviceOptions(context)).credentials === undefined;
-    if (isAnonymous && records.length < response.total) records.push(...(await readHoles(context, part, ids, records)));
+    if (records.length < response.total) records.push(...(await readHoles(context, part, ids, records)));
     return { records, readMark };
   }
 }
 
-/** Without those of which the replica knows that the site hides them from visitors. */
 async function readHoles(
   context: SyncContext,
-  { spec, scope }: CollectionPart,
+  part: CollectionPart,
   ids: readonly number[],
   records: readonly CmsRecord[],
 ): Promise<CmsRecord[]> {
   const listed = new Set(records.map(idOf));
-  const holes = [...new Set(ids)].filter((id) => !listed.has(id) && !isWithheld(context, spec, id));
+  const holes = [...new Set(ids)].filter((id) => !listed.has(id));
   const found: CmsRecord[] = [];
   for (const id of holes) {
-    const record = await readUnlessRefused(context, spec, id, scope.view, { signal: context.signal });
+    const record = await readUnlessRefused(context, part, id);
     // Lists do not count a record with a status of a plugin.
     if (record && record[CMS_STATUS] === undefined) found.push(record);
   }
   return found;
 }
 
-export const isWithheld = ({ replica }: SyncContext, { kind }: CollectionSpec, id: number): boolean => {
-  const record = kind && replica.get(kind, id);
-  return record !== undefined && 'status' in record && record.status === WITHHELD;
-};
-
 /** One page of the CMS's media. Throws `CmsUnavailable` if an item lacks a field, and what the CMS throws. */
 export async function readMediaPage(context: SyncContext, request: PageRequest): Promise<MarkedPage> {
-  const page = await list(context, MEDIA, { ...PUBLIC_SCOPE, ...request }, serviceOptions(context));
+  const page = await list(context, MEDIA, { ...PUBLIC_SCOPE, ...request }, imageOptions(context));
   await checkComplete(context, MEDIA, request.detail, page.records);
   return page;
 }
 
 export function readImages(context: SyncContext, ids: readonly number[]): Promise<ImageRecord[]> {
   context.memory.tally.requests += 1;
-  return context.cms.images(ids, serviceOptions(context));
-}
-
-/** Number of records on this page of a list without holes. */
-function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageRequest, total: number): number {
-  return Math.max(0, Math.min(limit, total - offset));
-}
-
-/**
- * A list that shows fewer records than its total counts. WordPress leaves out what an author may not edit. For an
- * administrator a plugin does that, or it counts rows that are no records, as that of a series with ten dates. The sync
- * must not take what the list leaves out for deleted.
- */
-async function holesError(
-  { cms, serviceCredentials: credentials, signal }: SyncContext,
-  spec: CollectionSpec,
-  { records, total }: MarkedPage,
-  expected: number,
-): Promise<CmsRejected | CmsUnavailable> {
-  const { permissions: granted } = await cms.account({ credentials, signal });
-  const { permissions: needed } = await cms.collectionInfo(spec, { credentials, signal });
-  const shown = `a page shows ${records.length} records where ${expected} should be`;
-  const counts = `the total of "${spec.collection}", ${total}, counts more than the site shows: ${shown}`;
-  if (needed && granted.has(needed.editOthers))
-    return new CmsUnavailable('incomplete', `${counts}. A plugin or a cache of the site changes its lists.`);
-  return new CmsRejected('forbidden', `${counts}. The account needs the permission to edit all of them.`);
+  return context.cms.images(ids, imageOptions(context));
 }
 
 /** Fails a poll, or the request of a caller. */
@@ -318,7 +267,7 @@ export function assertComplete(context: SyncContext, kind: Kind, record: CmsReco
 function knownFields(context: SyncContext, kind: Kind): KnownFields {
   const memory = context.memory.kinds[kind];
   if (!memory.knownFields) {
-    const key = STATE_KEYS.fields(scopeOf(context), kind);
+    const key = STATE_KEYS.fields(kind);
     const { always, varies } = readState<{ always?: string[]; varies?: string[] }>(context, 'fields', key, {});
     memory.knownFields = { always: new Set(always), varies: new Set(varies) };
   }
@@ -327,7 +276,7 @@ function knownFields(context: SyncContext, kind: Kind): KnownFields {
 
 async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> {
   const { always, varies } = knownFields(context, kind);
-  const key = STATE_KEYS.fields(scopeOf(context), kind);
+  const key = STATE_KEYS.fields(kind);
   const text = JSON.stringify({ always: [...always], varies: [...varies] });
   if (text !== context.replica.state(key)) await context.commit(() => ({ state: { [key]: text } }));
 }
@@ -336,11 +285,11 @@ async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> 
  * True if the CMS's own description of the collection lacks the field. A field that the mapping requires
  * counts as described, and so does one that a parameter asks for: descriptions are requested without it.
  */
-async function isRemovedField({ cms, serviceCredentials, signal }: SyncContext, spec: CollectionSpec, path: string) {
+async function isRemovedField(context: SyncContext, spec: CollectionSpec, path: string) {
   if (spec.requiredPaths.some((required) => required === path || required.startsWith(`${path}.`))) return false;
   if (Object.hasOwn(spec.recordParams ?? {}, path)) return false;
-  const { fields } = await cms.collectionInfo(spec, { credentials: serviceCredentials, signal });
-  return fields !== undefined && !cms.recordForm.isDescribed(fields, path);
+  const { fields } = await context.cms.collectionInfo(spec, visitorOptions(context));
+  return fields !== undefined && !context.cms.recordForm.isDescribed(fields, path);
 }
 
 /** Key of a record of which only the stamp could be read. */
@@ -348,7 +297,7 @@ const TOO_LARGE = 'calendar_gateway_too_large';
 
 export const isTooLarge = (record: CmsRecord): boolean => record[TOO_LARGE] === true;
 
-export const asTooLarge = (stamp: CmsRecord): CmsRecord => ({ ...stamp, [TOO_LARGE]: true });
+const asTooLarge = (stamp: CmsRecord): CmsRecord => ({ ...stamp, [TOO_LARGE]: true });
 
 /** True if the response exceeded the limit of bytes (`maxBytes` in src/limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
@@ -392,7 +341,7 @@ export async function unlessAbsent<T>(
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
     memory.tally.requests += 1;
-    if (await cms.hasCollection(spec, serviceOptions(context))) throw error;
+    if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
     if (!memory.absent.has(kind))
       log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);
     memory.absent.add(kind);
@@ -402,6 +351,46 @@ export async function unlessAbsent<T>(
 
 export const isAbsent = ({ memory }: SyncContext, { kind }: Pick<Collection, 'kind'>): boolean =>
   memory.absent.has(kind);
+
+/** Whether the CMS refuses visitors as such, and not one record. */
+const isClosed = (error: unknown): error is CmsRejected =>
+  error instanceof CmsRejected && [401, 403].includes(error.status);
+
+/**
+ * Runs a step that reads something as a visitor. If the site refuses all visitors of it, for members only or during
+ * maintenance, the replica keeps what it has: then this resolves with undefined. An account that the site refuses is
+ * another matter, which fails the poll. Throws what the CMS throws otherwise.
+ */
+export async function unlessRefused<T>(
+  context: SyncContext,
+  name: string,
+  step: () => Promise<T>,
+): Promise<T | undefined> {
+  const { visitor, memory } = context;
+  try {
+    const result = await step();
+    memory.refused.delete(name);
+    return result;
+  } catch (error) {
+    if (visitor !== undefined || !isClosed(error)) throw error;
+    memory.refused.set(name, `${error.status} ${error.code}`);
+    return undefined;
+  }
+}
+
+const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
+
+/** What the site refuses to show to visitors; undefined if nothing. */
+export function refusalReason({ memory: { refused } }: SyncContext): string | undefined {
+  if (refused.size === 0) return undefined;
+  const named = [...refused].map(([name, words]) => `"${name}" (${words})`).join(', ');
+  return `the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`;
+}
+
+/** Fails the initial sync of a site that shows no visitor its events. */
+export function refusedEventsError({ name }: Collection, { refused }: SyncContext['memory']): CmsRejected {
+  return new CmsRejected('forbidden', `the site refuses visitors "${name}" (${refused.get(name)}). ${READ_AS}`);
+}
 
 /**
  * Fails the initial sync of a site without the collection of events: it would serve an empty calendar as if

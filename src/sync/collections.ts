@@ -6,11 +6,11 @@ import type { EmbeddedReader } from '../mapping/embedded.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
-import { type CalendarRecord, type Kind, type Site, UNPUBLISHED_STATUSES, WITHHELD } from '../model/records.ts';
+import type { CalendarRecord, Kind, Site } from '../model/records.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 
 /** The part of a collection that a request is about. */
-export type Scope = Pick<ListRequest, 'view' | 'statuses' | 'author'>;
+export type Scope = Pick<ListRequest, 'view'>;
 
 /** What everybody gets. */
 export const PUBLIC_SCOPE: Scope = { view: 'public' };
@@ -26,10 +26,6 @@ export interface Collection {
   spec: CollectionSpec;
   /** The part of the collection that the sync reads. */
   scope: Scope;
-  /** Statuses that the sync reads. */
-  statuses: readonly string[];
-  /** Statuses that only staff may see. */
-  staffStatuses: readonly string[];
   /** Readers of venues and organizers that are text inside an event. */
   embedded: readonly EmbeddedReader[];
   /** Reads the occurrences of a series; undefined if the mapping has none. */
@@ -43,24 +39,18 @@ export type CollectionPart = Pick<Collection, 'spec' | 'scope'>;
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
-/**
- * The collections of a mapping. With a service account the sync reads records of every status, without one
- * published records only.
- */
-export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials): Collection[] {
+/** The collections of a mapping, of which `visitor` reads what is published. */
+export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collection[] {
   return KIND_ORDER.flatMap((kind) => {
     const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!kindMapping) return [];
     const isStoredAsPosts = kindMapping.storedAs === 'posts';
-    const staffStatuses = isStoredAsPosts ? [...UNPUBLISHED_STATUSES, WITHHELD] : [];
     return {
       kind,
       name: kindMapping.collection,
       isStoredAsPosts,
       spec: kindMapping,
-      scope: serviceCredentials === undefined ? PUBLIC_SCOPE : { view: 'editor', statuses: 'all' },
-      statuses: serviceCredentials === undefined ? ['publish'] : ['publish', ...staffStatuses],
-      staffStatuses,
+      scope: visitor === undefined ? PUBLIC_SCOPE : { view: 'reader' },
       embedded: Object.values(kindMapping.embedded),
       occurrences: kindMapping.occurrences,
       read: kindMapping.read,
@@ -75,18 +65,17 @@ export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials)
 export const recordsPerPage = ({ occurrences }: Collection, pageSize: number): number =>
   occurrences ? Math.max(2, Math.ceil(pageSize / 5)) : pageSize;
 
+/** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */
+export const isPublished = ({ status }: CmsRecord): boolean => status === undefined || status === 'publish';
+
 /** The id of a CMS record; 0 if it has none. */
 export function idOf(record: CmsRecord): number {
   const id = Number(record.id);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
 }
 
-/** Id, modification time and status of a CMS record; terms have an id only. */
+/** Id and modification time of a CMS record; terms have an id only. */
 export function stampOf(record: CmsRecord): RecordStamp {
-  const { modifiedUtc, status } = record;
-  return {
-    id: idOf(record),
-    modifiedUtc: typeof modifiedUtc === 'string' ? modifiedUtc : '',
-    status: typeof status === 'string' ? status : '',
-  };
+  const { modifiedUtc } = record;
+  return { id: idOf(record), modifiedUtc: typeof modifiedUtc === 'string' ? modifiedUtc : '' };
 }

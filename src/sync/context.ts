@@ -6,7 +6,7 @@ import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { Commit } from '../store/change-set.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
@@ -16,10 +16,14 @@ import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
   readonly replica: Replica;
-  readonly commit: Commit;
+  /** Applies what `build` makes of the replica's present contents. Resolves with the number of changed records. */
+  readonly commit: (build: () => ChangeSet) => Promise<number>;
   readonly cms: Cms;
   readonly mapping: Mapping;
-  readonly serviceCredentials: Credentials;
+  /** As whom the sync reads: undefined for an anonymous visitor, or an account that stands for every visitor. */
+  readonly visitor: Credentials;
+  /** An account may read images that WordPress hides because they were uploaded to a draft. */
+  readonly imageReader: Credentials;
   readonly collections: readonly Collection[];
   readonly pageSize: number;
   readonly resyncIntervalMs: number;
@@ -42,12 +46,6 @@ export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
   collections.find((collection) => collection.kind === kind);
 
-/**
- * `public`: the sync reads published records only. `all`: everything that the service account may read.
- */
-export const scopeOf = ({ serviceCredentials }: SyncContext): 'public' | 'all' =>
-  serviceCredentials === undefined ? 'public' : 'all';
-
 /** Keys of the replica's state table. */
 export const STATE_KEYS = {
   site: 'sync.site',
@@ -55,17 +53,14 @@ export const STATE_KEYS = {
   watermarks: 'sync.watermarks',
   /** `1` once the initial sync was complete. */
   complete: 'sync.complete',
-  /** `public` or `all`: with whose permissions the records were read. */
-  scope: 'sync.scope',
   initialSync: 'sync.initialSync',
   caughtUp: 'sync.lastCaughtUpMs',
   media: 'sync.media',
   linkTables: 'sync.linkTables',
-  publicView: 'sync.publicView',
   /** When the next full resync is due, and how far the present one is, as JSON. */
   resync: 'sync.resync',
-  /** What every record of a kind has had until now, under one scope. */
-  fields: (scope: string, kind: Kind) => `sync.fields.${scope}.${kind}`,
+  /** What every record of a kind has had until now. */
+  fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
 /** How far the initial sync of one collection is. Kept in the replica, so that a restart continues it. */
@@ -79,16 +74,6 @@ export interface CollectionProgress {
 }
 
 export type SyncProgress = Partial<Record<Kind, CollectionProgress>>;
-
-/**
- * How the published records of a kind are read. `public`: as an anonymous caller gets them. `account`: as the
- * service account gets them, because the site refuses every anonymous reader of its REST API. `withheld`: the
- * site refuses anonymous readers of this collection only, so the public gets none of its records.
- */
-export type PublicViewMode = 'public' | 'account' | 'withheld';
-
-/** A kind whose public view was never read is absent. */
-export type PublicViewModes = Partial<Record<Kind, PublicViewMode>>;
 
 /** Missing records whose deletion waits until the CMS has confirmed it. */
 export interface SuspendedDeletions {
@@ -160,10 +145,10 @@ export interface KindMemory {
   suspended: SuspendedDeletions | undefined;
   recentDeletions: { atMs: number; count: number }[];
 
+  /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
+  trashed: Set<number>;
   /** Loaded at the first use. */
   knownFields: KnownFields | undefined;
-  /** Since when the CMS refuses anonymous readers of this collection alone. */
-  refusedSinceMs: number | undefined;
 }
 
 export interface MediaMemory {
@@ -187,11 +172,6 @@ export interface MediaMemory {
 
 /** A full resync lists every record again, a few pages at each poll. */
 export interface ResyncProgress {
-  /**
-   * It started because something changed that every record depends on, such as the site's time zone. It reads the public
-   * view of every record with a plugin's status; other full resyncs read only some of them.
-   */
-  readsEverything: boolean;
   remaining: Collection[];
   /** Within the first of the remaining collections. */
   cursor: Cursor | undefined;
@@ -205,8 +185,7 @@ export interface ResyncProgress {
 /** As the replica keeps it. */
 interface SavedResync {
   dueMs?: number;
-  started?: number;
-  progress?: { readsEverything?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
+  progress?: { remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
 
 export interface SyncMemory {
@@ -223,8 +202,6 @@ export interface SyncMemory {
   resync: {
     /** Undefined: there was no initial sync yet. 0: due now, because something changed that every record depends on. */
     dueMs: number | undefined;
-    /** How many full resyncs have started. */
-    started: number;
     progress: ResyncProgress | undefined;
     savedMs: number;
     /** When the last one began, by the CMS's clock in seconds, if it has ended since the last poll. */
@@ -239,12 +216,8 @@ export interface SyncMemory {
     /** Refreshes run one after another: an older response must not replace a newer table. */
     refreshed: Promise<unknown>;
   };
-  publicView: {
-    modes: PublicViewModes;
-    isRead: boolean;
-    /** Since when the CMS refuses anonymous readers of everything. */
-    refusedSinceMs: number | undefined;
-  };
+  /** Collections that the site refuses to show to visitors at present, and its words. */
+  refused: Map<string, string>;
   reads: {
     lastMark: number;
     /** Read mark -> `clockMs` when the request was sent. */
@@ -255,6 +228,8 @@ export interface SyncMemory {
     cmsSentMs: number;
     /** Steps in progress whose responses a later read mark may outdate. Without any, the read marks are dropped. */
     retained: number;
+    /** Sent with each request, so that no cache in front of the CMS answers it; another one in each poll. */
+    uncached: string;
   };
   tally: { requests: number; changed: number; removed: number };
   recordCounts: { version: number; kinds: Partial<Record<Kind, number>> };
@@ -273,9 +248,6 @@ export const loadCaughtUpMs = (saved: Saved): number | undefined =>
   readState(saved, 'caughtUp', STATE_KEYS.caughtUp, undefined);
 
 const loadSite = (saved: Saved): Site => readState(saved, 'site', STATE_KEYS.site, UNKNOWN_SITE);
-
-const loadPublicViewModes = (saved: Saved): PublicViewModes =>
-  readState(saved, 'publicView', STATE_KEYS.publicView, {});
 
 type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
 
@@ -296,27 +268,27 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 
 /** A replica without a saved time is due. */
 function loadResync(saved: Saved, collections: readonly Collection[]): SyncMemory['resync'] {
-  const { dueMs, started = 0, progress } = readState<SavedResync>(saved, 'resync', STATE_KEYS.resync, {});
+  const { dueMs, progress } = readState<SavedResync>(saved, 'resync', STATE_KEYS.resync, {});
   const resync = {
-    ...{ dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY },
+    ...{ dueMs, progress: undefined, savedMs: Number.NEGATIVE_INFINITY },
     ...{ endedS: undefined, retry: undefined },
   };
   if (!progress) return resync;
-  const { readsEverything = false, cursor, lastImageId } = progress;
+  const { cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
   const seen = cursor ? undefined : new Set<number>();
-  return { ...resync, progress: { readsEverything, remaining, cursor, seen, lastImageId, beganS: undefined } };
+  return { ...resync, progress: { remaining, cursor, seen, lastImageId, beganS: undefined } };
 }
 
 /** Another process continues the full resync from there. */
-export function resyncState({ resync: { dueMs, started, progress } }: SyncMemory): Record<string, string> {
+export function resyncState({ resync: { dueMs, progress } }: SyncMemory): Record<string, string> {
   const saved = progress && {
     ...progress,
     remaining: progress.remaining.map(({ kind }) => kind),
     seen: undefined,
     beganS: undefined,
   };
-  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, started, progress: saved }) };
+  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, progress: saved }) };
 }
 
 const newKindMemory = (watermarkUtc = ''): KindMemory => ({
@@ -335,8 +307,8 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   nextTermPage: 1,
   suspended: undefined,
   recentDeletions: [],
+  trashed: new Set(),
   knownFields: undefined,
-  refusedSinceMs: undefined,
 });
 
 /**
@@ -366,8 +338,8 @@ export function loadMemory(saved: Saved, nowMs: number, collections: readonly Co
     initialSync: loadInitialSync(saved),
     resync: loadResync(saved, collections),
     links: { tables: loadLinkTables(saved), builtFrom: new Map(), refreshed: Promise.resolve() },
-    publicView: { modes: loadPublicViewModes(saved), isRead: false, refusedSinceMs: undefined },
-    reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, cmsSentMs: 0, retained: 0 },
+    refused: new Map(),
+    reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, cmsSentMs: 0, retained: 0, uncached: '' },
     tally: { requests: 0, changed: 0, removed: 0 },
     recordCounts: { version: -1, kinds: {} },
   };

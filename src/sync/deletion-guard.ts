@@ -1,11 +1,11 @@
 // Owns which missing records may be deleted from the replica: a mass deletion waits until the CMS has
 // confirmed it.
 
-import { CMS_STATUS, type CmsRecord } from '../cms/port.ts';
+import { CMS_STATUS } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
-import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
-import type { Collection, CollectionPart } from './collections.ts';
+import { isTooLargeError, readRecord } from './cms-reader.ts';
+import { type Collection, type CollectionPart, isPublished } from './collections.ts';
 import {
   collectionOf,
   decided,
@@ -148,31 +148,19 @@ export function suspensionReason(context: SyncContext): string | undefined {
   return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
 }
 
-/** `statuses`: what the sync's lists ask for; absent if they ask for all. */
-type GuardedPart = CollectionPart & { statuses?: readonly string[] };
-
 /**
- * True if the CMS itself says that this account has no such record, or that its status is none that the sync's
- * lists ask for, such as `archive` of a plugin. A list that leaves the record out does not prove that.
+ * True if the CMS itself says that visitors get no such record, or if lists leave it out because of its status, such as
+ * `expired` of a plugin. A list that leaves the record out does not prove that.
  */
-async function isMissing(context: SyncContext, part: GuardedPart, id: number): Promise<boolean> {
+async function isMissing(context: SyncContext, part: CollectionPart, id: number): Promise<boolean> {
   try {
-    const record = await readRecord(context, part.spec, id, part.scope.view, serviceOptions(context));
-    return !hasListedStatus(context, part, record);
+    const record = await readRecord(context, part, id);
+    return !isPublished(record) || record[CMS_STATUS] !== undefined;
   } catch (error) {
     if (isTooLargeError(error)) return false;
     if (!(error instanceof CmsRejected)) throw error;
-    const isNotVisible = context.serviceCredentials === undefined && error.kind === 'not-visible';
-    return isNotVisible || error.kind === 'not-found';
+    return error.kind === 'not-visible' || error.kind === 'not-found';
   }
-}
-
-function hasListedStatus({ serviceCredentials }: SyncContext, part: GuardedPart, record: CmsRecord): boolean {
-  const { statuses, spec } = part;
-  if (spec.storedAs !== 'posts') return true;
-  // Lists show a record with a status of a plugin to the service account only.
-  if (serviceCredentials === undefined && record[CMS_STATUS] !== undefined) return false;
-  return statuses === undefined || typeof record.status !== 'string' || statuses.includes(record.status);
 }
 
 /** Up to `size` of the ids, evenly spread. */
@@ -184,7 +172,7 @@ function sampleOf(ids: readonly number[], size: number): number[] {
 }
 
 /** Reads the records one by one. Resolves with those that exist. */
-async function findExisting(context: SyncContext, part: GuardedPart, ids: Iterable<number>): Promise<Set<number>> {
+async function findExisting(context: SyncContext, part: CollectionPart, ids: Iterable<number>): Promise<Set<number>> {
   const existing = new Set<number>();
   for (const id of ids) if (!(await isMissing(context, part, id))) existing.add(id);
   return existing;

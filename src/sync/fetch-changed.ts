@@ -14,16 +14,18 @@ export interface ChangedRecord {
   /** The collection's name in the CMS. */
   collection: string;
   id: number;
+  /** It was seen in the trash, where no visitor can see it. */
+  isTrashed?: boolean | undefined;
 }
 
 /** Records by their kinds, under the names of their collections. A kind that the mapping lacks is left out. */
 export const changedRecords = (
   { kinds }: Mapping,
-  records: readonly { kind: KindOrImage; id: number }[],
+  records: readonly { kind: KindOrImage; id: number; isTrashed?: boolean }[],
 ): ChangedRecord[] =>
-  records.flatMap(({ kind, id }) => {
+  records.flatMap(({ kind, id, isTrashed }) => {
     const collection = kind === 'image' ? MEDIA.collection : kinds[kind]?.collection;
-    return collection === undefined ? [] : { collection, id };
+    return collection === undefined ? [] : { collection, id, ...(isTrashed && { isTrashed }) };
   });
 
 /**
@@ -40,6 +42,8 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     // Responses to the requests in progress are outdated, as after a write of the gateway.
     for (const id of ids) markWritten(memory, kind, id, clockMs());
     markDirty(memory, kind, ids);
+    for (const change of changes)
+      if (change.collection === name && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
   }
   const images = [...replica.getImages([...idsOf(MEDIA.collection)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
@@ -74,7 +78,10 @@ export function inBatches(
       next = { records, done };
       running = done;
     }
-    for (const change of changes) next.records.set(`${change.collection} ${change.id}`, change);
+    for (const change of changes) {
+      const key = `${change.collection} ${change.id}`;
+      if (!next.records.get(key)?.isTrashed) next.records.set(key, change);
+    }
     return next.done;
   };
 }

@@ -1,14 +1,13 @@
 // Owns the full resync: lists every record again, a few pages at each poll, and so corrects what neither a
 // date nor a total shows.
 
-import { isAbsent, readPage } from './cms-reader.ts';
+import { isAbsent, readPage, unlessRefused } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
 import { decided, type ResyncProgress, resyncState, type SyncContext, type SyncMemory } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { forgetMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
 import { refreshSite } from './poll.ts';
-import { recheckPublicViews } from './read-public-view.ts';
 import { deleteUnlisted } from './reconcile.ts';
 
 /** Pages of each collection in one poll: a full resync of a hundred thousand records must not keep the CMS busy. */
@@ -35,14 +34,18 @@ async function readNextPages(context: SyncContext): Promise<void> {
   const { progress } = memory.resync;
   if (!progress) return;
   for (let [collection] = progress.remaining; collection; [collection] = progress.remaining) {
-    // The poll has just seen which collections are absent.
-    const isFinished = isAbsent(context, collection) || (await resyncPages(context, collection, progress));
+    const { name } = collection;
+    // The poll has just seen which collections are absent, or refused to visitors.
+    const isSkipped = isAbsent(context, collection) || memory.refused.has(name);
+    const isFinished =
+      isSkipped || (await unlessRefused(context, name, () => resyncPages(context, collection, progress))) !== false;
     if (!isFinished || memory.resync.progress !== progress) return;
     progress.remaining.shift();
     progress.cursor = undefined;
     progress.seen = new Set();
   }
-  const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_COLLECTION);
+  const { lastImageId: last } = progress;
+  const lastImageId = await unlessRefused(context, 'media', () => resyncImages(context, last, PAGES_PER_COLLECTION));
   if (memory.resync.progress !== progress) return;
   if (lastImageId !== undefined) progress.lastImageId = lastImageId;
   else endResync(memory, progress);
@@ -57,9 +60,9 @@ function endResync({ resync }: SyncMemory, { beganS }: ResyncProgress): void {
  * Tells the change journal of a full resync that ended before this poll, which has read what the resync found out of
  * date. A deletion that is suspended is not in the journal yet.
  */
-export function noteResync({ memory: { resync, kinds }, replica }: SyncContext): void {
+export function noteResync({ memory: { resync, kinds, refused }, replica }: SyncContext): void {
   const isSuspended = Object.values(kinds).some(({ suspended }) => suspended !== undefined);
-  if (resync.endedS === undefined || isSuspended) return;
+  if (resync.endedS === undefined || isSuspended || refused.size > 0) return;
   replica.journal.scanned(resync.endedS);
   resync.endedS = undefined;
 }
@@ -69,17 +72,13 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   const remainingMs = (memory.resync.dueMs ?? 0) - nowMs();
   // More than a whole interval: the clock was set back.
   if (remainingMs > 0 && remainingMs <= resyncIntervalMs) return undefined;
-  await refreshSite(context);
-  await recheckPublicViews(context);
-  // What was just read may have restarted it.
-  const readsEverything = !memory.resync.dueMs;
+  await unlessRefused(context, 'site', () => refreshSite(context));
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
-  memory.resync.started += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   forgetMissingImages(context);
   memory.links.builtFrom.clear();
   const beganS = Math.floor(memory.reads.cmsTimeMs / 1000);
-  return { readsEverything, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0, beganS };
+  return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0, beganS };
 }
 
 /** Resolves with true at the end of the collection. */

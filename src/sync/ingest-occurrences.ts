@@ -49,13 +49,24 @@ export async function ingestOccurrences(
 }
 
 /** Deletes the occurrences of an event that is missing, before the event itself, in small batches. */
-export async function deleteOccurrences(context: SyncContext, eventId: number, readMark: number): Promise<void> {
-  await deleteIds(context, eventId, readMark, context.replica.occurrenceIds(eventId));
+export async function deleteOccurrences(
+  context: SyncContext,
+  eventId: number,
+  readMark: number,
+  isTrashed: boolean,
+): Promise<void> {
+  await deleteIds(context, eventId, readMark, context.replica.occurrenceIds(eventId), isTrashed);
 }
 
-const deleteIds = (context: SyncContext, eventId: number, readMark: number, ids: readonly number[]): Promise<void> =>
+const deleteIds = (
+  context: SyncContext,
+  eventId: number,
+  readMark: number,
+  ids: readonly number[],
+  isTrashed = false,
+): Promise<void> =>
   commitBatches(context, eventId, readMark, ids, DELETE_BATCH_SIZE, (batch) => ({
-    deletes: [{ kind: 'event', ids: batch }],
+    deletes: [{ kind: 'event', ids: batch, trashed: new Set(isTrashed ? batch : []) }],
   }));
 
 async function commitBatches<T>(

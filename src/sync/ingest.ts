@@ -7,7 +7,7 @@ import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
-import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
+import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
 import { decided, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
@@ -18,7 +18,6 @@ import {
   ingestOccurrences,
   nextBatch,
 } from './ingest-occurrences.ts';
-import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
 
 /**
@@ -26,11 +25,9 @@ import { stampsById } from './replica-records.ts';
  * the first is at least this old.
  */
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
-/** Statuses of records whose modification time WordPress may compute. */
-const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
 
 /**
- * Writes records into the replica that were requested at `readMark`, as the public sees them. A failure leaves
+ * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
  * the batches before it in the replica. Throws what the CMS throws.
  * @param byId the records were requested by their ids. Only then may one replace a record of the replica whose
  * modification time is later (`isStaleConfirmed`).
@@ -42,22 +39,12 @@ export async function ingestRecords(
   readMark: number,
   { byId = false }: { byId?: boolean } = {},
 ): Promise<void> {
-  const publicRecords = await readPublicViews(context, collection, records, { byId });
-  await ingestPublicRecords(context, collection, publicRecords, readMark, { byId });
-}
-
-/** As {@link ingestRecords}, for distinct records that `readPublicViews` returned. */
-export async function ingestPublicRecords(
-  context: SyncContext,
-  collection: Collection,
-  publicRecords: readonly CmsRecord[],
-  readMark: number,
-  { byId = false }: { byId?: boolean } = {},
-): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
-  await leaveOutTooLarge(context, collection, publicRecords.filter(isTooLarge), readMark);
-  const readable = publicRecords.filter((record) => !isTooLarge(record));
+  const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
+  distinct.delete(0);
+  await leaveOutTooLarge(context, collection, [...distinct.values()].filter(isTooLarge), readMark);
+  const readable = [...distinct.values()].filter((record) => !isTooLarge(record));
   for (let from = 0; from < readable.length; ) {
     const batch = nextBatch(readable.slice(from, from + BATCH_SIZE));
     from += batch.length;
@@ -106,6 +93,7 @@ function acceptRecords(
       continue;
     }
     memory.kinds[collection.kind].tooLarge.delete(id);
+    memory.kinds[collection.kind].trashed.delete(id);
     if (byId) setReadMark(memory, collection.kind, id, readMark);
     if ('image' in record && record.image !== 0) images.push(record.image);
     accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
@@ -134,15 +122,9 @@ function accept(
     unsettled.delete(id);
     return true;
   }
-  const { modified, modifiedUtc, status } = record as PostRecord;
+  const { modifiedUtc } = record as PostRecord;
   if (stored !== undefined && stored.modifiedUtc > modifiedUtc) {
-    const storedRecord = context.replica.get(kind, id) as PostRecord | undefined;
-    // A draft that was never changed has no modification time in UTC: WordPress computes it from the wall time in the
-    // site's present zone, so that it may become earlier. Any other older response lacks a write that the replica has.
-    const isComputed =
-      DRAFTS.has(status) && modified !== '' && storedRecord?.status === status && storedRecord.modified === modified;
-    if (!isComputed && !(byId && isStaleConfirmed(context, kind, record as PostRecord, stored.modifiedUtc)))
-      return false;
+    if (!byId || !isStaleConfirmed(context, kind, record as PostRecord, stored.modifiedUtc)) return false;
   }
   staleResponses.delete(id);
   const mayChangeAgain = (stored?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
@@ -242,7 +224,7 @@ export async function fetchRecords(
     const slice = ids.slice(from, from + size);
     const { records, readMark } = await readByIds(context, collection, slice);
     await ingestRecords(context, collection, records, readMark, { byId: true });
-    const existing = new Set(records.map(idOf));
+    const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(memory, collection.kind, existing);
     missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
   }
@@ -281,10 +263,7 @@ async function leaveOutTooLarge(
   }
 }
 
-/**
- * Re-reads the dirty records, and those that may have changed a second time within the same second. Throws
- * what the CMS throws.
- */
+/** Re-reads the dirty records. Throws what the CMS throws. */
 export async function fetchDirty(
   context: SyncContext,
   collection: Collection,
@@ -294,12 +273,18 @@ export async function fetchDirty(
   const { kind } = collection;
   const dirty = takeDirty(memory, kind);
   try {
-    const ids = [...dirty, ...memory.kinds[kind].unsettled.keys()];
-    await fetchRecords(context, collection, ids, { reason: 'changed, or may change again', reported });
+    await fetchRecords(context, collection, dirty, { reason: 'changed, or may change again', reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
   }
+}
+
+/** The same, and those that may have changed a second time within the same second. */
+export async function fetchDirtyAndUnsettled(context: SyncContext, collection: Collection): Promise<void> {
+  const { kind } = collection;
+  markDirty(context.memory, kind, context.memory.kinds[kind].unsettled.keys());
+  await fetchDirty(context, collection);
 }
 
 /** Deletes records that were missing in the response to the request with `readMark`. */
@@ -311,14 +296,16 @@ async function deleteRecords(
 ): Promise<void> {
   const { kind } = collection;
   const { memory } = context;
+  const { trashed } = memory.kinds[kind];
   for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
     const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
     for (const id of batch) memory.kinds[kind].tooLarge.delete(id);
-    if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark);
+    if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark, trashed.has(id));
     const removed = await commitAndPruneEmbedded(context, collection, () => {
       const deletable = deletableIds(context, collection, batch, readMark);
-      return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };
+      return { changes: { deletes: [{ kind, ids: deletable, trashed }] }, changedIds: deletable };
     });
+    for (const id of batch) trashed.delete(id);
     decided(context, collection.name, 'delete', { ids: batch, removed });
     if (removed > 0) memory.kinds[kind].revision += 1;
     memory.tally.removed += removed;
@@ -337,17 +324,15 @@ function deletableIds(
   readMark: number,
 ): number[] {
   const { replica, memory } = context;
-  const { kind, statuses, isStoredAsPosts } = collection;
+  const { kind, isStoredAsPosts } = collection;
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
   for (const id of certain) memory.kinds[kind].unsettled.delete(id);
   for (const id of certain) memory.kinds[kind].staleResponses.delete(id);
   const stored = stampsById(context, collection, certain);
-  const deletable = certain.filter((id) => {
-    const status = stored.get(id)?.status;
-    return status !== undefined && (!isStoredAsPosts || statuses.includes(status));
-  });
+  // The replica may withhold a post, which then has no stamp.
+  const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));
   if (!isStoredAsPosts && kind !== 'event')
     for (const id of deletable) markDirty(memory, 'event', replica.eventIdsShowing(kind, id));
   return deletable;

@@ -1,25 +1,16 @@
 // Owns the initial sync: reads every collection and then the images, continuing where an earlier process
 // stopped.
 
-import type { CmsRecord } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { noEventsError, readPage, unlessAbsent } from './cms-reader.ts';
-import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
-import {
-  type CollectionProgress,
-  loadInitialSync,
-  resyncState,
-  STATE_KEYS,
-  type SyncContext,
-  scopeOf,
-} from './context.ts';
-import { ingestPublicRecords, ingestRecords } from './ingest.ts';
+import { noEventsError, readPage, refusedEventsError, unlessAbsent, unlessRefused } from './cms-reader.ts';
+import { type Collection, recordsPerPage, stampOf } from './collections.ts';
+import { type CollectionProgress, loadInitialSync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
+import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
-import { type MarkedPage, type PagePosition, type PageRequest, paginate } from './paginate.ts';
+import { type PageRequest, paginate } from './paginate.ts';
 import { poll, refreshSite } from './poll.ts';
-import { readPublicViews, recheckPublicViews } from './read-public-view.ts';
 
 const CONCURRENT_PAGES = 3;
 
@@ -30,23 +21,21 @@ const CONCURRENT_PAGES = 3;
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, commit, observe, nowMs, resyncIntervalMs } = context;
   await refreshSite(context);
-  await recheckPublicViews(context);
-  replica.beginBulkLoad();
-  // A failure may have rolled back the last changes of the bulk load, with the progress.
+  replica.beginInitialSync();
+  // A failure may have rolled back the last changes, with the progress.
   memory.initialSync = loadInitialSync(context);
   await startCollections(context);
   for (const collection of context.collections) await readUnlessAbsent(context, collection);
-  await fetchMissingImages(context, (done, missing) => {
+  const onImages = (done: number, missing: number) => {
     memory.media.progress = { done, total: done + missing };
     observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
-  });
+  };
+  await unlessRefused(context, 'media', () => fetchMissingImages(context, onImages));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.resync.dueMs ??= nowMs() + resyncIntervalMs;
   await poll(context);
-  await replica.endBulkLoad();
-  await commit(() => ({
-    state: { [STATE_KEYS.scope]: scopeOf(context), [STATE_KEYS.complete]: '1', ...resyncState(memory) },
-  }));
+  replica.endInitialSync();
+  await commit(() => ({ state: { [STATE_KEYS.complete]: '1', ...resyncState(memory) } }));
 }
 
 /** Reads how long each collection is before its first page is read, so that the percentage is known. */
@@ -55,8 +44,13 @@ async function startCollections(context: SyncContext): Promise<void> {
   for (const collection of collections) {
     const { kind } = collection;
     const progress =
-      memory.initialSync[kind] ?? (await unlessAbsent(context, collection, () => startCollection(context, collection)));
-    if (!progress && kind === 'event') throw noEventsError(collection);
+      memory.initialSync[kind] ??
+      (await unlessRefused(context, collection.name, () =>
+        unlessAbsent(context, collection, () => startCollection(context, collection)),
+      ));
+    const isRefused = memory.refused.has(collection.name);
+    if (!progress && kind === 'event')
+      throw isRefused ? refusedEventsError(collection, memory) : noEventsError(collection);
     if (!progress) continue;
     memory.initialSync[kind] = progress;
     memory.kinds[kind].watermarkUtc = progress.watermarkUtc;
@@ -96,10 +90,6 @@ async function readUnlessAbsent(context: SyncContext, collection: Collection): P
   delete initialSync[collection.kind];
 }
 
-interface PublicPage extends MarkedPage {
-  publicRecords?: CmsRecord[];
-}
-
 async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
   const { memory, observe } = context;
   const pageSize = recordsPerPage(collection, context.pageSize);
@@ -107,25 +97,14 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  /**
-   * The public views are requested ahead of time, as the pages are, once the first of them has decided how the
-   * CMS shows the collection. Of the records of the service account only the ids are then kept.
-   */
-  async function readPublicPage(position: PagePosition): Promise<PublicPage> {
-    const page = await readPage(context, collection, { order: 'id', detail: 'mapped', ...position });
-    if (memory.publicView.modes[kind] === undefined) return page;
-    const publicRecords = await readPublicViews(context, collection, page.records, { byId: false });
-    return { ...page, records: page.records.map((record) => ({ id: idOf(record) })), publicRecords };
-  }
-  const pages = paginate(readPublicPage, {
+  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
     by: isStoredAsPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: CONCURRENT_PAGES,
     pageSize,
   });
-  for await (const { records, publicRecords, readMark, cursor, total, isLast } of pages) {
-    if (publicRecords) await ingestPublicRecords(context, collection, publicRecords, readMark);
-    else await ingestRecords(context, collection, records, readMark);
+  for await (const { records, readMark, cursor, total, isLast } of pages) {
+    await ingestRecords(context, collection, records, readMark);
     const read = isStoredAsPosts ? cursor.position : (cursor.position - 1) * pageSize;
     Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
     saveProgress(context);

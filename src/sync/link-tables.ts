@@ -3,7 +3,7 @@
 
 import { type CmsRecord, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
-import { isAbsent, readPage, serviceOptions } from './cms-reader.ts';
+import { isAbsent, readPage } from './cms-reader.ts';
 import { PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, linkTablesState, restartResync, resyncState, type SyncContext } from './context.ts';
 import { type MarkedPage, type PagePosition, paginate } from './paginate.ts';
@@ -26,14 +26,14 @@ async function refreshAll(context: SyncContext): Promise<void> {
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
   const { memory, commit } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked || isAbsent(context, linked)) return;
+  if (!linked || isAbsent(context, linked) || memory.refused.has(linked.name)) return;
   const { terms: base } = field;
   const terms =
     base === undefined
       ? []
       : await listAll(context, (position) => {
           const terms = { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE };
-          return readPage(context, terms, { order: 'id', detail: 'slug', ...position }, serviceOptions(context));
+          return readPage(context, terms, { order: 'id', detail: 'slug', ...position });
         });
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.links.builtFrom.get(field) === fingerprint) return;

@@ -1,18 +1,25 @@
 // Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one
 // poll at a time, at intervals and on request.
 
-import { isTermKind } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { absenceReason, isAbsent, readPage, sentAtMs, unlessAbsent } from './cms-reader.ts';
+import {
+  absenceReason,
+  isAbsent,
+  readPage,
+  refusalReason,
+  sentAtMs,
+  unlessAbsent,
+  unlessRefused,
+  visitorOptions,
+} from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { restartResync, resyncState, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
-import { fetchDirty, fetchRecords, ingestRecords, staleReason } from './ingest.ts';
+import { fetchDirty, fetchDirtyAndUnsettled, fetchRecords, ingestRecords, staleReason } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { isWatermarkSettled, type MarkedPage, modifiedSince, updateWatermarkAge } from './paginate.ts';
-import { recheckPublicViews } from './read-public-view.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
 import { findDiffering } from './replica-records.ts';
 
@@ -22,9 +29,6 @@ import { findDiffering } from './replica-records.ts';
  */
 const TERM_PAGES_PER_POLL = 5;
 
-/** A scheduled record is fetched at every poll for this long after its date. Later, the full resync finds its publication. */
-const RECENTLY_DUE_MS = 10 * 60_000;
-
 /**
  * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has records
  * that the CMS's lists leave out, or newer versions than the CMS sends: until that is confirmed, the replica keeps them.
@@ -32,17 +36,20 @@ const RECENTLY_DUE_MS = 10 * 60_000;
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
-  if (!memory.isSiteRead) await refreshSite(context);
-  if (!memory.publicView.isRead) await recheckPublicViews(context);
+  if (!memory.isSiteRead || memory.refused.has('site'))
+    await unlessRefused(context, 'site', () => refreshSite(context));
   for (const collection of collections) {
-    if (collection.kind === 'event') await refreshLinkTables(context);
-    await unlessAbsent(context, collection, () => pollCollection(context, collection));
+    await unlessRefused(context, collection.name, async () => {
+      if (collection.kind === 'event') await refreshLinkTables(context);
+      await unlessAbsent(context, collection, () => pollCollection(context, collection));
+    });
   }
-  const present = collections.filter((collection) => !isAbsent(context, collection));
-  await pollMedia(context);
+  const isReadable = (collection: Collection) => !isAbsent(context, collection) && !memory.refused.has(collection.name);
+  const present = collections.filter(isReadable);
+  await unlessRefused(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
   for (const collection of present) await fetchDirty(context, collection);
-  await fetchMissingImages(context);
+  if (!memory.refused.has('media')) await fetchMissingImages(context);
   const watermarks = Object.fromEntries(
     Object.entries(memory.kinds).map(([kind, { watermarkUtc }]) => [kind, watermarkUtc]),
   );
@@ -53,14 +60,14 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
       await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
   return (
-    [suspensionReason(context), absenceReason(context), staleReason(context)]
+    [refusalReason(context), suspensionReason(context), absenceReason(context), staleReason(context)]
       .filter((reason) => reason !== undefined)
       .join('; ') || undefined
   );
 }
 
 async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
-  await fetchDirty(context, collection);
+  await fetchDirtyAndUnsettled(context, collection);
   const { total, readMark } = collection.isStoredAsPosts
     ? await pollPosts(context, collection)
     : await pollTerms(context, collection);
@@ -69,15 +76,9 @@ async function pollCollection(context: SyncContext, collection: Collection): Pro
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
-export async function refreshSite({
-  cms,
-  serviceCredentials,
-  signal,
-  replica,
-  commit,
-  memory,
-}: SyncContext): Promise<void> {
-  const site = await cms.site({ credentials: serviceCredentials, signal });
+export async function refreshSite(context: SyncContext): Promise<void> {
+  const { cms, replica, commit, memory } = context;
+  const site = await cms.site(visitorOptions(context));
   memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
@@ -89,7 +90,7 @@ export async function refreshSite({
 
 type PollResult = Pick<MarkedPage, 'total' | 'readMark'>;
 
-/** Fetches what was modified since the last poll, and the scheduled records whose date has come. */
+/** Fetches what was modified since the last poll. */
 async function pollPosts(context: SyncContext, collection: Collection): Promise<PollResult> {
   const { pageSize } = context;
   const memory = context.memory.kinds[collection.kind];
@@ -121,7 +122,6 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   memory.watermarkUtc = newestUtc;
   memory.isPolled = true;
   memory.watermarkAge = updateWatermarkAge(memory.watermarkAge, newestUtc, sentAtMs(context, readMark));
-  await fetchDueScheduled(context, collection);
   return { total, readMark };
 }
 
@@ -142,18 +142,6 @@ async function pollTerms(context: SyncContext, collection: Collection): Promise<
   }
   memory.nextTermPage = page;
   return result ?? { total: 0, readMark: 0 };
-}
-
-/** Publishing a scheduled record changes its status only, and may happen long after its date. */
-async function fetchDueScheduled(context: SyncContext, collection: Collection): Promise<void> {
-  const { replica, memory } = context;
-  const { kind } = collection;
-  if (!collection.statuses.includes('future') || isTermKind(kind)) return;
-  const nowMs = memory.reads.cmsTimeMs;
-  const recentlyUtc = formatWallTime(nowMs - RECENTLY_DUE_MS);
-  const due = replica.dueScheduled(kind, formatWallTime(nowMs)).filter(({ dateUtc }) => dateUtc >= recentlyUtc);
-  const ids = due.map(({ id }) => id);
-  await fetchRecords(context, collection, ids, { reason: 'the date of publication has come' });
 }
 
 export interface PollLoop {

@@ -22,7 +22,7 @@ const byKind = (value: object) => object(Object.fromEntries(KINDS.map((kind) => 
 const cursor = object({ position: number, lastId: number }, ['position', 'lastId']);
 const progressTypes = { done: number, total: number, isFinished: flag, cursor, watermarkUtc: text };
 const progress = object(progressTypes, ['done', 'total', 'isFinished', 'watermarkUtc']);
-const resyncTypes = { readsEverything: flag, remaining: list({ enum: KINDS }), cursor, lastImageId: number };
+const resyncTypes = { remaining: list({ enum: KINDS }), cursor, lastImageId: number };
 const resyncProgress = object(resyncTypes, ['remaining', 'lastImageId']);
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
@@ -33,8 +33,7 @@ const SCHEMAS = {
   caughtUp: timeMs,
   media: object({ watermarkUtc: text, total: number }),
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
-  publicView: byKind({ enum: ['public', 'account', 'withheld'] }),
-  resync: object({ dueMs: timeMs, started: number, progress: resyncProgress }),
+  resync: object({ dueMs: timeMs, progress: resyncProgress }),
   fields: object({ always: list(text), varies: list(text) }),
 };
 

@@ -1,6 +1,6 @@
 // Owns what `/status` reports of the sync.
 
-import type { PublicViewModes, SyncContext } from './context.ts';
+import type { SyncContext } from './context.ts';
 import type { ReplicaState } from './sync-state.ts';
 
 const MAX_REPORTED = 100;
@@ -21,12 +21,12 @@ export interface SyncStatus {
   absent: string[];
   /** Ids of the records that are left out because they are too large, by collection; up to a hundred of each. */
   tooLarge: Record<string, number[]>;
-  /** Whose view of the published records the replica has, by kind. */
-  publicView: PublicViewModes;
+  /** Whom the public sees as: the site's visitors, or the account of the settings. */
+  readAs: 'visitor' | 'account';
   reason?: string;
 }
 
-export function statusOf({ memory, collections }: SyncContext): SyncStatus {
+export function statusOf({ memory, collections, visitor }: SyncContext): SyncStatus {
   const progress: SyncStatus['collections'] = { image: { ...memory.media.progress } };
   for (const { kind } of collections) {
     const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
@@ -48,7 +48,7 @@ export function statusOf({ memory, collections }: SyncContext): SyncStatus {
         return ids.length > 0 ? [[name, ids.slice(0, MAX_REPORTED)]] : [];
       }),
     ),
-    publicView: memory.publicView.modes,
+    readAs: visitor === undefined ? 'visitor' : 'account',
     ...(reason !== undefined && { reason }),
   };
 }

@@ -29,7 +29,7 @@ export type SyncEvent =
   | { type: 'late' }
   /** The CMS sent no usable response. */
   | { type: 'failed'; reason: string }
-  /** The CMS refuses the service account. */
+  /** The CMS refuses the account that the settings name for reading. */
   | { type: 'refused'; reason: string }
   /**
    * The CMS responded, but the replica could not be read or written, for example because the disk is full.
@@ -164,14 +164,11 @@ export function retryDelayMs({ failures }: Pick<SyncState, 'failures'>): number 
 }
 
 /** The event of a failed poll. */
-export function failureEvent(
-  error: unknown,
-  serviceCredentials: string | undefined,
-): Extract<SyncEvent, { reason: string }> {
+export function failureEvent(error: unknown, visitor: string | undefined): Extract<SyncEvent, { reason: string }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
-  if (serviceCredentials !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
-    const reason = `the CMS refuses the service account ${accountName(serviceCredentials)}: ${message}`;
+  if (visitor !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
+    const reason = `the CMS refuses the account ${accountName(visitor)}: ${message}`;
     return { type: 'refused', reason };
   }
   return { type: 'failed', reason: message };

@@ -1,16 +1,16 @@
 // Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md lists its invariants.
 
-import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cms, CmsRecord, Credentials } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { Kind, PostKind, Site } from '../model/records.ts';
+import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import { assertComplete, latestCmsTimeS } from './cms-reader.ts';
-import { collectionsOf, idOf } from './collections.ts';
+import { collectionsOf } from './collections.ts';
 import {
-  collectionOf,
   isComplete,
   loadCaughtUpMs,
   loadMemory,
@@ -19,14 +19,12 @@ import {
   type SyncContext,
   type SyncMemory,
 } from './context.ts';
-import { isOutdated, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
-import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
-import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
+import { retainReadMarks } from './dirty-records.ts';
+import { type ChangedRecord, changedRecords, fetchChanged, inBatches } from './fetch-changed.ts';
 import { continueResync, noteResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { createPollLoop, poll } from './poll.ts';
-import { readPublicView } from './read-public-view.ts';
 import { type SyncStatus, statusOf } from './status.ts';
 import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
@@ -53,21 +51,12 @@ export interface Sync {
   /** Starts a full resync with the next poll, because it is not known which records have changed. */
   readEverything(): void;
   /**
-   * Without a service account: fetches the kind's non-public records that this caller may see, so that lists with
-   * their visibility are exact. With a service account it does nothing. Throws `CmsUnavailable` and
-   * `CmsRejected`.
+   * Fetches records that this gateway has just written, as a visitor gets them. Waits five seconds at most: what could
+   * not be fetched is withheld from lists until it is. Never rejects.
    */
-  fetchStaffRecords(reader: StaffReader, kind: PostKind): Promise<void>;
-  /**
-   * A write has just changed the record in the replica: responses to earlier requests are outdated.
-   */
-  recordWrite(kind: Kind, id: number): void;
-  /**
-   * Turns a record that a caller received into the one that may enter the replica: a published record becomes
-   * its public view. `call` is how the CMS was called; its credentials are not used. Undefined if the record
-   * was written meanwhile or the CMS's view is outdated. Throws `CmsUnavailable` and `CmsRejected`.
-   */
-  readPublicView(kind: Kind, record: CmsRecord, call: CallOptions): Promise<CmsRecord | undefined>;
+  fetchWritten(records: readonly WrittenRecord[]): Promise<void>;
+  /** Calls the listener with the kinds of all records that `fetchChanged` and `fetchWritten` are told of. */
+  onReported(listener: (kinds: ReadonlySet<Kind>) => void): void;
   /**
    * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have.
    * `isWritten`: it is the response to a write.
@@ -87,11 +76,21 @@ export interface Sync {
   refreshLinkTables(): Promise<void>;
 }
 
+export interface WrittenRecord {
+  kind: Kind;
+  id: number;
+  /** The write moved it to the trash. */
+  isTrashed?: boolean;
+}
+
 export interface SyncOptions {
   replica: Replica;
   cms: Cms;
   mapping: Mapping;
-  serviceCredentials: Credentials;
+  /** As whom the sync reads: undefined for an anonymous visitor, or an account that stands for every visitor. */
+  visitor?: Credentials;
+  /** An account may read images that the CMS hides because they were uploaded to a draft. Default: the visitor. */
+  imageReader?: Credentials;
   /** Time between the starts of two polls. */
   intervalMs: number;
   observe: Observe;
@@ -107,6 +106,8 @@ export interface SyncOptions {
 }
 
 const RESYNC_INTERVAL_MS = 10 * 60_000;
+/** The longest that a write waits until its record is fetched. */
+const FETCH_WRITTEN_MS = 5000;
 /** The replica is stale after this many intervals without a complete poll. */
 const MAX_INTERVALS_BEHIND = 3;
 /**
@@ -117,18 +118,19 @@ const SAVE_CAUGHT_UP_MS = 60_000;
 
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
-  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, turns } = options;
+  const { replica, cms, mapping, visitor, imageReader = visitor, intervalMs, observe, turns } = options;
   const { nowMs = Date.now, clockMs = () => performance.now() } = options;
   const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = options.cms.maxPageSize } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const collections = collectionsOf(mapping, serviceCredentials);
+  const collections = collectionsOf(mapping, visitor);
   const completed = Promise.withResolvers<void>();
   const context: SyncContext = {
     replica,
     cms,
     mapping,
-    serviceCredentials,
+    visitor,
+    imageReader,
     collections,
     pageSize,
     resyncIntervalMs,
@@ -187,6 +189,7 @@ export function createSync(options: SyncOptions): Sync {
   async function runPoll({ onlyResync = false } = {}): Promise<boolean> {
     const { memory } = context;
     const { tally } = memory;
+    startReading();
     const tallyBefore = { ...tally };
     const startedMs = clockMs();
     const release = retainReadMarks(memory);
@@ -209,7 +212,7 @@ export function createSync(options: SyncOptions): Sync {
       clearTimeout(late);
       if (await tryResync()) dispatchPolled(unconfirmed, memory);
     } catch (error) {
-      if (!signal.aborted) dispatch(failureEvent(error, serviceCredentials));
+      if (!signal.aborted) dispatch(failureEvent(error, visitor));
     } finally {
       clearTimeout(late);
       release();
@@ -248,10 +251,20 @@ export function createSync(options: SyncOptions): Sync {
     } catch (error) {
       if (signal.aborted) throw error;
       const failures = (retry?.failures ?? 0) + 1;
-      const reason = `the full resync: ${failureEvent(error, serviceCredentials).reason}`;
+      const reason = `the full resync: ${failureEvent(error, visitor).reason}`;
       resync.retry = { failures, atMs: clockMs() + retryDelayMs({ failures }), reason };
       return true;
     }
+  }
+
+  let readings = 0;
+  const startedAt = nowMs().toString(36);
+  const listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
+
+  /** Requests from now on are new to every cache in front of the CMS. */
+  function startReading(): void {
+    readings += 1;
+    context.memory.reads.uncached = `${startedAt}-${readings}`;
   }
 
   /** Runs a step beside the polls. */
@@ -262,6 +275,28 @@ export function createSync(options: SyncOptions): Sync {
     } finally {
       release();
     }
+  }
+
+  const fetchReported = inBatches((changes) =>
+    withReadMarks((current) => {
+      startReading();
+      return fetchChanged(current, changes);
+    }).then(
+      () => true,
+      // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
+      () => {
+        if (context.memory.state.failures === 0) loop.pollAgain();
+        return false;
+      },
+    ),
+  );
+
+  /** Fetches records that are known to have changed, and tells the listeners of their kinds. */
+  function report(changes: readonly ChangedRecord[]): Promise<boolean> {
+    const names = new Set(changes.map(({ collection }) => collection));
+    const kinds = new Set(collections.filter(({ name }) => names.has(name)).map(({ kind }) => kind));
+    for (const listener of listeners) listener(kinds);
+    return fetchReported(changes);
   }
 
   return {
@@ -287,30 +322,25 @@ export function createSync(options: SyncOptions): Sync {
       loop.wake();
       return false;
     },
-    fetchChanged: inBatches((changes) =>
-      withReadMarks((current) => fetchChanged(current, changes)).then(
-        () => true,
-        // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
-        () => {
-          if (context.memory.state.failures === 0) loop.pollAgain();
-          return false;
-        },
-      ),
-    ),
-    async fetchStaffRecords(reader, kind) {
-      if (serviceCredentials !== undefined || reader.credentials === undefined) return;
-      await withReadMarks((current) => fetchStaffRecords(current, reader, kind));
+    fetchChanged: report,
+    async fetchWritten(records) {
+      const isFetched = await Promise.race([
+        report(changedRecords(mapping, records)),
+        sleep(FETCH_WRITTEN_MS, false, { ref: false }),
+      ]);
+      const { kinds } = context.memory;
+      const isKnown = ({ kind, id }: WrittenRecord) => isFetched && !kinds[kind].dirty.has(seriesIdOf(id));
+      const withheld = records.flatMap(({ kind, id }) =>
+        isPostKind(kind) && !isKnown({ kind, id }) ? [{ kind, id: seriesIdOf(id) }] : [],
+      );
+      try {
+        if (withheld.length > 0) replica.apply({ withheld });
+      } catch (error) {
+        // On a full disk the lists stay as they are.
+        if (!(error instanceof ReplicaError)) throw error;
+      }
     },
-    recordWrite: (kind, id) => markWritten(context.memory, kind, id, clockMs()),
-    async readPublicView(kind, record, call) {
-      const collection = collectionOf(context, kind);
-      if (!collection) return undefined;
-      return withReadMarks(async (current) => {
-        const readMark = nextReadMark(current.memory);
-        const view = await readPublicView(current, collection, record, call);
-        return isOutdated(current.memory, kind, idOf(record), readMark) ? undefined : view;
-      });
-    },
+    onReported: (listener) => void listeners.add(listener),
     assertComplete: (kind, record, isWritten = false) => assertComplete(context, kind, record, isWritten),
     site: () => context.memory.site,
     linkTables: () => context.memory.links.tables,

@@ -196,7 +196,6 @@ describe('a term of Payload', () => {
       replica.listTerms({
         kind: 'category',
         noticedFrom: wall,
-        eventVisibility: { anyAuthor: [], ownOnly: [], userId: 0 },
         orderBy: 'name',
         descending: false,
         hideEmpty: false,

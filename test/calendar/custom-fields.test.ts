@@ -1,12 +1,13 @@
 // Custom fields: in responses, in creates and updates, and as filters.
 
 import { expect } from 'chai';
+import type { FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
-import { seededGateway } from './seeded-gateway.ts';
+import { addUnpublished, seededGateway } from './seeded-gateway.ts';
 
 const CUSTOM_FIELDS = {
   door_time: { at: 'meta.door_time', filter: true },
@@ -179,7 +180,6 @@ describe('custom fields', () => {
         on(3, fields('20:00', true)),
         on(4),
         on(5, { ...fields('19:00'), protected: true }),
-        on(6, { ...fields('19:00'), status: 'draft' }),
         on(7, { ...fields('x'.repeat(201)) }),
         event(8, { customFields: { door_time: '19:00' } }),
         venue(21, { customFields: { room: 'A' } }),
@@ -187,6 +187,8 @@ describe('custom fields', () => {
         venue(23, { customFields: { room: 'A' }, protected: true }),
         organizer(26),
       ]);
+      const draft = on(6, { ...fields('19:00'), status: 'draft' });
+      addUnpublished(gateway.cms as FakeCms, gateway.mapping, draft);
     });
 
     const FOUND: [path: string, ids: number[]][] = [

@@ -1,7 +1,10 @@
-// Starts a gateway with given records in its replica, in front of the fake CMS, with a stopped clock.
+// Starts a gateway with given records in its replica, and unpublished ones in the fake CMS in front of it, with a stopped
+// clock.
 
-import type { CalendarRecord, ImageRecord } from '../../src/model/records.ts';
-import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { kindMappingOf, type Mapping } from '../../src/mapping/mapping.ts';
+import { type CalendarRecord, type ImageRecord, isTermRecord, type PostRecord } from '../../src/model/records.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { postFields } from '../cms/fake-responses.ts';
 import { type MemoryOptions, startGateway, type TestGateway } from '../start-gateway.ts';
 
 /** When The Events Calendar's responses were recorded: the evening of the day before on the site's clock. */
@@ -26,6 +29,26 @@ export async function seededGateway(
     perPage,
     ...options,
   });
-  gateway.services.replica.upsert(records, images);
+  const isPublic = (record: CalendarRecord) => isTermRecord(record) || record.status === 'publish';
+  gateway.services.replica.upsert(records.filter(isPublic), images);
+  for (const record of records) if (!isPublic(record)) addUnpublished(cms, gateway.mapping, record as PostRecord);
   return gateway;
+}
+
+/** Puts the record where the gateway reads it with a caller's credentials. */
+export function addUnpublished(cms: FakeCms, mapping: Mapping, record: PostRecord): void {
+  const { collection, write } = kindMappingOf(mapping, record.kind)!;
+  const { dateUtc: _, ...fields } = record;
+  const { id, author, status, slug, modifiedUtc, image } = record;
+  const body = write(fields as typeof record, { site: cms.siteFacts });
+  const times = { modifiedS: Date.parse(`${modifiedUtc.replace(' ', 'T')}Z`) / 1000 };
+  cms.createPost(collection, {
+    ...postFields(body, cms.siteFacts),
+    ...times,
+    id,
+    author,
+    status,
+    slug,
+    featured: image,
+  });
 }

@@ -65,10 +65,15 @@ describe('the turns of long work', () => {
       const read = new Map<number, number>();
       const { promise: work, resolve: done } = Promise.withResolvers<void>();
       const count = countTurns(work);
-      const getMany = replica.getMany;
-      replica.getMany = (kind, some) => {
-        read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? some.length : 0));
-        return getMany(kind, some);
+      const { openOwn } = replica;
+      replica.openOwn = (number) => {
+        const own = openOwn(number);
+        const getMany = own.getMany.bind(own);
+        own.getMany = (kind, some) => {
+          read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? some.length : 0));
+          return getMany(kind, some);
+        };
+        return own;
       };
       // As staff: each response is computed, and no event is rendered before.
       const paths = [100, 99, 98, 97].map((perPage) => `/events.atom?per_page=${perPage}`);

@@ -441,7 +441,7 @@ const isLive = async ({ ask }: Gateway): Promise<boolean> => {
 async function differenceOf({ cms }: Scene, { name, ask }: Gateway, ignored: ReadonlySet<number>): Promise<unknown> {
   const held = await ask<Record<string, CalendarRecord>>('dump');
   // As a message between processes: a property that is `undefined` is left out.
-  const { records } = expectedRecords({ cms, service: SERVICE, mapping: MAPPING });
+  const { records } = expectedRecords({ cms, visitor: undefined, mapping: MAPPING });
   const expected = JSON.parse(JSON.stringify(records)) as typeof records;
   for (const id of ignored) {
     delete held[`event ${id}`];

@@ -23,8 +23,8 @@ const { url } = await gateway.listen();
 
 /** The records that the sync keeps current, by kind and id (`event 12`). */
 function dump(): Record<string, CalendarRecord> {
-  const all = collectionsOf(gateway.mapping, gateway.service).flatMap(({ kind, isStoredAsPosts, statuses }) => {
-    const rows = replica.stamps(kind, isStoredAsPosts ? { statuses } : {});
+  const all = collectionsOf(gateway.mapping).flatMap(({ kind }) => {
+    const rows = replica.stamps(kind);
     return [
       ...replica
         .getMany(

@@ -109,7 +109,7 @@ describe('gateways whose Redis fails', function () {
     await a.proxy.set({ kind: 'down' });
     await until(() => !isConnected(a), 'it notices');
     const many = Array.from({ length: 1001 }, (_, n) => ({ collection: 'events', id: 1000 + n }));
-    await a.peers.publish(many);
+    await a.peers.tell(many, async () => undefined);
     expect(a.peers.status().unsent).to.equal(1);
     await a.proxy.set({ kind: 'none' });
     await until(() => titleAt(b, 1) === 'Silent', 'the change');

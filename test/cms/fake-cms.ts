@@ -1,15 +1,7 @@
 // The fake CMS: a WordPress in memory with accounts, posts, terms, media, paging, trash and errors, as observed on
 // the real one (contract.ts). Tests let it fail, delay it, and change its records while it responds.
 
-import {
-  type CallOptions,
-  type Cms,
-  type CmsRecord,
-  type CollectionSpec,
-  type Detail,
-  type ListRequest,
-  plainCollection,
-} from '../../src/cms/port.ts';
+import type { CallOptions, Cms, CmsRecord, CollectionSpec, Detail, ListRequest } from '../../src/cms/port.ts';
 import { cmsIdOf, gatewayId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
@@ -192,7 +184,6 @@ export function createFakeCms(
     ...{ omitted: undefined, schemaFields: undefined, maxBytes: undefined, repeats: () => 1 },
 
     maxPageSize: 100,
-    builtIn: plainCollection('posts', 'posts'),
     recordForm: WORDPRESS_RECORDS,
     readLogin,
     gatewayId,

@@ -195,16 +195,6 @@ export const PROMISES: readonly Promised[] = [
     },
   },
   {
-    name: 'the public view of a record has nothing that only the account sees',
-    async check({ cms, event, ids, admin, site }) {
-      const ofAccount = await cms.read(event, ids[0]!, { view: 'editor' }, admin);
-      const ofPublic = await cms.read(event, ids[0]!, { view: 'public' });
-      const view = event.read(cms.recordForm.publicView(event, ofAccount, ofPublic), site);
-      const { title, description, status } = event.read(ofPublic, site);
-      expect({ ...view }).to.deep.include({ title, description, status });
-    },
-  },
-  {
     name: 'an update changes what it names and nothing else',
     async check({ cms, event, ids, admin, site }) {
       const before = event.read(await cms.read(event, ids[0]!, { view: 'editor' }, admin), site);

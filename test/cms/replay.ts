@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nock from 'nock';
-import type { RecordedExchange } from '../record/recorder.ts';
+import { type RecordedExchange, withoutPoll } from '../record/recorder.ts';
 
 // Loading nock patches the process; this undoes it for other suites.
 nock.restore();
@@ -31,7 +31,10 @@ export function withoutNetwork(): void {
 /** Replays a recording from exchange number `from` on: each response once, in order. */
 export function replay(name: string, from = 0): void {
   nock.cleanAll();
-  nock.define(recording(name).slice(from) as unknown as nock.Definition[]);
+  const scopes = nock.define(recording(name).slice(from) as unknown as nock.Definition[]);
+  // The types lack its parameter.
+  type Filtering = { filteringPath(change: (path: string) => string): unknown };
+  for (const scope of scopes) (scope as unknown as Filtering).filteringPath(withoutPoll);
 }
 
 /** Recorded requests that were not sent. */

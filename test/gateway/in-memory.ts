@@ -32,8 +32,10 @@ export interface MemoryOptions {
   cms: Cms | { url: string; limits?: Partial<CmsClientLimits> | undefined };
   /** Default: `wordpress-meta`. */
   mapping?: Mapping;
-  /** The service account; without one the gateway syncs public records only. */
+  /** The service account of the settings. */
   service?: Credentials;
+  /** Default: the sync reads as a visitor. */
+  readAs?: 'visitor' | 'account';
   /** `Authorization` headers by the names that `RequestOptions.as` uses. */
   as?: Record<string, string>;
   nowMs?: () => number;
@@ -164,10 +166,10 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
     onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
   });
-  const parts = { replica, mapping, serviceCredentials: service, observe, intervalMs };
   const sync = createSync({
-    ...parts,
-    cms,
+    ...{ replica, mapping, observe, intervalMs, cms },
+    visitor: options.readAs === 'account' ? service : undefined,
+    imageReader: service,
     nowMs,
     clockMs: nowMs,
     resyncIntervalMs: options.resyncIntervalMs,
@@ -186,7 +188,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     peers,
     idempotencyKeys: cluster && createSharedIdempotencyKeys(cluster),
     sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
-    ...(options.isRecorded && { clocks: { cachesMs: () => 1, passwordsMs: steppingClock() } }),
+    ...(options.isRecorded && { clocks: { cachesMs: () => 1, attemptsMs: steppingClock() } }),
   });
   const { services, useCases, listener } = application;
   sync.start();

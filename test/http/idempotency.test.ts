@@ -227,9 +227,7 @@ describe('Idempotency-Key on creates', () => {
   it('a retry after a temporary error is executed, and reuses a venue that was left', async () => {
     // In a cluster a rollback leaves venues.
     gateway.services.peers = {
-      publish: async () => {},
-      changeMark: () => 0,
-      isNamedSince: () => false,
+      tell: async (_records, read) => read(),
       consistencyToken: () => ({ id: '0-0', isTold: true }),
       reaches: async () => true,
     };

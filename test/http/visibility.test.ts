@@ -53,9 +53,12 @@ for (const { title, service, part } of [
     const isHidden = (id: number) => world.posts.some((post) => post.id === id && post.hidden);
     const lockedAndListed = ({ locked }: Seen): number[] => [...locked].filter((id) => !isHidden(id));
 
-    /** Runs a check for each account. */
-    async function all(path: string, expected: (observed: Seen) => number[]): Promise<void> {
-      for (const observed of actors) {
+    /**
+     * Runs a check for each account. `isKnown`: false if the path names an unpublished record. After a few of those, the
+     * gateway does not ask the CMS for visitors whether there is one.
+     */
+    async function all(path: string, expected: (observed: Seen) => number[], isKnown = true): Promise<void> {
+      for (const observed of actors.filter(({ account }) => isKnown || account !== undefined)) {
         const ids = [...new Set(expected(observed))].sort((a, b) => a - b);
         expect(await readList(gateway, observed, path), `${observed.account} ${path}`).to.deep.equal(ids);
       }
@@ -122,11 +125,14 @@ for (const { title, service, part } of [
         ['venue', 'venues'],
         ['organizer', 'organizers'],
       ] as const) {
-        for (const { id } of some(base))
-          await all(`/events?${EVER}&${name}=${id}`, (observed) =>
-            listed(observed)
-              .filter((item) => idsIn(item[name]).includes(id))
-              .map(idOf),
+        for (const { id, status } of some(base))
+          await all(
+            `/events?${EVER}&${name}=${id}`,
+            (observed) =>
+              listed(observed)
+                .filter((item) => idsIn(item[name]).includes(id))
+                .map(idOf),
+            status === 'publish',
           );
       }
       for (const [name, ids] of [
@@ -182,31 +188,29 @@ for (const { title, service, part } of [
 
     it('venues, organizers, categories and tags of an event are those that its record shows', async function () {
       this.timeout(60_000);
-      for (const { id } of eachState()) {
+      for (const { id, status } of eachState()) {
         for (const [path, name] of [
           ['/venues?event=', 'venue'],
           ['/organizers?event=', 'organizer'],
           ['/categories?hide_empty=0&event=', 'categories'],
           ['/tags?hide_empty=0&post=', 'tags'],
         ] as const) {
-          await all(path + id, ({ shown }) => idsIn(shown.get(id)?.[name]));
+          await all(path + id, ({ shown }) => idsIn(shown.get(id)?.[name]), status === 'publish');
         }
       }
     });
 
-    it('only_with_upcoming counts visible events, has_events published and private ones without a password', async () => {
+    it('only_with_upcoming and has_events count visible events without a password', async () => {
       for (const [base, name] of [
         ['venues', 'venue'],
         ['organizers', 'organizer'],
       ] as const) {
-        const editor = actors.find(({ account }) => account === 'editor')!;
-        const used = shownOf(editor, 'events')
-          .filter(({ status }) => status === 'publish' || status === 'private')
-          .flatMap((item) => idsIn(item[name]));
-        const has = (expected: boolean) => (observed: Seen) =>
-          shownOf(observed, base)
+        const has = (expected: boolean) => (observed: Seen) => {
+          const used = shownOf(observed, 'events').flatMap((item) => idsIn(item[name]));
+          return shownOf(observed, base)
             .map(idOf)
             .filter((id) => used.includes(id) === expected);
+        };
         await all(`/${base}?has_events=true`, has(true));
         await all(`/${base}?has_events=false`, has(false));
         await all(`/${base}?only_with_upcoming=true`, (observed) =>

@@ -9,7 +9,7 @@ import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 const READY_TIMEOUT_MS = 120_000;
 
 export interface LiveOptions {
-  /** Uses the administrator as service account, so that non-public records are synced too. */
+  /** Gives the gateway the administrator as service account. */
   service: boolean;
   mapping?: string;
   /** Poll interval in seconds. Default 2. */
@@ -35,6 +35,8 @@ export async function startLiveGateway(
     limits: { limits },
     env: {
       CALENDAR_MAPPING: mapping,
+      // Visitors get no fields of Events Manager.
+      ...(mapping === 'events-manager' && { CALENDAR_UPSTREAM_READ_AS: 'account' }),
       CALENDAR_SYNC_INTERVAL: String(intervalS),
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_WEBHOOK_SECRET: 'live-suite',

@@ -10,13 +10,6 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'does not answer',
     },
   }),
-  ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/public-view.test.ts', {
-    "one caller's view of a record does not enter the replica": {
-      function: 'createResponseStore.storeResponse',
-      code: '_1 ? await _2.readPublicView(_3, _4, _1).catch(() => _5) : _4',
-      replacement: '_4',
-    },
-  }),
   ...mutantsOf('src/calendar/create-attempt.ts', 'test/calendar/orphans.test.ts', {
     'a record that existed before a create does not count as created by it': {
       function: 'startCreate.succeeded',
@@ -31,27 +24,12 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       code: "_1 ? _2.get('event', _3) : undefined",
       replacement: '_1 ? record : undefined',
     },
-    "a partial date update uses the CMS's current dates": {
-      function: 'createEvents.update',
-      code: "const _1 = _2(_3) ? await readCurrent(_4, 'event', _5, _6) : undefined;",
-      replacement: "const _1 = undefined as Awaited<ReturnType<typeof readCurrent<'event'>>> | undefined;",
-      test: 'test/calendar/update-times.test.ts',
-      title: "combines them with the CMS's times",
-    },
   }),
   ...mutantsOf('src/calendar/linked-records.ts', 'test/http/visibility.test.ts', {
     'the response to a create contains no protected record': {
-      function: 'findDuplicate',
-      code: '|| _1.protected',
+      function: 'findSame',
+      code: '&& !_1.protected',
       title: 'a create never',
-    },
-  }),
-  ...mutantsOf('src/calendar/list-response.ts', 'test/http/visibility.test.ts', {
-    'only visible events count as upcoming events of a venue or organizer': {
-      function: 'listAccess',
-      code: 'eventVisibility: restrictTo(_1.event, ANY_STATUS)',
-      replacement: 'eventVisibility: { anyAuthor: ANY_STATUS, ownOnly: [], userId: 0 }',
-      title: 'only_with_upcoming counts',
     },
   }),
   ...mutantsOf('src/calendar/list-response.ts', 'test/faults/limits.test.ts', {
@@ -78,9 +56,9 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/list-filters.test.ts', {
-    'an embedded record is readable to actors who see an event with it': {
+    'an embedded record is known only by an event that shows it': {
       function: 'postExists',
-      code: '&& (await mayKnow(_1, _2, _3, _4))',
+      code: '&& mayKnow(_1, _2, _3)',
       title: 'an embedded venue',
     },
     'a failed read does not count as a missing record': {
@@ -136,26 +114,11 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       code: '.filter((_1) => !_1.protected)',
       title: 'single reads show',
     },
-    'linked records in an event follow the visibility of their own kind': {
-      function: 'createSerializer.linkedRecords',
-      code: 'isVisibleLink(_1.visibilities[_2], _3)',
-      replacement: 'isVisibleLink(_1.visibilities.event, _3)',
-      test: 'test/calendar/permissions.test.ts',
-      title: 'alone',
-    },
   }),
   ...mutantsOf('src/calendar/token-bucket.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
       function: 'createTokenBucket.take',
       code: 'if (_1 - _2 < _3) return false;',
-    },
-  }),
-  ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/stale-response.test.ts', {
-    "an outdated response to a caller's read does not replace a newer record in the replica": {
-      function: 'tolerantWriteThrough.storeRead',
-      code: '_1.storeRead(_2(_3), _4)',
-      replacement: '_1.storeRead(_3, _4)',
-      title: 'does not replace it',
     },
   }),
   ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', {

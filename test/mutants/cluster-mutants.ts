@@ -8,7 +8,7 @@ const FAILURES = 'test/cluster/redis-failures.test.ts';
 export const CLUSTER_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cluster/peers.ts', PEERS, {
     'cluster: a record that a peer has named is not told back': {
-      code: '!this.#rereading.has(keyOf(_1))',
+      code: '!this.#rereading.has(nameOf(_1))',
       replacement: 'true',
       title: 'no key back',
     },
@@ -67,20 +67,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'another mapping',
     },
   }),
-  ...mutantsOf('src/calendar/write-through.ts', PEERS, {
-    'cluster: an older response of the CMS does not undo a write': {
-      function: 'sharedWriteThrough.split',
-      code: 'upserts: _1.filter((_2) => !_3(_2)),',
-      replacement: 'upserts: _1,',
-      title: 'an older response',
-    },
-    'cluster: a write is told before its response is sent': {
-      function: 'sharedWriteThrough.storeWritten',
-      code: 'await _1(keysOf(_2));',
-      replacement: '',
-      title: 'serves through one gateway',
-    },
-  }),
+  ...mutantsOf('src/calendar/write-through.ts', PEERS, {}),
   ...mutantsOf('src/store/change-journal.ts', 'test/store/change-journal.test.ts', {
     'cluster: a journal that is younger than a token does not continue it': {
       function: 'openChangeJournal.numberOf',

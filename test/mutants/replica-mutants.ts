@@ -12,13 +12,6 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'hides events',
     },
   }),
-  ...mutantsOf('src/cms/wordpress/record-form.ts', 'test/cms/public-view.test.ts', {
-    'a search matches only text of the public view': {
-      function: 'publicRaw',
-      code: 'showsAllWords(_1, _2) ? _2 : _1',
-      replacement: '_2',
-    },
-  }),
   ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', {
     'the search text of a protected record has only its public parts': {
       function: 'searchTextOf',
@@ -28,26 +21,46 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/store/full-text-index.ts', 'test/store/event-search.test.ts', {
-    'the full-text index leaves out texts of very many different letters': {
-      function: 'isIndexed',
-      code: 'return _1.size <= _2.trigrams;',
+    'the full-text index takes a few milliseconds for a text of very many different letters': {
+      function: 'searchedText',
+      code: 'if (_1.size > _2.trigrams) return _3.slice(0, _4 - 1);',
       title: 'takes a few milliseconds',
     },
   }),
-  ...mutantsOf('src/store/counters.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/store/post-rows.ts', 'test/http/visibility.test.ts', {
     'a protected event does not match the filter for featured events': {
-      function: 'featuredColumn',
-      code: '_1.featured && !_1.protected ? 1 : 0',
+      function: 'insertEvent',
+      code: '_1.featured && !_2 ? 1 : 0',
       replacement: '_1.featured ? 1 : 0',
       title: 'filters of events',
     },
-  }),
-  ...mutantsOf('src/store/upsert.ts', 'test/calendar/event-state.test.ts', {
     'a protected event does not match the filter for cancelled events': {
-      function: 'beginBatch.insertEvent',
-      code: "_1.protected ? '' : _1.eventStatus",
-      replacement: '_1.eventStatus',
+      function: 'insertEvent',
+      code: "_1 ? '' : _2.eventStatus",
+      replacement: '_2.eventStatus',
+      test: 'test/calendar/event-state.test.ts',
       title: 'is hidden by a password',
+    },
+    'no filter matches the protected parts of an event': {
+      function: 'insertEvent',
+      code: '_1 ? PROTECTED : _2.hidden ? HIDDEN : LISTED',
+      replacement: '_2.hidden ? HIDDEN : LISTED',
+      title: 'filters of events',
+    },
+    'hidden events are in no list': {
+      function: 'insertEvent',
+      code: 'hidden: _1.hidden ? HIDDEN : LISTED,',
+      replacement: 'hidden: LISTED,',
+      title: 'no hidden events',
+    },
+  }),
+  ...mutantsOf('src/store/upsert.ts', 'test/store/replica.test.ts', {
+    'the replica stores published posts only': {
+      code: "if (_1.status !== 'publish') return this.delete(_1.kind, _1.id, _1.status === 'trash');",
+    },
+    'a record that a caller wrote is in no list until visitors get it': {
+      code: 'this.#deletePost(this.#db.parse(_1.record));',
+      title: 'is in no list',
     },
   }),
   ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', {
@@ -59,95 +72,27 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/store/database.ts', 'test/process/damage.test.ts', {
     'damage at run time is reported': {
-      function: 'openDatabase.toFailure',
-      code: '_1?.(_2.message);',
+      code: 'this.#options.onDamage?.(_1.message);',
       title: 'every third page',
     },
   }),
   ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
-    'a filter by an invisible venue or organizer matches nothing': {
-      function: 'visibleLinkedIds',
-      code: "AND r.status <> 'trash' AND ${isVisible(_1, 'r')}",
-      title: 'filters of events',
-    },
-    'terms, venues and organizers of an event are listed only to those who see it': {
-      function: 'isNamedBy',
-      code: "AND e.status <> 'trash'\nAND ${isVisible(_1, 'e')}",
-      title: 'of an event are those',
-    },
     'terms, venues and organizers of a protected event are not listed': {
       function: 'isNamedBy',
       code: "AND NOT json_extract(p.record, '$.protected')",
       title: 'of an event are those',
     },
-    'an embedded record is listed to actors who see an event with it': {
+    'an embedded record is listed with an event that is': {
       function: 'listLinked',
-      code: 'embeddedInListed(_1, _2),',
+      code: 'OR ${isLinked(_1, isListed)}',
+      replacement: 'OR 1',
       test: 'test/calendar/list-filters.test.ts',
       title: 'an embedded venue',
     },
-  }),
-  ...mutantsOf('src/store/replica.ts', 'test/store/replica.test.ts', {
-    'the public version does not change with invisible records': {
-      function: 'openReplica.setVersion',
-      code: 'if (!_1) return;',
-      title: 'public version',
-    },
-  }),
-  ...mutantsOf('src/store/upsert.ts', 'test/http/visibility.test.ts', {
-    'no filter matches the protected parts of an event': {
-      function: 'hiddenOfLinks',
-      code: '(_1.protected ? PROTECTED : _1.hidden ? HIDDEN : LISTED)',
-      replacement: '(_1.hidden ? HIDDEN : LISTED)',
-      title: 'filters of events',
-    },
-    'a protected event counts for no term, and for no venue or organizer': {
-      function: 'beginBatch.insertEvent',
-      code: 'if (!_1.protected) _2.countLink(_3, _4, _1, 1);',
-      replacement: '_2.countLink(_3, _4, _1, 1);',
+    'a protected event counts for no term': {
+      function: 'publishedEvents',
+      code: 'AND l.hidden <> ${raw(PROTECTED)}',
       title: 'counts of terms',
-    },
-    'hidden events are in no list': {
-      function: 'beginBatch.insertEvent',
-      code: 'hidden: _1.hidden ? HIDDEN : LISTED,',
-      replacement: 'hidden: LISTED,',
-      title: 'no hidden events',
-    },
-  }),
-  ...mutantsOf('src/sync/ingest.ts', 'test/sync/read-public-view.test.ts', {
-    'public view: the public does not get what the CMS shows to the service account': {
-      function: 'ingestRecords',
-      code: 'await readPublicViews(_1, _2, _3, { byId })',
-      replacement: '_3',
-    },
-  }),
-  ...mutantsOf('src/sync/initial-sync.ts', 'test/sync/read-public-view.test.ts', {
-    'public view: the public does not get what the CMS shows to the service account, from the start': {
-      function: 'copyCollection.readPublicPage',
-      code: 'await readPublicViews(_1, _2, _3.records, { byId: false })',
-      replacement: '_3.records',
-    },
-  }),
-  ...mutantsOf('src/sync/read-public-view.ts', 'test/sync/read-public-view.test.ts', {
-    'public view: a published record that the CMS does not show to an anonymous reader is withheld': {
-      function: 'mergePublicView',
-      code: 'return { ..._1, status: WITHHELD }',
-      replacement: 'return _1',
-    },
-    'public view: an outdated one from a cache is not used': {
-      function: 'mergePublicView',
-      code: 'if (_1) return undefined;',
-    },
-    'public view: without a service account a write stores what a poll reads': {
-      function: 'mergePublicView',
-      code: '_1 === undefined ? _2 :',
-      test: 'test/calendar/public-view.test.ts',
-      title: 'stays the same',
-    },
-    'public view: a refusal of anonymous readers counts only after ten minutes': {
-      function: 'decideAfterRefusal',
-      code: 'if (_1() - _2.refusedSinceMs < REFUSAL_GRACE_MS)',
-      replacement: 'if (nowMs() < _2.refusedSinceMs)',
     },
   }),
 ];

@@ -299,25 +299,27 @@ describe('the companion plugin in PHP', () => {
   describe('for types whose REST base is not their name', () => {
     const code = companionPlugin(compileMapping(sourceWith({}), 'sample'), webhook);
     const plugin = `
-      function get_post_type($id) { return array(5 => 'gig', 6 => 'page')[$id]; }
+      function get_post_type($id) { return array(5 => 'gig', 6 => 'page', 9 => 'gig')[$id]; }
       function get_post_type_object($type) {
         return (object) array('name' => $type, 'show_in_rest' => true, 'rest_base' => $type === 'gig' ? 'events' : '');
       }
       function get_taxonomy($name) {
         return (object) array('name' => $name, 'show_in_rest' => true, 'rest_base' => $name === 'genre' ? 'event_categories' : '');
       }
-      function get_post_status($id) { return 'publish'; }
+      function get_post_status($id) { return $id === 9 ? 'trash' : 'publish'; }
       function act() {
         apply_filters('wp_after_insert_post', 5);
         apply_filters('wp_after_insert_post', 6);
+        apply_filters('wp_after_insert_post', 9);
         apply_filters('edited_term', 7, 0, 'genre');
         apply_filters('edited_term', 8, 0, 'nav_menu');
         return CalendarGateway\\SiteSample\\changed_records();
       }`;
 
-    it('sends webhooks for changes of the mapping’s collections only', () => {
+    it('sends webhooks for changes of the mapping’s collections only, and says what is in the trash', () => {
       expect(evaluate(code, plugin, 'act()')).to.deep.equal([
         { collection: 'events', id: 5 },
+        { collection: 'events', id: 9, trashed: true },
         { collection: 'event_categories', id: 7 },
       ]);
     });

@@ -1,9 +1,14 @@
 // Records the requests of a client as nock definitions. nock's own recorder does not intercept undici.
 
 import { Agent, type Dispatcher } from 'undici';
+import { UNCACHED } from '../../src/cms/client.ts';
 
 /** Replaces the address of the recorded site in fixtures. */
 const NEUTRAL_SITE = 'http://cms.example';
+
+/** The parameter of the sync that differs in each poll, and its value in fixtures. */
+const POLL = new RegExp(`${UNCACHED}=[^&]*`);
+export const withoutPoll = (path: string): string => path.replace(POLL, `${UNCACHED}=0`);
 
 /** One exchange in the form that `nock.define` takes. */
 export interface RecordedExchange {
@@ -41,7 +46,7 @@ export function createRecorder(site: string): Recorder {
     const entry: RecordedExchange = {
       scope: NEUTRAL_SITE,
       method: options.method,
-      path: neutral(options.path),
+      path: withoutPoll(neutral(options.path)),
       ...(body === undefined ? {} : { body }),
       reqheaders: withoutBoundary(pickHeaders(headersOf(options.headers), REQUEST_HEADERS)),
       status: 0,

@@ -1,4 +1,4 @@
-// Arbitrary records and filters of lists, and a replica of the records.
+// Arbitrary records and filters of lists, a replica of the published ones, and the records that one caller sees.
 
 import fc from 'fast-check';
 import { EVENT_STATUSES } from '../../src/model/event-state.ts';
@@ -7,10 +7,12 @@ import {
   type EventRecord,
   isTermRecord,
   type LinkedRecord,
+  type PostRecord,
   type TermRecord,
 } from '../../src/model/records.ts';
-import type { EventFilter } from '../../src/store/event-filter.ts';
 import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/filters.ts';
+import type { EventFilter } from '../../src/store/list-events.ts';
+import type { RecordView } from '../../src/store/own-records.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import {
   anyEvent,
@@ -19,6 +21,7 @@ import {
   CATEGORIES,
   noticedAt,
   PARENTS,
+  STATUSES,
   someValues,
   TARGETS,
   term,
@@ -79,14 +82,16 @@ export function anyFilter<T>(
     .map(([values, all, names]) => ({ ...values, ...Object.fromEntries(names.map((name) => [name, all[name]])) }) as T);
 }
 
+const statuses = fc.subarray(STATUSES);
+
 export const eventFilter = anyFilter<EventFilter>(
   {
     ...page,
-    visibility,
     order: fc.constantFrom('start', 'date', 'modified', 'title'),
     descending: fc.constantFrom(undefined, false, true),
   },
   {
+    statuses,
     bounds: fc.array(bound, { maxLength: 3 }),
     words,
     categories: someIds,
@@ -100,17 +105,18 @@ export const eventFilter = anyFilter<EventFilter>(
     parent: fc.constantFrom(101, 102),
     event_status: fc.subarray([...EVENT_STATUSES], { minLength: 1, maxLength: 2 }),
     modifiedAfter: wall,
-  } satisfies Arbitraries<EventFilter, 'visibility' | 'order' | 'descending'>,
+  } satisfies Arbitraries<EventFilter, 'order' | 'descending'>,
 );
 
-export const linkedFilter = anyFilter<LinkedFilter>({ ...page, visibility, eventVisibility: visibility }, {
+export const linkedFilter = anyFilter<LinkedFilter>({ ...page }, {
+  statuses,
   words,
   customFields: someValues,
   event: fc.constantFrom(100, 101, 104, 999),
   hasEvents: fc.boolean(),
   upcomingFromUtc: wall,
   modifiedAfter: wall,
-} satisfies Arbitraries<LinkedFilter, 'visibility' | 'eventVisibility'>);
+} satisfies Arbitraries<LinkedFilter, never>);
 
 const ORDERS = [
   'name',
@@ -128,7 +134,6 @@ export const termFilter = anyFilter<TermFilter>(
   {
     ...page,
     kind: fc.constantFrom('category', 'tag'),
-    eventVisibility: visibility,
     orderBy: fc.constantFrom(...ORDERS),
     descending: fc.boolean(),
     hideEmpty: fc.boolean(),
@@ -141,7 +146,7 @@ export const termFilter = anyFilter<TermFilter>(
     event: fc.constantFrom(100, 101, 104, 999),
     slug: fc.constantFrom('JAZZ', 'only-3', 'none'),
     noticedFrom: fc.integer({ min: 0, max: 10 }).map((id) => noticedAt(term('tag', id))),
-  } satisfies Arbitraries<TermFilter, 'kind' | 'eventVisibility' | 'orderBy' | 'descending' | 'hideEmpty'>,
+  } satisfies Arbitraries<TermFilter, 'kind' | 'orderBy' | 'descending' | 'hideEmpty'>,
 );
 
 export const records = fc
@@ -155,41 +160,69 @@ export const records = fc
     ),
     fc.array(fc.nat(24), { maxLength: 8 }),
     fc.tuple(...Array.from({ length: 25 }, (_, n) => anyEvent(100 + n))),
+    visibility,
   )
-  .map(([events, venues, organizers, terms, again, later]) => {
+  .map(([events, venues, organizers, terms, again, later, seen]) => {
     // Organizers have ids of their own: posts share record id space.
     const moved = (record: EventRecord) => ({ ...record, organizers: record.organizers.map((id) => id + 10) });
     return {
       first: [...events.map(moved), ...venues, ...organizers, ...terms] as CalendarRecord[],
       changed: again.map((n) => moved(later[n]!)),
       deleted: again.slice(0, 2).map((n) => 100 + ((n + 7) % 25)),
+      seen,
     };
   });
 
 export type World = typeof records extends fc.Arbitrary<infer T> ? T : never;
 
-/** A replica of the records: some were changed and some deleted, which must not influence lists. */
-export function build({ first, changed, deleted }: World): {
-  replica: Replica;
+/** What somebody sees of the records: the view that lists read, and the records themselves for the oracle. */
+export interface Seen {
+  view: RecordView;
   events: EventRecord[];
   linked: LinkedRecord[];
+}
+
+/**
+ * A replica of the published records, and a caller who sees some of the others: some were changed and some deleted, which
+ * must not influence lists.
+ */
+export function build({ first, changed, deleted, seen }: World): {
+  replica: Replica;
+  everybody: Seen;
+  caller: Seen;
   terms: TermRecord[];
 } {
   const terms = first.filter(isTermRecord);
   /** The replica asks for the time once for each new or changed term. */
   const times = terms.map((record) => Date.parse(`${noticedAt(record)}Z`));
   const replica = openReplica({ identity: 'test', nowMs: () => times.shift()! });
-  replica.upsert(first);
-  replica.upsert([...changed, ...terms]);
-  replica.delete('event', deleted);
-  const stored = new Map<string, CalendarRecord>();
-  for (const record of [...first, ...changed]) stored.set(`${record.kind}/${record.id}`, record);
+  const isPublic = (record: CalendarRecord) => isTermRecord(record) || record.status === 'publish';
+  replica.upsert(first.filter(isPublic));
+  replica.upsert([...changed.filter(isPublic), ...terms]);
+  replica.delete('event', [...changed.filter((record) => !isPublic(record)).map(({ id }) => id), ...deleted]);
+  const stored = new Map<string, PostRecord>();
+  for (const record of [...first, ...changed])
+    if (!isTermRecord(record)) stored.set(`${record.kind}/${record.id}`, record);
   for (const id of deleted) stored.delete(`event/${id}`);
   const all = [...stored.values()];
+  const isOwn = ({ status, author }: PostRecord) =>
+    status !== 'publish' &&
+    (seen.anyAuthor.includes(status) || (seen.userId === author && seen.ownOnly.includes(status)));
+  const own = replica.openOwn(1);
+  own.add(all.filter(isOwn).map((record) => ({ ...record, title: 'before' })));
+  own.add(all.filter(isOwn));
+  const seenBy = (view: RecordView, records: PostRecord[]): Seen => ({
+    view,
+    events: records.filter((record) => record.kind === 'event'),
+    linked: records.filter((record) => record.kind !== 'event'),
+  });
   return {
     replica,
-    events: all.filter((record) => record.kind === 'event'),
-    linked: all.filter((record) => record.kind === 'venue' || record.kind === 'organizer'),
-    terms: all.filter(isTermRecord),
+    everybody: seenBy(replica, all.filter(isPublic)),
+    caller: seenBy(
+      own,
+      all.filter((record) => isPublic(record) || isOwn(record)),
+    ),
+    terms,
   };
 }

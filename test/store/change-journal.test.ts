@@ -94,14 +94,14 @@ describe('the change journal', () => {
     let start: JournalPosition;
     beforeEach(() => {
       replica = openReplica({ identity: 'test' });
-      replica.upsert([event(1), event(2, { status: 'draft' }), venue(3), term('tag', 4)]);
+      replica.upsert([event(1), venue(3), term('tag', 4)]);
       start = replica.journal.head();
     });
     afterEach(() => replica.close());
     const since = () => texts(changesSince(replica, start).entries);
 
     it('reports what leaves public view as deleted', () => {
-      for (const change of [{ status: 'draft' }, { status: 'trash' }, { hidden: true }, { protected: true }]) {
+      for (const change of [{ hidden: true }, { protected: true }]) {
         replica.upsert([event(1, change)]);
         expect(since(), JSON.stringify(change)).to.deep.equal(['event 1 deleted']);
         replica.upsert([event(1)]);
@@ -113,9 +113,8 @@ describe('the change journal', () => {
     });
 
     it('has no entry for a record that was never public, and its head stays the same', () => {
-      replica.upsert([event(2, { status: 'draft', title: 'Secret' }), event(5, { status: 'private' })]);
-      replica.upsert([event(5, { status: 'trash' }), event(6, { protected: true }), event(7, { hidden: true })]);
-      replica.delete('event', [2, 5, 6, 7]);
+      replica.upsert([event(6, { protected: true }), event(7, { hidden: true })]);
+      replica.delete('event', [6, 7]);
       expect(since()).to.deep.equal([]);
       expect(replica.journal.head()).to.deep.equal(start);
     });
@@ -126,7 +125,7 @@ describe('the change journal', () => {
     });
 
     it('reports a changed image as a change of the public records that show it', () => {
-      replica.upsert([event(1, { image: 9 }), event(2, { status: 'draft', image: 9 })], [image(9)]);
+      replica.upsert([event(1, { image: 9 }), event(2, { hidden: true, image: 9 })], [image(9)]);
       start = replica.journal.head();
       replica.upsert([], [image(9, { width: 20 })]);
       expect(since()).to.deep.equal(['event 1 updated']);
@@ -154,10 +153,10 @@ describe('the change journal', () => {
       expect(texts(changesSince(replica, next).entries)).to.deep.equal(['tag 100 updated']);
     }).timeout(60_000);
 
-    it('forgets everything in a bulk load, which replaces all records', async () => {
-      replica.beginBulkLoad();
+    it('forgets everything in the initial sync, which replaces all records', () => {
+      replica.beginInitialSync();
       replica.upsert([event(1, { title: 'New' }), event(8)]);
-      await replica.endBulkLoad();
+      replica.endInitialSync();
       expect(replica.journal.since(start, 9)).to.equal(undefined);
       start = replica.journal.head();
       replica.upsert([event(8, { title: 'Newer' })]);
@@ -224,12 +223,12 @@ describe('the change journal', () => {
       const elsewhere = (scanS: number) => ({ epoch: 'another-file', number: 7, first: 7, scanS });
       const idsSince = (scanS: number) => replica.journal.since(elsewhere(scanS), 9)?.entries.map(({ id }) => id);
 
-      beforeEach(async () => {
+      beforeEach(() => {
         nowS = 100;
         replica.journal.setClock(() => nowS);
-        replica.beginBulkLoad();
+        replica.beginInitialSync();
         replica.upsert([event(3)]);
-        await replica.endBulkLoad();
+        replica.endInitialSync();
       });
 
       it('continue with what was noticed since the scan of the other one began', () => {

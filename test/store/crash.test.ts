@@ -1,17 +1,15 @@
-// Tests of the replica's file after kill -9, on a full disk, and after a crash of the machine. `npm run
+// Tests of the replica's file after kill -9, and on a full disk. `npm run
 // test:crash` kills a hundred times, or CRASH_KILLS times; CRASH_SEED chooses when.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { openReplica } from '../../src/store/replica.ts';
 import { killOften } from './crash.ts';
-import { event } from './sample-records.ts';
 
 describe('the file of the replica after a crash', () => {
   let folder: string;
@@ -50,28 +48,4 @@ describe('the file of the replica after a crash', () => {
     expect(replica.counts().event).to.equal(total);
     replica.close();
   }).timeout(60_000);
-
-  it('is quarantined after a crash of the machine during a bulk load', async () => {
-    const replica = openReplica({ file, identity: 'test' });
-    replica.beginBulkLoad();
-    replica.upsert([event(1)]);
-    replica.close();
-    const reopened = openReplica({ file, identity: 'test' });
-    expect([reopened.quarantined, reopened.counts().event]).to.deep.equal([undefined, 1]);
-    reopened.close();
-    const db = new DatabaseSync(file);
-    const { changes } = db.prepare("UPDATE meta SET value = 'another boot' WHERE key = 'unflushed_boot_id'").run();
-    db.close();
-    const later = openReplica({ file, identity: 'test' });
-    // Without a boot id, every change waits for the disk.
-    expect(later.counts().event).to.equal(Number(changes) === 1 ? 0 : 1);
-    if (Number(changes) === 1) expect(later.quarantined).to.match(/machine went down/);
-    later.beginBulkLoad();
-    later.upsert([event(2)]);
-    await later.endBulkLoad();
-    later.close();
-    const last = new DatabaseSync(file);
-    expect(last.prepare("SELECT value FROM meta WHERE key = 'unflushed_boot_id'").all()).to.deep.equal([]);
-    last.close();
-  });
 });

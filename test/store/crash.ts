@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openReplica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
-import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { serveFakeCms } from '../cms/fake-cms-server.ts';
 import { integersFrom } from '../random.ts';
 import { expectInSync, mapping } from '../sync/test-site.ts';
@@ -126,7 +126,7 @@ async function expectEqual(cms: FakeCms, url: string, file: string): Promise<voi
   }
   const replica = openReplica({ file, identity: 'crash' });
   try {
-    expectInSync({ cms, replica, service: SERVICE, mapping });
+    expectInSync({ cms, replica, visitor: undefined, mapping });
     const errors = replica.integrityCheck();
     if (errors.length > 0) throw new Error(errors.join('\n'));
   } finally {

@@ -1,14 +1,12 @@
 // The process whose files must not grow: syncs a site into argv[2] until nothing more can be written, then
 // reports what lists return.
 
-import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
 import { testSite } from '../sync/test-site.ts';
 
 const site = testSite({ file: process.argv[2] ?? '', pageSize: 100 });
 const { cms, replica, sync } = site;
 const list = () =>
   replica.listEvents({
-    visibility: PUBLIC_VISIBILITY,
     order: 'start',
     limit: 10,
     offset: 0,

@@ -3,14 +3,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
-import type { EventFilter } from '../../src/store/event-filter.ts';
+import type { EventFilter } from '../../src/store/list-events.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { anyFilter, runs, someIds } from './arbitrary-lists.ts';
 import { expectedEvents } from './list-oracle.ts';
-import { CATEGORIES, event, visibility, WORDS } from './sample-records.ts';
-
-/** The full-text index leaves it out. */
-const LONG = Array.from({ length: 15_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7919) % 20_000))).join('');
+import { CATEGORIES, event, WORDS } from './sample-records.ts';
 
 describe('the event list of thousands of events, counted by indexes', () => {
   const size = 3600;
@@ -19,14 +16,12 @@ describe('the event list of thousands of events, counted by indexes', () => {
 
   before(() => {
     const cycle = <T>(values: T[], n: number) => values[n % values.length]!;
-    // Events of most of a year, some lasting months, some ending before they start: enough that the
-    // full-text index and the day counts are used.
+    // Events of most of a year, some lasting months, some ending before they start: as a large site has them.
     events = Array.from({ length: size }, (_, n) => {
       const startMs = Date.UTC(2026, 0, 1) + ((n * 7919) % 1000) * 8 * 3_600_000;
       const hours = n % 97 === 0 ? 24 * 90 : n % 89 === 0 ? -5 : 1 + (n % 50);
       const at = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
       return event(100 + n, {
-        status: cycle(['publish', 'publish', 'publish', 'draft'], n),
         author: n % 3,
         start: at(startMs),
         end: at(startMs + hours * 3_600_000),
@@ -37,7 +32,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
         title: cycle(['Zoo', 'été', '<b>Apple</b>', 'apple &amp; pear', 'ete'], n),
         categories: n % 2 === 0 ? [1] : n % 3 === 0 ? [2, 1] : [2 + (n % 5)],
         tags: [1 + (n % 6)],
-        searchText: `Straße ${n % 120 === 0 ? LONG : ''} ${cycle(WORDS, n)} ${n % 400 === 0 ? 'zebra' : ''} ${n}`,
+        searchText: `Straße ${cycle(WORDS, n)} ${n % 400 === 0 ? 'zebra' : ''} ${n}`,
       });
     });
     replica = openReplica({ identity: 'test' });
@@ -68,7 +63,6 @@ describe('the event list of thousands of events, counted by indexes', () => {
       offset: fc.constantFrom(0, 0, 7, 1500),
       order: fc.constantFrom('start', 'start', 'date', 'modified', 'title'),
       descending: fc.constantFrom(undefined, true),
-      visibility: fc.oneof(visibility, fc.constant({ anyAuthor: ['publish', 'draft'], ownOnly: [], userId: 0 })),
     },
     {
       limit: fc.constantFrom(5, 50),
@@ -98,7 +92,6 @@ describe('the event list of thousands of events, counted by indexes', () => {
 
   it('skips an event of several of the categories once', () => {
     const filter: EventFilter = {
-      visibility: { anyAuthor: ['publish'], ownOnly: [], userId: 0 },
       categories: [1, 2, 6],
       order: 'modified',
       descending: true,
@@ -108,12 +101,11 @@ describe('the event list of thousands of events, counted by indexes', () => {
     expect(replica.listEvents(filter)).to.deep.equal(expectedEvents(events, filter));
   });
 
-  it('counts any combination of dates by days, also for authors and featured events', () => {
+  it('counts any combination of dates, also of featured events', () => {
     const featured = fc.constantFrom(undefined, undefined, true, false);
     fc.assert(
-      fc.property(fc.array(anyBound, { maxLength: 4 }), visibility, featured, (bounds, visible, isFeatured) => {
+      fc.property(fc.array(anyBound, { maxLength: 4 }), featured, (bounds, isFeatured) => {
         const filter: EventFilter = {
-          visibility: visible,
           bounds: bounds as NonNullable<EventFilter['bounds']>,
           featured: isFeatured,
           order: 'start',
@@ -126,11 +118,10 @@ describe('the event list of thousands of events, counted by indexes', () => {
     );
   });
 
-  it('accepts more categories than it scans one by one', () => {
+  it('accepts very many categories and tags', () => {
     const categories = Array.from({ length: 120 }, (_, n) => n + 1);
     for (const order of ['start', 'date'] as const) {
       const filter: EventFilter = {
-        visibility: { anyAuthor: ['publish', 'draft'], ownOnly: [], userId: 0 },
         categories,
         order,
         limit: 40,

@@ -1,18 +1,18 @@
 // The oracle of list queries: every list as a plain filter over all records.
 
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
-import type { EventCondition, EventFilter } from '../../src/store/event-filter.ts';
-import type { LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/store/filters.ts';
+import type { LinkedFilter, SearchWord, TermFilter } from '../../src/store/filters.ts';
+import type { EventCondition, EventFilter } from '../../src/store/list-events.ts';
 import { fold, foldForSort } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
-const sees = ({ anyAuthor, ownOnly, userId }: Visibility, { status, author }: PostRecord) =>
-  anyAuthor.includes(status) || (userId !== 0 && author === userId && ownOnly.includes(status));
+const hasStatus = (statuses: readonly string[] | undefined, { status }: PostRecord) =>
+  statuses === undefined || statuses.includes(status);
 
-const hasWords = (words: SearchWord[] | undefined, text: string) =>
+const hasWords = (words: readonly SearchWord[] | undefined, text: string) =>
   (words ?? []).every((word) => fold(text).includes(fold(word.text)) !== word.not);
 
-const hasAny = (wanted: number[] | undefined, ids: number[]) =>
+const hasAny = (wanted: readonly number[] | undefined, ids: number[]) =>
   wanted === undefined || wanted.some((id) => ids.includes(id));
 
 /** An event as filters see it: without what its password hides. */
@@ -53,7 +53,7 @@ const pageOf = (ids: number[], { limit, offset }: { limit: number; offset: numbe
 
 /** Whether an event matches a condition of the filter. A condition without a row does not compile. */
 const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) => boolean> = {
-  visibility: (event, { visibility }) => sees(visibility, event),
+  statuses: (event, { statuses }) => hasStatus(statuses, event),
   bounds: (event, { bounds = [] }) => bounds.every(({ field, op, wall }) => OPERATORS[op](event[field], wall)),
   words: ({ searchText }, { words }) => hasWords(words, searchText),
   categories: (event, { categories }) => hasAny(categories, event.categories),
@@ -73,6 +73,7 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
 /** The titles of `anyEvent`: one entity and one tag. */
 const plainTitle = ({ title }: EventRecord) => title.replace('&amp;', '&').replace(/<\/?b>/g, '');
 
+/** @param events that the caller may see */
 export function expectedEvents(events: EventRecord[], filter: EventFilter) {
   const matches = events
     .map(withoutProtected)
@@ -91,26 +92,18 @@ export function expectedEvents(events: EventRecord[], filter: EventFilter) {
   );
 }
 
+/** @param records that the caller may see, as the events */
 export function expectedLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
-  const seen = events.map(withoutProtected).filter((other) => sees(filter.eventVisibility, other));
+  const seen = events.map(withoutProtected).filter(({ status }) => status !== 'trash');
   const linkedTo = (record: LinkedRecord) => seen.filter((other) => other[`${record.kind}s`].includes(record.id));
   const matches = records.filter(
     (record) =>
-      sees(filter.visibility, record) &&
+      hasStatus(filter.statuses, record) &&
       hasWords(filter.words, record.searchText) &&
       hasCustom(record, filter.customFields ?? {}) &&
       (filter.modifiedAfter === undefined || record.modifiedUtc > filter.modifiedAfter) &&
-      (filter.event === undefined ||
-        linkedTo(record).some(({ id, status }) => id === filter.event && status !== 'trash')) &&
-      (filter.hasEvents === undefined ||
-        filter.hasEvents ===
-          events
-            .map(withoutProtected)
-            .some(
-              (other) =>
-                (other.status === 'publish' || other.status === 'private') &&
-                other[`${record.kind}s`].includes(record.id),
-            )) &&
+      (filter.event === undefined || linkedTo(record).some(({ id }) => id === filter.event)) &&
+      (filter.hasEvents === undefined || filter.hasEvents === linkedTo(record).length > 0) &&
       (filter.upcomingFromUtc === undefined ||
         linkedTo(record).some((other) => !other.hidden && other.startUtc >= filter.upcomingFromUtc!)),
   );
@@ -121,13 +114,14 @@ export function expectedLinked(records: LinkedRecord[], events: EventRecord[], f
   );
 }
 
+/** @param events that the caller may see */
 export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter) {
   const terms = all.filter(({ kind }) => kind === filter.kind);
   const field = filter.kind === 'category' ? 'categories' : 'tags';
   const shown = events.map(withoutProtected);
   const count = (id: number) =>
     shown.filter((record) => record.status === 'publish' && record[field].includes(id)).length;
-  const seen = shown.filter((record) => sees(filter.eventVisibility, record) && record.status !== 'trash');
+  const seen = shown.filter((record) => record.status !== 'trash');
   const below = (id: number, met = new Set<number>()): number[] =>
     terms
       .filter(({ parent }) => parent === id && id !== 0)

@@ -219,6 +219,7 @@ export const anyTerm = (kind: TermKind, id: number) =>
     })
     .map((fields) => term(kind, id, fields));
 
+/** Whose unpublished records a caller sees. */
 export const visibility = fc.record({
   anyAuthor: fc.subarray(STATUSES, { maxLength: 4 }),
   ownOnly: fc.subarray(STATUSES, { maxLength: 3 }),

@@ -19,9 +19,9 @@ describe('a collection that the site does not have', () => {
     for (let n = 0; site.sync.status().state !== 'unreachable' && n < 1000; n += 1) await new Promise(setImmediate);
   }
 
-  for (const service of [SERVICE, undefined])
-    it(`is left out of the initial sync, ${service ? 'with' : 'without'} a service account`, async () => {
-      site = filledSite({ service });
+  for (const visitor of [undefined, SERVICE])
+    it(`is left out of the initial sync, ${visitor ? 'with an account' : 'as a visitor'}`, async () => {
+      site = filledSite({ visitor });
       site.cms.removed = new Set(['tags', 'organizers']);
       site.sync.start();
       await site.sync.whenComplete();

@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import { ReplicaError } from '../../src/errors.ts';
-import { unavailable } from '../cms/fake-cms.ts';
-import { syncedSite } from './filled-site.ts';
+import { SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('sync and CMS failures', () => {
@@ -80,8 +80,8 @@ describe('sync and CMS failures', () => {
       await site.sync.stop();
     });
 
-    it('is unreachable when it refuses the service account, which the reason names without its password', async () => {
-      site = await syncedSite();
+    it('is unreachable when it refuses the account that stands for visitors, which the reason names without its password', async () => {
+      site = await syncedSite({ visitor: SERVICE });
       site.cms.serviceRole = 'refused';
       await site.poll();
       const { state, reason } = site.sync.status();
@@ -109,37 +109,39 @@ describe('sync and CMS failures', () => {
       expectInSync(site);
     });
 
-    it('is not said to refuse an administrator, if a total counts more than the site shows', async () => {
+    it('that refuses visitors changes nothing of what the public sees, and says so with the remedy', async () => {
       site = await syncedSite();
-      const { list } = site.cms;
-      site.cms.list = async (spec, request, options) => {
-        const page = await list(spec, request, options);
-        return spec.collection === 'events' ? { ...page, total: page.total + 7 } : page;
-      };
-      await site.poll();
-      await site.poll();
-      const { state, reason } = site.sync.status();
-      expect(state).to.equal('unreachable');
-      expect(reason).to.match(
-        /^the total of "events", \d+, counts more than the site shows: a page shows \d records where 5 should be/,
+      for (const base of ['events', 'venues']) site.cms.closedToPublic.add(base);
+      for (let n = 0; n < 360; n += 1) await site.poll();
+      expect(site.replica.counts()).to.include({ event: 23, venue: 1 });
+      expect(site.sync.status()).to.include({ state: 'stale', readAs: 'visitor' });
+      expect(site.sync.status().reason).to.equal(
+        'the site refuses visitors "venues" (401 rest_login_required), "events" (401 rest_login_required): ' +
+          'the gateway keeps what it has. To show the public what an account sees, set upstream.readAs to "account".',
       );
-      expect(reason).not.to.match(/account|permission/);
-      site.cms.list = list;
+      site.cms.createTerm('tags', { name: 'Open to all' });
+      await site.poll();
+      expect(site.replica.counts().tag).to.be.above(0);
+      site.cms.closedToPublic.clear();
+      site.cms.edit(10, { title: 'Seen again' });
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
       expectInSync(site);
     });
 
-    it('does not empty the replica when the service account loses its permissions', async () => {
-      site = await syncedSite();
-      site.cms.serviceRole = 'author';
-      await site.poll();
-      await site.poll();
-      expect(site.sync.status().state).to.equal('unreachable');
-      expect(site.sync.status().reason).to.contain('needs the permission');
-      await site.sync.fetchChanged(
-        [...site.cms.posts.values()].map(({ id, base: collection }) => ({ collection, id })),
-      );
+    it('has no initial sync with a site that refuses visitors its events, but with the account that stands for them', async () => {
+      site = filledSite();
+      for (const base of ['events', 'venues']) site.cms.closedToPublic.add(base);
+      site.sync.start();
+      for (let n = 0; n < 100 && site.sync.status().state !== 'unreachable'; n += 1) await new Promise(setImmediate);
+      expect(site.sync.status()).to.include({ state: 'unreachable', complete: false });
+      expect(site.sync.status().reason).to.match(/refuses visitors "events" .*upstream\.readAs/);
+      await site.close();
+      site = filledSite({ visitor: SERVICE });
+      for (const base of ['events', 'venues']) site.cms.closedToPublic.add(base);
+      site.sync.start();
+      await site.settle();
+      expect(site.sync.status()).to.include({ state: 'live', readAs: 'account' });
       expectInSync(site);
     });
   });

@@ -39,9 +39,9 @@ describe('completeness of records', () => {
       'meta and a modification time': ['modified_gmt', without('meta', 'modified_gmt')],
     };
     for (const [name, [missing, change]] of Object.entries(cases)) {
-      for (const service of [SERVICE, undefined]) {
-        it(`are rejected: without ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
-          site = await syncedSite({ service });
+      for (const visitor of [undefined, SERVICE]) {
+        it(`are rejected: without ${name}, ${visitor ? 'with an account' : 'as a visitor'}`, async () => {
+          site = await syncedSite({ visitor });
           for (let n = 0; n < 2; n += 1) await site.poll();
           const before = site.replica.getMany(
             'event',

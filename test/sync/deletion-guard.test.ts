@@ -26,10 +26,10 @@ describe('deletion guard', () => {
       for (let n = 0; n < count * 6; n += 1) await site.poll();
     }
 
-    for (const service of [SERVICE, undefined]) {
-      const account = service ? 'with' : 'without';
-      it(`is executed after some minutes, during which the replica is stale, ${account} a service account`, async () => {
-        site = await syncedSite({ service });
+    for (const visitor of [undefined, SERVICE]) {
+      const account = visitor ? 'with an account' : 'as a visitor';
+      it(`is executed after some minutes, during which the replica is stale, ${account}`, async () => {
+        site = await syncedSite({ visitor });
         await site.poll();
         for (const id of ids()) site.cms.erase(id);
         await pollMinutes(4);
@@ -42,9 +42,9 @@ describe('deletion guard', () => {
         expectInSync(site);
       });
 
-      it(`is never executed while a broken plugin hides the records from lists, ${account} a service account`, async () => {
+      it(`is never executed while a broken plugin hides the records from lists, ${account}`, async () => {
         for (const hidden of [() => true, (id: number) => id % 2 === 0]) {
-          site = await syncedSite({ service });
+          site = await syncedSite({ visitor });
           await site.poll();
           const repair = omitFromLists(hidden);
           await pollMinutes(30);
@@ -85,10 +85,10 @@ describe('deletion guard', () => {
       }
     });
 
-    it('includes, without a service account, records that got a status of a plugin', async () => {
+    it('includes records that got a status of a plugin', async () => {
       const source = structuredClone(loadMapping('wordpress-meta').source);
       source.event.wordpress = { statuses: ['expired'] };
-      site = await syncedSite({ service: undefined, mapping: compileMapping(source, 'expired.json') });
+      site = await syncedSite({ mapping: compileMapping(source, 'expired.json') });
       site.cms.read = async (spec, id, _how, options = {}) =>
         normalize(spec, site.cms.response(site.cms.posts.get(id)!, options));
       for (const id of ids()) site.cms.edit(id, { status: 'expired' });

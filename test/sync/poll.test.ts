@@ -67,7 +67,6 @@ describe('poll', () => {
 
   it('finds a deletion with a few requests, also if the CMS counts a record that it never lists', async () => {
     site = await syncedSite({
-      service: undefined,
       cms: (cms) => ({
         ...cms,
         async list(spec, request, options) {
@@ -128,9 +127,9 @@ describe('poll', () => {
       'a new image': (id) => site.cms.edit(id, { featured: site.cms.createMedia().id }),
     };
     for (const [name, change] of Object.entries(cases)) {
-      for (const service of [SERVICE, undefined]) {
-        it(`${name} ${service ? 'with' : 'without'} a service account`, async () => {
-          site = await syncedSite({ service });
+      for (const visitor of [undefined, SERVICE]) {
+        it(`${name} ${visitor ? 'with an account' : 'as a visitor'}`, async () => {
+          site = await syncedSite({ visitor });
           await site.poll();
           change(10);
           await site.poll();
@@ -140,8 +139,8 @@ describe('poll', () => {
     }
 
     it('a scheduled publication', async () => {
-      for (const service of [SERVICE, undefined]) {
-        site = await syncedSite({ service });
+      for (const visitor of [undefined, SERVICE]) {
+        site = await syncedSite({ visitor });
         const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
         const { id } = site.cms.createPost('events', { status: 'future', dateS });
         await site.poll();
@@ -150,7 +149,7 @@ describe('poll', () => {
         await site.poll();
         expect(site.replica.get('event', id)?.status).to.equal('publish');
         expectInSync(site);
-        if (service) await site.close();
+        if (!visitor) await site.close();
       }
     });
   });

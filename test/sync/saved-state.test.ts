@@ -5,8 +5,8 @@ import { STATE_KEYS } from '../../src/sync/context.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite } from './test-site.ts';
 
-const { fields, scope, complete, ...KEYS } = STATE_KEYS;
-const NAMES = [...Object.values(KEYS), fields('all', 'event'), fields('all', 'category')];
+const { fields, complete, ...KEYS } = STATE_KEYS;
+const NAMES = [...Object.values(KEYS), fields('event'), fields('category')];
 const FOREIGN = ['{', 'null', '1e300', '[null]', '{"event":7,"url":[],"dueMs":"x","always":5,"total":"x"}'];
 
 describe('saved state that no gateway wrote', () => {

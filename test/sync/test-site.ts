@@ -2,16 +2,15 @@
 // the CMS.
 
 import { expect } from 'chai';
-import type { Cms, CmsRecord, Credentials } from '../../src/cms/port.ts';
-import { publicView } from '../../src/cms/wordpress/record-form.ts';
+import type { Cms, Credentials } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
-import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/model/records.ts';
+import type { CalendarRecord, Kind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
-import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../cms/fake-cms.ts';
+import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 
 export const mapping = loadMapping('wordpress-meta');
 export const RESYNC_INTERVAL_MS = 600_000;
@@ -23,8 +22,8 @@ export interface TestSite {
   replica: Replica;
   readonly sync: Sync;
   observations: Observation[];
-  /** The service account of the running sync. */
-  readonly service: Credentials;
+  /** As whom the sync reads; undefined for a visitor. */
+  readonly visitor: Credentials;
   mapping: Mapping;
   /** Advances both clocks. */
   advance(ms: number): void;
@@ -44,7 +43,8 @@ export interface TestSite {
 }
 
 export interface SiteOptions {
-  service?: Credentials;
+  /** As whom the sync reads. Default: as a visitor. */
+  visitor?: Credentials;
   mapping?: Mapping;
   /** Wraps the CMS. */
   cms?: (cms: FakeCms) => Cms;
@@ -63,14 +63,15 @@ export function testSite(options: SiteOptions = {}): TestSite {
   const siteMapping = options.mapping ?? mapping;
   const replica = openReplica({ identity: 'test', ...(file !== undefined && { file }) });
   const observations: Observation[] = [];
-  const service = 'service' in options ? options.service : SERVICE;
+  const { visitor } = options;
   const nowMs = () => cmsMs + skewMs;
   const newSync = () =>
     createSync({
       replica,
       cms: options.cms?.(cms) ?? cms,
       mapping: siteMapping,
-      serviceCredentials: service,
+      visitor,
+      imageReader: SERVICE,
       intervalMs: 3_600_000,
       resyncIntervalMs: RESYNC_INTERVAL_MS,
       pageSize,
@@ -85,7 +86,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       return sync;
     },
     observations,
-    service,
+    visitor,
     mapping: siteMapping,
     nowMs,
     advance(ms) {
@@ -131,21 +132,21 @@ export function testSite(options: SiteOptions = {}): TestSite {
   return site;
 }
 
-type Scene = Pick<TestSite, 'cms' | 'replica' | 'service' | 'mapping'>;
+type Scene = Pick<TestSite, 'cms' | 'replica' | 'visitor' | 'mapping'>;
 
-/** The records that the service account sees in the CMS, by kind and id (`event 12`), and the images that they name. */
-export function expectedRecords({ cms, service, mapping }: Omit<Scene, 'replica'>): {
+/** The records that visitors see in the CMS, by kind and id (`event 12`), and the images that they name. */
+export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'>): {
   records: Record<string, CalendarRecord>;
   images: Set<number>;
 } {
   const records: Record<string, CalendarRecord> = {};
   const images = new Set<number>();
-  for (const collection of collectionsOf(mapping, service)) {
+  for (const collection of collectionsOf(mapping, visitor)) {
     const { kind, name: base } = collection;
     const cmsRecords = collection.isStoredAsPosts
       ? [...cms.posts.values()]
-          .filter((post) => post.base === base && collection.statuses.includes(post.status))
-          .map((post) => asIngested(cms, post, service))
+          .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
+          .map((post) => cms.response(post, { credentials: visitor, view: collection.scope.view }))
       : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);
@@ -157,12 +158,12 @@ export function expectedRecords({ cms, service, mapping }: Omit<Scene, 'replica'
   return { records, images };
 }
 
-/** Fails if the replica differs from what the service account sees in the CMS. */
-export function expectInSync({ cms, replica, service, mapping }: Scene): void {
-  const { records, images } = expectedRecords({ cms, service, mapping });
+/** Fails if the replica differs from what visitors see in the CMS. */
+export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
+  const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
-  for (const { kind, isStoredAsPosts, statuses } of collectionsOf(mapping, service)) {
-    const rows = replica.stamps(kind, isStoredAsPosts ? { statuses } : {});
+  for (const { kind } of collectionsOf(mapping, visitor)) {
+    const rows = replica.stamps(kind);
     for (const [id, record] of replica.getMany(
       kind as Kind,
       rows.map(({ id }) => id),
@@ -171,16 +172,6 @@ export function expectInSync({ cms, replica, service, mapping }: Scene): void {
   }
   expect(held).to.deep.equal(records);
   for (const id of images) expect(replica.getImage(id)).to.deep.equal(cms.image(cms.media.get(id)!));
-}
-
-/** A post as it may enter the replica: a published one in its public view. */
-export function asIngested(cms: FakeCms, post: FakePost, service: Credentials): CmsRecord {
-  const open = cms.response(post);
-  if (service === undefined) return open;
-  const own = cms.response(post, { credentials: service, view: 'editor' });
-  if (post.status !== 'publish') return own;
-  if (post.hiddenFromPublic) return { ...own, status: WITHHELD };
-  return publicView(own, open, { editing: false });
 }
 
 /** The record's title in the replica. */

@@ -39,10 +39,10 @@ describe('a response that is too large', () => {
     );
   const requests = (base: string) => site.cms.requests.filter((request) => request.base === base);
 
-  for (const service of [SERVICE, undefined]) {
-    describe(`${service ? 'with' : 'without'} a service account`, () => {
+  for (const visitor of [undefined, SERVICE]) {
+    describe(`${visitor ? 'with an account' : 'as a visitor'}`, () => {
       it('is read in parts: the initial sync, polls and the full resync end with a replica that equals the CMS', async () => {
-        site = filledSite({ service, pageSize: 100 });
+        site = filledSite({ visitor, pageSize: 100 });
         for (const { id, base } of site.cms.posts.values())
           if (base === 'events') site.cms.edit(id, { title: `${LONG}${id}` });
         await sync();
@@ -59,7 +59,7 @@ describe('a response that is too large', () => {
       });
 
       it('with one record: the record is left out and reported, and the others are served', async () => {
-        site = filledSite({ service });
+        site = filledSite({ visitor });
         site.cms.edit(10, { title: HUGE });
         await sync();
         await site.fullResync();
@@ -94,7 +94,7 @@ describe('a response that is too large', () => {
   it('with a record that the replica has: it is removed, because the CMS may no longer show it to the public', async () => {
     site = filledSite();
     await sync();
-    site.cms.edit(10, { title: HUGE, status: 'private' });
+    site.cms.edit(10, { title: HUGE });
     await site.poll();
     expect(site.replica.get('event', 10)).to.equal(undefined);
     expect(site.sync.status().tooLarge).to.deep.equal({ events: [10] });

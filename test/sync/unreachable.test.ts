@@ -107,7 +107,7 @@ describe('a gateway whose CMS', () => {
       return true;
     };
   };
-  const isService = ({ headers }: IncomingMessage) => headers.authorization === SERVICE;
+  const isVisitor = ({ headers }: IncomingMessage) => headers.authorization === undefined;
 
   const failures: Record<string, () => Promise<void>> = {
     'was killed': () => proxy.set({ kind: 'down' }),
@@ -115,10 +115,10 @@ describe('a gateway whose CMS', () => {
     'answers 500': respondWith(500, '{"code":"internal_server_error","message":"","data":{"status":500}}'),
     'answers with a page': respondWith(200, '<!DOCTYPE html><title>Back soon</title>'),
     'answers with half a body': respondWith(200, '[{"id":1,"title":{"rendered":"half'),
-    'refuses the service account': async () => {
+    'refuses visitors': async () => {
       wordpress.before = (request, response) => {
-        if (isService(request)) sendJson(response, 401, { code: 'incorrect_password', message: 'No.' });
-        return isService(request);
+        if (isVisitor(request)) sendJson(response, 401, { code: 'rest_login_required', message: 'No.' });
+        return isVisitor(request);
       };
     },
   };
@@ -145,19 +145,20 @@ describe('a gateway whose CMS', () => {
 
       const ready = await admin('/ready');
       expect(ready.status).to.equal(200);
-      expect(JSON.parse(ready.text)).to.include({ ready: true, state: 'unreachable', lastCaughtUpMs });
+      const state = way === 'refuses visitors' ? 'stale' : 'unreachable';
+      expect(JSON.parse(ready.text)).to.include({ ready: true, state, lastCaughtUpMs });
       expect(JSON.parse(ready.text).sinceMs).to.be.within(lastCaughtUpMs! + 1, lastCaughtUpMs! + HOUR_MS);
       expect((await admin('/ready?strict=1')).status).to.equal(503);
       expect(await metric('calendar_replica_live')).to.equal(0);
-      expect(await metric('calendar_replica_state{state="unreachable"}'.replace(/[{}]/g, '\\$&'))).to.equal(1);
+      expect(await metric(`calendar_replica_state{state="${state}"}`.replace(/[{}]/g, '\\$&'))).to.equal(1);
       expect(await metric('calendar_sync_lag_seconds')).to.be.within(3600, 3660);
 
       const [written, draft] = [
         await write('editor'),
         await request('/events/2', { headers: { authorization: authorization('author') } }),
       ];
-      if (way === 'refuses the service account') {
-        // The CMS still responds to other accounts.
+      if (way === 'refuses visitors') {
+        // The CMS still responds to accounts.
         expect([written.status, draft.status]).to.not.include(503);
       } else {
         for (const { status, headers, body } of [written, draft]) {

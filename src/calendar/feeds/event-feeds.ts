@@ -31,7 +31,7 @@ const WRITTEN_BYTES = 8 * 1024 * 1024;
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
-export function createEventFeeds(services: Services, events: Pick<Events, 'find' | 'read'>) {
+export function createEventFeeds(services: Services, events: Pick<Events, 'find' | 'read' | 'withEvents'>) {
   const { replica, site } = services;
   /** By the ETag of the JSON that they are written from. */
   const written = new LRUCache<string, CalendarEvent>({
@@ -52,15 +52,16 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   ): Steps<ApiResponse> {
     assertPageExists(listPage);
     const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
-    const audience: Audience = { baseUrl, visibilities: access.visibilities };
-    const itemsOf = access.isPublic ? publicItems : staffItems;
+    const audience: Audience = { baseUrl, shown: access.view };
     const replicaVersion = replica.version;
     const cacheTags = new Set(['events']);
     const items: T[] = [];
     let builtBytes = 0;
     for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
       const some = ids.slice(from, from + EVENTS_PER_STEP);
-      const entries: ListItem[] = yield* itemsOf<'event'>(services, 'event', some, audience, serialize);
+      const entries: ListItem[] = access.isPublic
+        ? yield* publicItems<'event'>(services, 'event', some, audience, serialize)
+        : yield* staffItems<'event'>('event', some, audience, serialize);
       for (const entry of entries) {
         items.push(write(entry));
         builtBytes += entry.bytes.byteLength;
@@ -98,18 +99,17 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         headers: calendarHeaders('events'),
         etag: `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`,
       });
-      return buildFound(
-        services,
-        request,
-        () => events.find(input, request, CALENDAR_LISTS),
-        (found) => feedSteps(found, request.baseUrl, write, respond),
+      return events.withEvents(input, request, (access) =>
+        buildFound(
+          request,
+          () => events.find(input, request, access, CALENDAR_LISTS),
+          (found) => feedSteps(found, request.baseUrl, write, respond),
+        ),
       );
     },
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      // Without a service account the replica lacks what is in the trash.
-      const isGone = (replica.get('event', id)?.status ?? 'trash') === 'trash';
-      const cancelled = isGone ? replica.journal.cancelled(id) : undefined;
+      const cancelled = replica.get('event', id) ? undefined : replica.journal.cancelled(id);
       const {
         body: json,
         etag: _,
@@ -138,11 +138,12 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
         headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
       });
-      return buildFound(
-        services,
-        request,
-        () => events.find(input, request, ATOM_LISTS),
-        (found) => feedSteps(found, request.baseUrl, write, respond),
+      return events.withEvents(input, request, (access) =>
+        buildFound(
+          request,
+          () => events.find(input, request, access, ATOM_LISTS),
+          (found) => feedSteps(found, request.baseUrl, write, respond),
+        ),
       );
     },
   };

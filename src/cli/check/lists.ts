@@ -47,8 +47,10 @@ export const LIST_CHECKS: readonly Check[] = [
   },
   {
     area: 'readers',
-    async run({ kinds, connection: { cms, credentials } }) {
+    async run({ config, kinds, connection: { cms, credentials } }) {
       if (credentials === undefined) return [];
+      if (config.upstream.readAs === 'account')
+        return [{ name: 'public', ...ok('sees what the service account sees, as upstream.readAs says') }];
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
         const sample = { limit: PUBLIC_SAMPLE_SIZE, detail: 'id' } as const;
@@ -184,13 +186,13 @@ export function judgeList(
 function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] | undefined): Finding {
   if (!publicIds)
     return warn(
-      'the site refuses anonymous readers: if it refuses them everywhere, everybody sees what the site renders for the service account',
-      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or choose a service account that sees no more than the public may see.',
+      'the site refuses anonymous readers: the gateway has no record of it to show',
+      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or set upstream.readAs to "account" for a service account that sees no more than the public may see.',
     );
   const hidden = ids.filter((id) => !publicIds.includes(id)).length;
   if (hidden > 0)
     return warn(
-      `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway shows them to staff alone`,
+      `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway lists them for nobody`,
       'If the public should see them, find the plugin (of Payload: access.read of the collection) that hides them, and show them there.',
     );
   return ok('shown to the public as the site renders them for anonymous readers');

@@ -5,7 +5,6 @@ import type { Mapping } from '../../mapping/mapping.ts';
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type EventRecord, KINDS, type Site, type SiteSettings } from '../../model/records.ts';
-import { PUBLIC_VISIBILITIES } from '../../store/filters.ts';
 import { openReplica } from '../../store/replica.ts';
 import { formatSample, type SampledRecords } from '../samples.ts';
 import { columns, pluralized, wrapText } from '../table.ts';
@@ -134,7 +133,7 @@ function previewEvents(records: SampledRecords, mapping: Mapping, site: Site, ba
     return events
       .sort((a, b) => Number(b.status === 'publish') - Number(a.status === 'publish'))
       .slice(0, PREVIEW_COUNT)
-      .map((event) => serializer.event(event, { baseUrl, visibilities: PUBLIC_VISIBILITIES }, { unlocked: true }));
+      .map((event) => serializer.event(event, { baseUrl, shown: replica }, { unlocked: true }));
   } finally {
     replica.close();
   }

@@ -8,10 +8,10 @@ namespace CalendarGateway\Site;
 \define(__NAMESPACE__ . '\\PAUSED', 'calendar_gateway_paused');
 
 /** The records that this request changed. Adds one, if given. */
-function changed_records($collection = null, $id = 0) {
+function changed_records($collection = null, $id = 0, $trashed = false) {
     static $changed = [];
     if ($collection !== null) {
-        $changed["$collection $id"] = ['collection' => $collection, 'id' => (int) $id];
+        $changed["$collection $id"] = ['collection' => $collection, 'id' => (int) $id] + ($trashed ? ['trashed' => true] : []);
     }
     return \array_values($changed);
 }
@@ -21,7 +21,7 @@ function post_changed($id) {
     $type = (int) $id > 0 ? \get_post_type($id) : false;
     $collection = $type === 'attachment' ? 'media' : collection_of_type($type);
     if ($collection !== '' && \get_post_status($id) !== 'auto-draft') {
-        changed_records($collection, $id);
+        changed_records($collection, $id, \get_post_status($id) === 'trash');
     }
 }
 

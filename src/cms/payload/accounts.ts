@@ -17,7 +17,6 @@ export interface AccountOptions {
   media: string;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
-  nowMs: () => number;
 }
 
 export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
@@ -26,12 +25,6 @@ export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountEx
    * out, and it takes a caller with an invalid key for an anonymous one.
    */
   assertMay(action: Action, spec: CollectionSpec, options: CallOptions): Promise<void>;
-  /**
-   * The call as a visitor, for what the gateway shows to everybody: terms and images. With the caller's
-   * credentials only on a site that shows visitors nothing at all, so that its whole calendar is read with an
-   * account.
-   */
-  asVisitor(options: CallOptions): Promise<CallOptions>;
 }
 
 /** A list of the sync needs no request for its permission each time. */
@@ -44,8 +37,7 @@ const ACTIONS: readonly Action[] = [
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs }: AccountOptions): Accounts {
-  let closed = { isClosed: false, untilMs: 0 };
+export function createAccounts(call: RestCall, { ids, users, media, specs }: AccountOptions): Accounts {
   const key = randomBytes(32);
   const checked = new LRUCache<string, Account>({ max: MAX_CHECKED, ttl: CHECKED_MS });
 
@@ -107,18 +99,6 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
       writableFields: undefined,
     }),
 
-    async asVisitor({ credentials, ...visitor }) {
-      if (credentials === undefined) return visitor;
-      if (nowMs() >= closed.untilMs) {
-        const { collections } = objectOf(await call('GET', 'access', {}, visitor));
-        const readable = [...specs.map(({ collection }) => collection), media].filter(
-          (slug) => isObject(collections) && isObject(collections[slug]) && isGranted(collections[slug].read),
-        );
-        closed = { isClosed: readable.length === 0, untilMs: nowMs() + CHECKED_MS };
-      }
-      return closed.isClosed ? { ...visitor, credentials } : visitor;
-    },
-
     async assertMay(action, { collection }, options) {
       const { credentials } = options;
       if (credentials === undefined) throw forbidden(collection);
@@ -145,16 +125,14 @@ const isGranted = (operation: unknown): boolean =>
  * condition: then the gateway relies on the one condition that it understands, the account's own records.
  */
 function grantedActions(
-  { create, read, update, delete: remove, fields }: CmsRecord,
-  { paths, selectedFields }: CollectionSpec,
+  { create, read, update, delete: remove }: CmsRecord,
+  { paths }: CollectionSpec,
   userId: unknown,
 ): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
   const author = paths.get('author');
-  // The replica has every field that the service account sees: who may not read all of them gets no list of drafts.
-  const readsFields = selectedFields.split(',').every((path) => NO_FIELDS.has(path) || isReadableField(fields, path));
-  const readsAll = readsFields && read === true;
-  const readsOwn = readsAll || (readsFields && author !== undefined && coversOwn(read, author, userId));
+  const readsAll = read === true;
+  const readsOwn = readsAll || (author !== undefined && coversOwn(read, author, userId));
   const granted: Partial<Record<Action, boolean>> = {
     edit: isEditor,
     publish: isEditor,
@@ -169,17 +147,6 @@ function grantedActions(
     deleteTerms: remove === true,
   };
   return ACTIONS.filter((action) => granted[action]);
-}
-
-/** Everybody who sees a record sees its id, and the adapter itself adds the status. */
-const NO_FIELDS: ReadonlySet<string> = new Set(['id', 'status']);
-
-/** `fields` of `/access`: `true`, or `{read: true}` for each readable field (observed on 3.90.2). */
-function isReadableField(fields: unknown, path: string): boolean {
-  if (fields === true) return true;
-  const [name = ''] = path.split('.', 1);
-  const field = isObject(fields) ? fields[name] : undefined;
-  return field === true || (isObject(field) && field.read === true);
 }
 
 /** True for `{author: {equals: 7}}`, and for an `or` with it. */

@@ -89,8 +89,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
       const plan = listQuery(ids, spec, ofAnyStatus, features);
       if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
-      const readable = isPosts ? callOptions : await accounts.asVisitor(callOptions);
-      const response = await query(spec, plan.query, readable);
+      const response = await query(spec, plan.query, callOptions);
       const { docs, total } = listOf(response);
       const wereTexts = ids.areTexts();
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);

@@ -8,7 +8,6 @@ import type { ImageRecord } from '../../model/records.ts';
 import { percentDecoded } from '../../text/text.ts';
 import type { RestCall, RestCallBody } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import type { Accounts } from './accounts.ts';
 import type { Ids } from './ids.ts';
 import { listOf, writtenOf } from './rest-calls.ts';
 
@@ -20,13 +19,12 @@ export interface MediaOptions {
   media: string;
   /** The address of Payload for browsers, to which the addresses of files are relative. */
   siteUrl: string;
-  asVisitor: Accounts['asVisitor'];
 }
 
 /** Calls to the upload collection. `images` omits uploads that are no images. */
 export function createMedia(
   call: RestCall,
-  { ids, media, siteUrl, asVisitor }: MediaOptions,
+  { ids, media, siteUrl }: MediaOptions,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
@@ -59,10 +57,9 @@ export function createMedia(
     async images(wanted, options) {
       const cmsIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
       const found = new Map<number, ImageRecord>();
-      const visitor = await asVisitor(options ?? {});
       for (let from = 0; from < cmsIds.length; from += CHUNK) {
         const query = { 'where[id][in]': cmsIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
-        for (const doc of listOf(await call('GET', media, { query }, visitor)).docs) {
+        for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
           const image = imageOf(doc);
           if (image) found.set(image.id, image);
         }

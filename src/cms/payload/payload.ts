@@ -54,8 +54,8 @@ export function createPayload(options: PayloadOptions): Cms {
   const client = createCmsClient({ origin: address, observe, limits, dispatcher });
   const call = createRestCall(client, apiPath);
   const ids = createIds(idMap);
-  const accounts = createAccounts(call, { ids, users, media, specs, nowMs });
-  const { assertMay: _assertMay, asVisitor, ...publicAccounts } = accounts;
+  const accounts = createAccounts(call, { ids, users, media, specs });
+  const { assertMay: _assertMay, ...publicAccounts } = accounts;
   const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;
   return {
     recordForm: PAYLOAD_RECORDS,
@@ -69,7 +69,7 @@ export function createPayload(options: PayloadOptions): Cms {
       collectionNameOf: (spec) => (isMedia(spec) ? media : spec.collection),
       recordQuery: locale === undefined ? {} : { locale },
     }),
-    ...createMedia(call, { ids, media, siteUrl, asVisitor }),
+    ...createMedia(call, { ids, media, siteUrl }),
 
     async site(options) {
       const access = objectOf(await call('GET', 'access', {}, options));

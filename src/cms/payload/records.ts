@@ -71,8 +71,6 @@ export const PAYLOAD_RECORDS: RecordForm = {
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
   },
   isDescribed: () => true,
-  // Payload leaves out, for each reader, what the site does not show them. The poller compares the account's stamps.
-  publicView: (_spec, { id, status, modifiedUtc }, ofPublic) => ({ ...ofPublic, id, status, modifiedUtc }),
 };
 
 /** Which fields a record has is the site's own business, except these. */

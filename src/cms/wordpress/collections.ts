@@ -4,24 +4,14 @@ import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { STATUSES } from '../../model/records.ts';
 import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import {
-  type CallOptions,
-  type Cms,
-  type CmsRecord,
-  type CollectionSpec,
-  type Detail,
-  type ListRequest,
-  plainCollection,
-  type Query,
-  type View,
-} from '../port.ts';
+import type { CallOptions, Cms, CmsRecord, CollectionSpec, Detail, ListRequest, Query, View } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
-  | ('maxPageSize' | 'builtIn' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
+  | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
   | ('touchAfterCreate' | 'isUnusedTerm' | 'findCreated' | 'exists')
 >;
 
@@ -36,7 +26,6 @@ export function createCollections(call: RestCall): Collections {
 
   return {
     maxPageSize: 100,
-    builtIn: plainCollection('posts', 'posts'),
     gatewayId,
     apiUrl: (site, spec, id) => `${site.url}/wp-json/${routeOf(spec)}${id === undefined ? '' : `/${id}`}`,
 
@@ -154,13 +143,13 @@ function hasSlug(wanted: string | undefined): (record: CmsRecord) => boolean {
 
 /** The parameters of a list request. */
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {
-  const { view, statuses, detail, order, limit, offset, page, ids, slug, author } = request;
+  const { view, detail, order, limit, offset, page, ids, slug, author } = request;
   const { modifiedAfterUtc, modifiedBeforeUtc } = request;
   return {
     ...settingsOf(spec).listParams,
     ...spec.recordParams,
     ...contextOf(spec, view),
-    ...(statuses !== undefined && spec.storedAs === 'posts' && { status: statusParam(spec, statuses) }),
+    ...statusQuery(spec, request),
     ...(author !== undefined && { author }),
     ...(slug !== undefined && { slug }),
     ...(ids !== undefined && { include: ids.map((id) => cmsIdOf(spec, id)).join(',') }),
@@ -190,10 +179,14 @@ function contextOf(spec: CollectionSpec, view: View): Query {
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }
 
-function statusParam(spec: CollectionSpec, statuses: NonNullable<ListRequest['statuses']>): string {
-  if (statuses === 'any') return 'any';
+/** WordPress lists the public statuses of a plugin, such as `expired`, to an account that asks for them. */
+function statusQuery(spec: CollectionSpec, { view, statuses }: ListRequest): Query {
+  if (spec.storedAs !== 'posts') return {};
   const { statuses: ofPlugins = [] } = settingsOf(spec);
-  return (statuses === 'all' ? [...new Set([...STATUSES, ...ofPlugins])] : statuses).join(',');
+  if (statuses === 'any') return { status: 'any' };
+  if (statuses === 'all') return { status: [...new Set([...STATUSES, ...ofPlugins])].join(',') };
+  if (statuses !== undefined) return { status: statuses.join(',') };
+  return view === 'reader' && ofPlugins.length > 0 ? { status: ['publish', ...ofPlugins].join(',') } : {};
 }
 
 function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {

@@ -1,9 +1,7 @@
-// The form of WordPress's records: which fields they have, what of them the public may see, and how they fit the
+// The form of WordPress's records: which fields they have, and how they fit the
 // gateway's model: ids that no other record has, the API's statuses, modification times in the gateway's form.
 
-import { isObject } from '../../model/json.ts';
 import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
-import { searchableText } from '../../text/html.ts';
 import { isoToWall } from '../../time/wall-time.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
@@ -49,8 +47,6 @@ export const WORDPRESS_RECORDS: RecordForm = {
   ],
   hasPath,
   isDescribed: (fields, path) => fields.includes(path.startsWith('meta.') ? path : rootOf(path)),
-  publicView: (spec, ofAccount, ofPublic) =>
-    publicView(ofAccount, ofPublic, { editing: settingsOf(spec).context === 'edit' }),
 };
 
 const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
@@ -85,94 +81,6 @@ function hasPath({ termFields }: CollectionSpec, record: CmsRecord, path: string
   if (NUMBERS.has(root)) return typeof value === 'number';
   if (termFields.includes(root)) return Array.isArray(value);
   return value !== undefined;
-}
-
-/**
- * WordPress renders these fields for the account that asks: a shortcode or block may show a member more than
- * the public.
- */
-const RENDERED_FIELDS = ['title', 'content', 'excerpt'] as const;
-
-/**
- * The poller compares these. They come from the account's response, so that the next poll detects a change
- * that happened between the two responses.
- */
-const STAMP_FIELDS = ['id', 'status', 'modified', 'modified_gmt', 'modifiedUtc'] as const;
-
-const WORDS = /[\p{L}\p{N}]+/gu;
-/** Longer texts, in characters, are not compared word by word, because that would block the event loop. */
-const MAX_COMPARED = 100_000;
-
-const BLOCK_COMMENT = /<!-- \/?wp:/g;
-
-const wordsOf = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
-
-/**
- * Merges two responses about the same record, one to the account and one to an anonymous caller, into the
- * record that may enter the replica:
- * - Every field comes from the anonymous response. If the mapping reads fields that the CMS shows only to
- *   editors (`editing`), fields that the anonymous response lacks come from the account's.
- * - A raw text is kept only if the public rendering shows all of its words. Otherwise that rendering replaces
- *   it.
- * - The content and excerpt of a protected record come from the account: the gateway shows them only with the
- *   password.
- */
-export function publicView(
-  accountRecord: CmsRecord,
-  anonymousRecord: CmsRecord,
-  { editing }: { editing: boolean },
-): CmsRecord {
-  const view: CmsRecord = editing ? fillMissing(anonymousRecord, accountRecord) : { ...anonymousRecord };
-  for (const name of STAMP_FIELDS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
-  const isProtected = isObject(accountRecord.content) && accountRecord.content.protected === true;
-  for (const name of RENDERED_FIELDS) {
-    const [ofAccount, ofPublic] = [accountRecord[name], anonymousRecord[name]];
-    if (isProtected && name !== 'title') view[name] = ofAccount;
-    else if (isObject(ofAccount) && isObject(ofPublic))
-      view[name] = { ...ofPublic, ...publicRaw(ofAccount.raw, ofPublic.rendered) };
-  }
-  return view;
-}
-
-function publicRaw(raw: unknown, rendered: unknown): { raw?: string } {
-  if (typeof raw !== 'string') return {};
-  const source = removeBlockComments(raw);
-  const html = typeof rendered === 'string' ? rendered : '';
-  return { raw: showsAllWords(html, source) ? source : html };
-}
-
-/** True if each word of the raw text, those in tags and attributes included, appears in the rendering. */
-function showsAllWords(html: string, raw: string): boolean {
-  if (html.includes(raw.trim())) return true;
-  if (raw.length + html.length > MAX_COMPARED) return false;
-  const shown = new Set([...wordsOf(html), ...wordsOf(searchableText(html))]);
-  return wordsOf(raw).every((word) => shown.has(word));
-}
-
-/** The block editor writes these comments, and WordPress never shows them. */
-function removeBlockComments(raw: string): string {
-  let text = '';
-  let from = 0;
-  for (const { index } of raw.matchAll(BLOCK_COMMENT)) {
-    if (index < from) continue;
-    const end = raw.indexOf('-->', index);
-    if (end < 0) break;
-    text += raw.slice(from, index);
-    from = end + 3;
-  }
-  return text + raw.slice(from);
-}
-
-/** Adds to `target` what it lacks and `source` has, at every depth. PHP writes an empty object as `[]`. */
-function fillMissing(target: CmsRecord, source: CmsRecord): CmsRecord {
-  const merged: CmsRecord = { ...source, ...target };
-  for (const [name, sourceValue] of Object.entries(source)) {
-    const targetValue = target[name];
-    if (!isObject(sourceValue)) continue;
-    if (isObject(targetValue)) merged[name] = fillMissing(targetValue, sourceValue);
-    else if (Array.isArray(targetValue) && targetValue.length === 0) merged[name] = sourceValue;
-  }
-  return merged;
 }
 
 const CORE_STATUSES = new Set([...STATUSES, ...INTERNAL_STATUSES]);

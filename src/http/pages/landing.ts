@@ -35,7 +35,7 @@ export interface LandingOptions {
   /** Today at the site, `YYYY-MM-DD`. */
   today: () => string;
   /** Changes with every change of a public record. */
-  publicVersion: () => number;
+  replicaVersion: () => number;
   read: PublicRead;
   /** Throws ApiError unless the replica has the event for the public: a page asks the CMS for nothing. */
   assertPublic: (eventId: number) => void;
@@ -84,7 +84,7 @@ export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Si
  * that the page takes; a page that is kept takes none.
  */
 export function createLanding(options: LandingOptions): (querystring: string, caller: PageCaller) => Promise<Asset> {
-  const { config, brand, site, today, publicVersion, publicUrl, mount } = options;
+  const { config, brand, site, today, replicaVersion, publicUrl, mount } = options;
   const locale = brand().locale;
   const dates = createDates(locale);
   const weekStart = firstWeekday(locale);
@@ -103,7 +103,7 @@ export function createLanding(options: LandingOptions): (querystring: string, ca
   let filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
 
   function readFilterOptions(reader: EventReader): Promise<FilterOptions> {
-    const version = publicVersion();
+    const version = replicaVersion();
     if (filterOptions?.version === version) return filterOptions.options;
     const reading = reader.filterOptions();
     filterOptions = { version, options: reading };
@@ -208,7 +208,7 @@ ${jsonLdScript([event], () => shareUrl)}`;
 
   return async function landing(querystring, caller) {
     const query = parseLandingQuery(querystring);
-    const key = [publicVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
+    const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
       return (await pages.fetch(key, { context: { query, ...caller } }))!;
     } catch (error) {

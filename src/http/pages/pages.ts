@@ -24,7 +24,7 @@ export interface PagesOptions {
   freshness: Freshness;
   site: () => Site;
   today: () => string;
-  publicVersion: () => number;
+  replicaVersion: () => number;
   read: PublicRead;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;

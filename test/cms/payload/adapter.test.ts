@@ -267,20 +267,6 @@ describe('an account of Payload', () => {
     expect(all).to.include.members(['edit', 'editOthers', 'readOthers', 'readOwn', 'delete']);
   });
 
-  it('sees public records only if it may not read every field of the mapping', async () => {
-    const fields = { start: 'start', end: 'end', place: 'place', doors: 'doors', createdAt: '', updatedAt: '' };
-    const readable = (names: object) => Object.fromEntries(Object.keys(names).map((name) => [name, { read: true }]));
-    expect(await actionsOf({ read: true, fields: readable(fields) }, withPlace)).to.include.members([
-      'readOthers',
-      'readOwn',
-    ]);
-    for (const name of ['start', 'place', 'doors']) {
-      const { [name as 'start']: _, ...others } = fields;
-      const actions = await actionsOf({ read: true, fields: readable(others) }, withPlace);
-      expect(actions, name).to.not.include.members(['readOthers', 'readOwn', 'readPrivate']);
-    }
-  });
-
   it('sees its own drafts if Payload says so', async () => {
     for (const where of [own, { or: [published, own] }]) {
       const limited = { permission: true, where };
@@ -308,7 +294,7 @@ describe('the author of a record in a Payload whose ids are texts', () => {
       if (route.startsWith('users/k')) return responseOf({ id: 'käse/1?x' });
       throw rejection(responseOf({ errors: [{ message: 'Not Found' }] }, 404), false);
     };
-    const options = { ids, users: 'users', media: 'media', specs: [event], nowMs: () => 0 };
+    const options = { ids, users: 'users', media: 'media', specs: [event] };
     const { accountExists } = createAccounts(call, options);
     const admin = { credentials: 'users API-Key x' };
     expect(await accountExists(ids.toGateway('account', 'käse/1?x')!, admin)).to.equal(true);
@@ -316,21 +302,6 @@ describe('the author of a record in a Payload whose ids are texts', () => {
     expect(await accountExists(4_000_000_000_999, admin)).to.equal(false);
     expect(asked).to.deep.equal(['users/k%C3%A4se%2F1%3Fx', 'users/..%2Fusers%2F7']);
     map.close();
-  });
-});
-
-describe('a reader of Payload', () => {
-  /** The credentials with which a visitor's call is made, on a site that shows visitors these collections. */
-  async function visitorOf(collections: object): Promise<string | undefined> {
-    const call: RestCall = async () => responseOf({ collections });
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event], nowMs: () => 0 };
-    return (await createAccounts(call, options).asVisitor({ credentials: 'users API-Key x' })).credentials;
-  }
-
-  it('gets the terms and images that visitors get, unless the site shows visitors nothing', async () => {
-    expect(await visitorOf({ events: { read: true } })).to.equal(undefined);
-    expect(await visitorOf({ media: { read: { permission: true, where: {} } } })).to.equal(undefined);
-    expect(await visitorOf({ events: { create: true }, users: { read: true } })).to.equal('users API-Key x');
   });
 });
 
@@ -349,7 +320,6 @@ describe('a change of a published record of Payload', () => {
       users: 'users',
       media: 'media',
       specs: [event],
-      nowMs: () => 0,
     });
     const collections = createCollections(call, {
       ...{ ids: integerIds, accounts, specs: [event], apiUrl: '', recordQuery: {} },
@@ -385,7 +355,7 @@ describe('a term of Payload', () => {
       accepted = json ?? {};
       return responseOf({ doc: { ...json, ...created } });
     };
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [category], nowMs: () => 0 };
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [category] };
     const collections = createCollections(call, {
       ...{ ids: integerIds, accounts: createAccounts(call, options), specs: [category], apiUrl: '', recordQuery: {} },
       ...{ collectionNameOf: ({ collection }) => collection, nowMs: () => 0 },

@@ -16,7 +16,7 @@ const options: PagesOptions = {
   freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
   site: () => ({ name: 'Town <&amp; Country>', url: 'https://cms.example/blog', timezone: 'UTC' }),
   today: () => '2027-03-10',
-  publicVersion: () => 1,
+  replicaVersion: () => 1,
   read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
   charge: () => {},
   callerOf: () => '',

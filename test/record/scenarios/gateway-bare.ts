@@ -36,13 +36,16 @@ export const scenario = gatewayScenario('gateway-bare', { service: false }, (def
   );
 
   define(
-    'the next list of an editor shows changes that were created in the CMS itself',
-    async ({ request, create, cms, as }) => {
+    'the next list of an editor shows changes of the CMS itself that a webhook has reported',
+    async ({ request, create, cms, as, gateway }) => {
       const { id } = await create('/events', { title: 'Hidden change', status: 'draft', ...times }, 'editor');
+      const report = () => gateway.sync.fetchChanged([{ collection: 'events', id }]);
       await cms.update(plainCollection('events', 'posts'), id, { title: 'Changed behind' }, { credentials: as.editor });
+      await report();
       const { body } = await request(`/events?${WINDOW}&status=draft&per_page=50`, { as: 'editor' });
       expect(body.events.find((each: Json) => each.id === id)?.title).to.equal('Changed behind');
       await cms.delete(plainCollection('events', 'posts'), id, { credentials: as.editor });
+      await report();
       const after = await request(`/events?${WINDOW}&status=draft&per_page=50`, { as: 'editor' });
       expect(after.body.events.map((each: Json) => each.id)).to.not.include(id);
     },

@@ -1,5 +1,6 @@
 <?php
-// WP Event Manager: an event that the gateway moves expires after its new date, and its pages show the names of venues and organizers.
+// WP Event Manager: lists of the REST API have expired events, an event that the gateway moves expires after its new date, and its pages show
+// the names of venues and organizers.
 //
 // The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors recomputes this date with
 // every change of an event's dates, by the rule in the plugin's settings; the REST API knows nothing of it.
@@ -10,6 +11,14 @@ namespace CalendarGateway\Site;
 function plugin_settings() {
     return ['currency_symbol' => ''];
 }
+
+// An expired event is public: whoever has its address can read it. WordPress lists other statuses than `publish` to editors only.
+\add_filter('rest_event_listing_query', function ($args) {
+    if ((array) ($args['post_status'] ?? 'publish') === ['publish']) {
+        $args['post_status'] = ['publish', 'expired'];
+    }
+    return $args;
+});
 
 \add_action('rest_after_insert_event_listing', function ($post, $request) {
     $meta = \is_array($request['meta']) ? $request['meta'] : [];

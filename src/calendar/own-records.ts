@@ -1,0 +1,206 @@
+// Owns the unpublished records of the callers who list them now: read from the CMS with their credentials, and kept in
+// memory for ten seconds at most.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
+import { MAX_OWN_DATABASES, type OwnRecords } from '../store/own-records.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Sync } from '../sync/sync.ts';
+import { cmsToApiError } from './cms-errors.ts';
+import { callOptions } from './cms-records.ts';
+import type { UnpublishedPart, UnpublishedParts } from './permissions.ts';
+import type { RequestContext } from './request-context.ts';
+
+const KEPT_MS = 10_000;
+const MAX_PAGES = 20;
+/** Of all callers. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Records that are written to the database in one turn of the event loop. */
+const RECORDS_PER_TURN = 20;
+
+interface Slot {
+  number: number;
+  userId: number;
+  records: OwnRecords;
+  /** When each kind was read, and when it is there. A kind that changed since is read into another slot. */
+  kinds: Map<PostKind, { readMs: number; done: Promise<void> }>;
+  leases: number;
+  /** No further request may use it. */
+  isOutdated: boolean;
+  usedMs: number;
+}
+
+export interface Lease {
+  records: OwnRecords;
+  release(): void;
+}
+
+interface Dependencies {
+  replica: Pick<Replica, 'openOwn'>;
+  cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
+  mapping: Mapping;
+  sync: Pick<Sync, 'site' | 'linkTables'>;
+  clockMs?: (() => number) | undefined;
+}
+
+type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+
+export class OwnRecordsCache {
+  readonly #dependencies: Dependencies;
+  readonly #clockMs: () => number;
+  #slots: Slot[] = [];
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#clockMs = dependencies.clockMs ?? (() => performance.now());
+  }
+
+  /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
+  forget(kinds: ReadonlySet<Kind>): void {
+    for (const slot of this.#slots) if ([...slot.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(slot);
+  }
+
+  close(): void {
+    for (const slot of [...this.#slots]) this.#outdate(slot);
+  }
+
+  /**
+   * The caller's records of these kinds, for one response; call `release` after it. Throws `CmsUnavailable`, and 400 for
+   * more records than `MAX_PAGES` pages of the CMS have.
+   */
+  async acquire(caller: Caller, parts: UnpublishedParts): Promise<Lease> {
+    const slot = this.#slotOf(caller.actor.account!.userId);
+    slot.leases += 1;
+    const release = () => {
+      slot.leases -= 1;
+      slot.usedMs = this.#clockMs();
+      if (slot.isOutdated) this.#closeUnused(slot);
+    };
+    try {
+      for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
+        const known = slot.kinds.get(kind) ?? {
+          readMs: this.#clockMs(),
+          done: this.#read(slot, kind, ofKind, caller),
+        };
+        slot.kinds.set(kind, known);
+        await known.done;
+      }
+      return { records: slot.records, release };
+    } catch (error) {
+      this.#outdate(slot);
+      release();
+      throw error;
+    }
+  }
+
+  /** Adds the images that these records show and the public does not see, such as one that was uploaded to a draft. */
+  async addImages({ records }: Lease, ids: readonly number[], caller: Caller): Promise<void> {
+    const missing = records.missingImageIds(ids);
+    if (missing.length === 0) return;
+    // A record without its image is still a record.
+    const images = await this.#dependencies.cms.images(missing, callOptions(caller)).catch(() => []);
+    records.addImages(images);
+  }
+
+  #slotOf(userId: number): Slot {
+    const nowMs = this.#clockMs();
+    for (const slot of [...this.#slots])
+      if ([...slot.kinds.values()].some(({ readMs }) => nowMs - readMs >= KEPT_MS)) this.#outdate(slot);
+    const own = this.#slots.find((slot) => slot.userId === userId && !slot.isOutdated);
+    if (own) return own;
+    const free = this.#freeNumber();
+    const slot: Slot = {
+      number: free,
+      userId,
+      records: this.#dependencies.replica.openOwn(free),
+      kinds: new Map(),
+      leases: 0,
+      isOutdated: false,
+      usedMs: nowMs,
+    };
+    this.#slots.push(slot);
+    return slot;
+  }
+
+  #freeNumber(): number {
+    const number = Array.from({ length: MAX_OWN_DATABASES }, (_, n) => n).find(
+      (n) => !this.#slots.some((slot) => slot.number === n),
+    );
+    if (number !== undefined) return number;
+    const [oldest] = this.#slots.filter(({ leases }) => leases === 0).sort((a, b) => a.usedMs - b.usedMs);
+    if (!oldest) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
+    this.#outdate(oldest);
+    return oldest.number;
+  }
+
+  #outdate(slot: Slot): void {
+    slot.isOutdated = true;
+    this.#closeUnused(slot);
+  }
+
+  #closeUnused(slot: Slot): void {
+    if (slot.leases > 0 || !this.#slots.includes(slot)) return;
+    this.#slots = this.#slots.filter((other) => other !== slot);
+    slot.records.close();
+  }
+
+  async #read(slot: Slot, kind: PostKind, parts: readonly UnpublishedPart[], caller: Caller): Promise<void> {
+    for (const part of parts) {
+      for (let page = 1; ; page += 1) {
+        if (page > MAX_PAGES) throw tooManyRecords(kind, MAX_PAGES * this.#dependencies.cms.maxPageSize);
+        const { records, isLast } = await this.#readPage(kind, part, page, caller);
+        await this.#add(slot, kind, records);
+        if (isLast) break;
+      }
+    }
+  }
+
+  async #readPage(kind: PostKind, part: UnpublishedPart, page: number, caller: Caller) {
+    const { cms, mapping } = this.#dependencies;
+    const limit = cms.maxPageSize;
+    const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', limit, page, ...part };
+    try {
+      const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
+      return { records, isLast: page * limit >= total };
+    } catch (error) {
+      // The site has no such collection at present, and so no unpublished records of it.
+      if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
+      throw cmsToApiError(error, { kind, anonymous: false });
+    }
+  }
+
+  async #add(slot: Slot, kind: PostKind, cmsRecords: readonly CmsRecord[]): Promise<void> {
+    const { mapping, sync } = this.#dependencies;
+    const { read, occurrences, embedded } = kindMappingOf(mapping, kind)!;
+    for (let from = 0; from < cmsRecords.length; from += RECORDS_PER_TURN) {
+      const some = cmsRecords.slice(from, from + RECORDS_PER_TURN);
+      // The CMS may have published one of them meanwhile: then visitors' view of it counts.
+      const unpublished = some.filter(({ status }) => status !== 'publish');
+      const records = unpublished.flatMap((record): PostRecord[] => [
+        read(record, sync.site(), sync.linkTables()) as PostRecord,
+        ...(occurrences?.(record, sync.site(), sync.linkTables()) ?? []),
+        ...Object.values(embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
+      ]);
+      slot.records.add(records);
+      if (this.#slots.reduce((sum, each) => sum + each.records.bytes, 0) > MAX_BYTES) this.#makeRoom(slot);
+      await nextTurn();
+    }
+  }
+
+  #makeRoom(keep: Slot): void {
+    for (const slot of [...this.#slots]) if (slot !== keep && slot.leases === 0) this.#outdate(slot);
+    const bytes = this.#slots.reduce((sum, { records }) => sum + records.bytes, 0);
+    if (bytes > MAX_BYTES) throw new CmsUnavailable('busy', 'The unpublished records of all callers are too large.');
+  }
+}
+
+const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
+  new ApiError(
+    400,
+    'calendar_too_many_unpublished',
+    `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. Log out to list what is published.`,
+    { data: { limit, kind } },
+  );

@@ -1,0 +1,202 @@
+// Owns the event list: one statement says which events belong to it; its page and its exact total are two uses of
+// that statement.
+
+import type { EventStatus } from '../model/event-state.ts';
+import type { WallTime } from '../model/records.ts';
+import { fold } from '../text/text.ts';
+import { wallNumber } from '../time/wall-time.ts';
+import type { Database, Totals } from './database.ts';
+import type { DateBound, IdPage, PageWindow, SearchWord } from './filters.ts';
+import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
+import {
+  and,
+  containsWords,
+  hasCustomValues,
+  inJson,
+  limitOffset,
+  type OwnSchema,
+  raw,
+  readingOwn,
+  type Sql,
+  sql,
+} from './sql.ts';
+
+/**
+ * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
+ * Hidden events never match. A protected event matches no condition on a value that its password hides: its
+ * links, `featured: true`, its parent, its status, its text but the title.
+ */
+export interface EventConditions {
+  /** For a caller with unpublished records: only these statuses. */
+  statuses?: readonly string[] | undefined;
+  bounds?: readonly DateBound[] | undefined;
+  words?: readonly SearchWord[] | undefined;
+  /** Including their descendants. */
+  categories?: readonly number[] | undefined;
+  tags?: readonly number[] | undefined;
+  venues?: readonly number[] | undefined;
+  organizers?: readonly number[] | undefined;
+  /** Events that link to none of these venues. */
+  notVenues?: readonly number[] | undefined;
+  featured?: boolean | undefined;
+  include?: readonly number[] | undefined;
+  /** Changed after this UTC time. */
+  modifiedAfter?: WallTime | undefined;
+  parent?: number | undefined;
+  event_status?: readonly EventStatus[] | undefined;
+  customFields?: Readonly<Record<string, string>> | undefined;
+}
+
+export type EventCondition = keyof EventConditions;
+
+export interface EventFilter extends PageWindow, EventConditions {
+  order: EventOrder;
+  /** Reverses the order; ties too. */
+  descending?: boolean | undefined;
+}
+
+/** The columns of `event` that each order compares, ascending. */
+export const EVENT_ORDER_COLUMNS = {
+  start: ['starts', 'published', 'id'],
+  date: ['published', 'id'],
+  modified: ['modified', 'id'],
+  title: ['title', 'id'],
+} as const;
+
+export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
+
+/**
+ * Every condition as SQL on `e`, a row of `event` or of `event_link`; the compiler misses none. A condition that has the
+ * name of a parameter of the API, such as `featured`, is also in `PARAMETER_CONDITIONS`.
+ */
+const CONDITIONS: {
+  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: OwnSchema) => Sql;
+} = {
+  statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
+  bounds: (bounds) =>
+    and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`)),
+  words: textMatches,
+  categories: linksTo('category'),
+  tags: linksTo('tag'),
+  venues: linksTo('venue'),
+  organizers: linksTo('organizer'),
+  notVenues: (ids) => sql`e.id NOT IN (SELECT l.id FROM event_link l WHERE ${isLinkTo('l', 'venue', ids)})`,
+  featured: (featured) => sql`e.featured = ${raw(featured ? 1 : 0)}`,
+  include: (ids) => sql`e.id IN ${inJson(ids)}`,
+  modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
+  parent: (id) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
+  event_status: (words) =>
+    sql`e.id IN (SELECT id FROM event WHERE event_status IN ${inJson(words)} AND event_status <> '')`,
+  customFields: (values) => hasCustomValues('event', values, 'e'),
+};
+
+const PARAMETER_CONDITIONS = ['featured', 'event_status'] as const satisfies readonly EventCondition[];
+
+/**
+ * The conditions that have the names of parameters, with the values of a request. The API has checked the types of
+ * the values.
+ */
+export const conditionsOfParameters = (values: Readonly<Record<string, unknown>>): EventConditions =>
+  Object.fromEntries(PARAMETER_CONDITIONS.map((name) => [name, values[name]]));
+
+/** The conditions on links, the most selective kind first: a venue has fewer events than a category. */
+const LINK_CONDITIONS = { organizers: 'organizer', venues: 'venue', tags: 'tag', categories: 'category' } as const;
+type LinkCondition = keyof typeof LINK_CONDITIONS;
+
+/** True for the links `alias` to one of these records that lists show. */
+function isLinkTo(alias: string, kind: TargetKind, ids: readonly number[]): Sql {
+  const link = raw(alias);
+  const target = ids.length === 1 ? sql`${link}.target_id = ${ids[0]!}` : sql`${link}.target_id IN ${inJson(ids)}`;
+  return sql`${link}.kind = ${raw(TARGET_KIND[kind])} AND ${target} AND ${link}.hidden = ${raw(LISTED)}`;
+}
+
+/**
+ * The `+` keeps SQLite 3.51, which Node 22 has, from turning EXISTS into a join: the OFFSET of such a join counts an
+ * event once for each of its targets. For many targets, such as all venues of an area, the links are collected once.
+ */
+function linksTo(kind: TargetKind) {
+  return (ids: readonly number[]): Sql =>
+    ids.length > MAX_LOOKUPS
+      ? sql`e.id IN (SELECT l.id FROM event_link l WHERE ${isLinkTo('l', kind, ids)})`
+      : sql`+EXISTS (SELECT 1 FROM event_link l WHERE l.id = e.id AND ${isLinkTo('l', kind, ids)})`;
+}
+
+const MAX_LOOKUPS = 8;
+
+const quotePhrase = (word: string) => `"${word.replaceAll('"', '""')}"`;
+
+/** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
+const INDEXED_LETTERS = { min: 3, max: 24 };
+
+/** The full-text index finds words of three letters and more, and the texts themselves the others. */
+function textMatches(words: readonly SearchWord[], own: OwnSchema): Sql {
+  const lettersOf = ({ text }: SearchWord) => [...fold(text)];
+  const indexed = words.filter((word) => !word.not && lettersOf(word).length >= INDEXED_LETTERS.min);
+  const inText = words.filter((word) => !indexed.includes(word) || lettersOf(word).length > INDEXED_LETTERS.max);
+  const conditions = containsWords(inText, 'x.folded');
+  const inTexts = sql`EXISTS (SELECT 1 FROM event_text x WHERE x.id = e.id AND ${and(conditions)})`;
+  const match = indexed.map((word) => quotePhrase(lettersOf(word).slice(0, INDEXED_LETTERS.max).join(''))).join(' ');
+  const inIndex = sql`e.id IN (SELECT rowid FROM event_fts WHERE event_fts MATCH ${match})`;
+  const ofPublic = and([...(indexed.length > 0 ? [inIndex] : []), ...(inText.length > 0 ? [inTexts] : [])]);
+  if (own === undefined || indexed.length === 0) return ofPublic;
+  // The few texts of a caller's own events have no index.
+  const ownTexts = sql`SELECT x.id FROM ${raw(own)}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
+  return sql`((${ofPublic} AND e.id NOT IN (SELECT id FROM ${raw(own)}.post)) OR e.id IN (${ownTexts}))`;
+}
+
+interface EventRows {
+  from: Sql;
+  where: Sql;
+  /** An event in two of the categories is there twice. */
+  repeats: boolean;
+  /** `event_link` has no titles. */
+  hasTitle: boolean;
+}
+
+/**
+ * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an event's
+ * times and flags for each of its links.
+ */
+function eventsOf(filter: EventConditions, own: OwnSchema): EventRows {
+  const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
+  const names = Object.keys(LINK_CONDITIONS) as LinkCondition[];
+  const driver = filter.include ? undefined : names.find((name) => filter[name] && filter[name].length <= MAX_DRIVERS);
+  // The value belongs to the condition, which the compiler cannot know of a union of names.
+  const conditions = asked
+    .filter((name) => name !== driver)
+    .map((name) => CONDITIONS[name](filter[name] as never, own));
+  if (!driver) {
+    const where = and([sql`e.hidden = ${raw(LISTED)}`, ...conditions]);
+    return { from: sql`event e`, where, repeats: false, hasTitle: true };
+  }
+  const ids = filter[driver] ?? [];
+  const where = and([isLinkTo('e', LINK_CONDITIONS[driver], ids), ...conditions]);
+  return { from: sql`event_link e`, where, repeats: ids.length > 1, hasTitle: false };
+}
+
+/** Of more targets, all links are collected, and the events read in their order. */
+const MAX_DRIVERS = 16;
+
+/**
+ * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
+ * synchronous statements. `own`: the database with the caller's unpublished records.
+ */
+export function listEvents(db: Database, totals: Totals, filter: EventFilter, own?: OwnSchema): IdPage {
+  const { order, descending, limit, offset } = filter;
+  const { from, where, repeats, hasTitle } = eventsOf(filter, own);
+  const total = db.countOnce(
+    totals,
+    readingOwn(own, sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`),
+  );
+  if (limit === 0 || offset >= total) return { ids: [], total };
+  const direction = descending ? 'DESC' : 'ASC';
+  const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
+  const orderBy = raw(columns.map((column) => `e.${column} ${direction}`).join(', '));
+  const rest = sql`ORDER BY ${orderBy} ${limitOffset(filter)}`;
+  if (order === 'title' && !hasTitle) {
+    const page = sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${rest}`;
+    return { ids: db.numbers(readingOwn(own, page)), total };
+  }
+  const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
+  return { ids: db.numbers(readingOwn(own, sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`)), total };
+}

@@ -1,0 +1,94 @@
+// Owns the rows of an event, venue or organizer: writes and deletes them in `main`, or in the database of one caller.
+
+import { type EventRecord, type LinkedRecord, MAX_FILTERED_CHARACTERS, type PostRecord } from '../model/records.ts';
+import { foldTitle } from '../text/html.ts';
+import { fold, slugKey } from '../text/text.ts';
+import { wallNumber } from '../time/wall-time.ts';
+import type { Database } from './database.ts';
+import { searchedText, setText } from './full-text-index.ts';
+import { HIDDEN, LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
+import { raw, sql } from './sql.ts';
+
+/** The database with public records, or that of one caller: `own1`. */
+export type Schema = string;
+export const PUBLIC: Schema = 'main';
+
+/** What an event links to, each once. */
+export function linksOf({ categories, tags, venues, organizers }: EventRecord): [kind: TargetKind, id: number][] {
+  const links = (kind: TargetKind, ids: number[]) => [...new Set(ids)].map((id): [TargetKind, number] => [kind, id]);
+  return [
+    ...links('category', categories),
+    ...links('tag', tags),
+    ...links('venue', venues),
+    ...links('organizer', organizers),
+  ];
+}
+
+/** Writes a record that the database does not have. */
+export function insertPost(db: Database, schema: Schema, record: PostRecord): void {
+  const { id, kind, slug, modifiedUtc, image } = record;
+  const json = JSON.stringify(record);
+  const post = { id, kind, slug: slugKey(slug), modified_utc: modifiedUtc, image_id: image, record: json };
+  db.insert(`${schema}.post`, post);
+  if (record.kind === 'event') insertEvent(db, schema, record);
+  else insertLinked(db, schema, record);
+  insertCustomValues(db, schema, record);
+}
+
+export function deletePost(db: Database, schema: Schema, id: number): void {
+  if (schema === PUBLIC) setText(db, id, undefined);
+  for (const table of ['post', 'event', 'event_link', 'event_text', 'linked_record', 'custom_value'])
+    db.run(sql`DELETE FROM ${raw(`${schema}.${table}`)} WHERE id = ${id}`);
+}
+
+function insertEvent(db: Database, schema: Schema, event: EventRecord): void {
+  const { start, end } = event.listed ?? event;
+  const { id, status, protected: isProtected } = event;
+  const shared = {
+    id,
+    status,
+    starts: wallNumber(start),
+    ends: wallNumber(end),
+    published: wallNumber(event.date),
+    modified: wallNumber(event.modifiedUtc),
+    // No filter finds what a password hides.
+    featured: event.featured && !isProtected ? 1 : 0,
+  };
+  db.insert(`${schema}.event`, {
+    ...shared,
+    hidden: event.hidden ? HIDDEN : LISTED,
+    title: foldTitle(event.title),
+    parent: isProtected ? 0 : event.parent,
+    event_status: isProtected ? '' : event.eventStatus,
+  });
+  const hidden = isProtected ? PROTECTED : event.hidden ? HIDDEN : LISTED;
+  const link = { ...shared, hidden, starts_utc: wallNumber(event.startUtc) };
+  for (const [kind, target_id] of linksOf(event))
+    db.insert(`${schema}.event_link`, { ...link, kind: TARGET_KIND[kind], target_id });
+  const folded = searchedText(fold(event.searchText));
+  if (schema === PUBLIC) setText(db, id, folded);
+  else db.insert(`${schema}.event_text`, { id, folded });
+}
+
+function insertLinked(db: Database, schema: Schema, record: LinkedRecord): void {
+  const { kind, id, status, date, searchText } = record;
+  const isLocated = record.kind === 'venue' && !record.protected;
+  db.insert(`${schema}.linked_record`, {
+    kind,
+    id,
+    status,
+    published: wallNumber(date),
+    modified: wallNumber(record.modifiedUtc),
+    folded: fold(searchText),
+    latitude: isLocated ? record.latitude : null,
+    longitude: isLocated ? record.longitude : null,
+  });
+}
+
+/** The custom fields that lists filter by. */
+function insertCustomValues(db: Database, schema: Schema, record: PostRecord): void {
+  const { kind, id, customFields = {}, protected: isProtected } = record;
+  if (isProtected) return;
+  for (const [name, value] of Object.entries(customFields).map(([name, value]) => [name, String(value)] as const))
+    if (value.length <= MAX_FILTERED_CHARACTERS) db.insert(`${schema}.custom_value`, { kind, name, value, id });
+}
