@@ -9,10 +9,9 @@ import { ALL_ROLES, body, KINDS, passwordRequired, times } from './roles.ts';
 /** Adds the protected event to `created` as `locked`. */
 export function definePasswordsAndDrafts(define: DefineCase, created: Record<string, Json>): void {
   const protect = async ({ gateway, cms, as }: ScenarioContext, kind: 'event' | 'venue', id: number) => {
-    const { mapping, replica, site } = gateway.services;
-    const kindMapping = mapping.kinds[kind]!;
-    const cmsRecord = await cms.update(kindMapping, id, { password: 'sesame' }, { credentials: as.admin });
-    replica.upsert([kindMapping.read(cmsRecord, site())]);
+    const { mapping, sync } = gateway.services;
+    await cms.update(mapping.kinds[kind]!, id, { password: 'sesame' }, { credentials: as.admin });
+    await sync.fetchWritten([{ kind, id }]);
   };
 
   define('a password-protected event is 403 without the password, for every role', async (context) => {
