@@ -226,8 +226,8 @@ export const termExists = async (
 ): Promise<boolean> => (await existingTermIds(services, kind, [id], request)).has(id);
 
 /**
- * The ids of those of the records that exist. Several cost a call for each page of them. Undefined if the actor may not cause a call: the replica then has the newest records
- * of the kind.
+ * The ids of those of the records that exist. Several cost a call for each page of them. Undefined if the actor may not
+ * cause a call: the replica then has the newest records of the kind.
  */
 async function findInCms(
   services: Services,

@@ -148,7 +148,7 @@ export function createSerializer(
   const imageOf = ({ image }: PostRecord, { shown }: Audience): ImageRecord | undefined =>
     image === 0 ? undefined : shown.getImages([image]).get(image);
 
-  /** The records of these ids that the audience is shown, as far as the budget goes. A record in the trash is linked to nothing. */
+  /** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
   function recordsOf<K extends Exclude<Kind, 'event'>>(
     kind: K,
     ids: number[],

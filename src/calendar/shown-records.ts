@@ -1,5 +1,5 @@
-// Owns what a response about one record shows of others: the public ones, and for staff also drafts and images that only
-// they see.
+// Owns what a response about one record shows of others: the public ones, and for staff also drafts and images that
+// only they see.
 
 import type { CallOptions } from '../cms/port.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';

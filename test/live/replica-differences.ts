@@ -8,15 +8,15 @@ import type { CalendarRecord } from '../../src/model/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { TestGateway } from '../start-gateway.ts';
 
-/** Every record of the site that the account may read, and their images, by kind and id. */
+/** Every record of the site that visitors see, and the images that the account may read, by kind and id. */
 export async function recordsOfSite(cms: Cms, service: string): Promise<Map<string, unknown>> {
-  const site = await cms.site({ credentials: service });
+  const site = await cms.site();
   const records = new Map<string, unknown>();
   const images = new Set<number>();
-  for (const collection of collectionsOf(loadMapping('wordpress-meta'), service)) {
+  for (const collection of collectionsOf(loadMapping('wordpress-meta'))) {
     for (let page = 1; ; page += 1) {
       const request: ListRequest = { ...collection.scope, limit: 100, page, order: 'id', detail: 'mapped' };
-      const { records: items, total } = await cms.list(collection.spec, request, { credentials: service });
+      const { records: items, total } = await cms.list(collection.spec, request);
       for (const cmsRecord of items) {
         const record: CalendarRecord = collection.read(cmsRecord, site);
         records.set(`${record.kind} ${record.id}`, JSON.parse(JSON.stringify(record)));
@@ -46,9 +46,9 @@ export function recordsOfFile(file: string): Map<string, unknown> {
 }
 
 /** Every record in the replica of a gateway in this process. */
-export function recordsOfGateway({ replica, mapping, service }: TestGateway): Map<string, unknown> {
+export function recordsOfGateway({ replica, mapping }: TestGateway): Map<string, unknown> {
   const records = new Map<string, unknown>();
-  for (const { kind } of collectionsOf(mapping, service)) {
+  for (const { kind } of collectionsOf(mapping)) {
     const ids = replica.stamps(kind).map(({ id }) => id);
     for (const [id, record] of replica.getMany(kind, ids))
       records.set(`${kind} ${id}`, JSON.parse(JSON.stringify(record)));
