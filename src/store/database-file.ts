@@ -67,13 +67,11 @@ export function pragma(connection: DatabaseSync, name: string): number | string 
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }
 
-const TEXTS: readonly unknown[] = ['identity'];
-
-/** False for a value of `meta` that no gateway writes: all are numbers, but for two texts and the journal's epochs. */
+/** False for a value of `meta` that no gateway writes: all are numbers, but for the identity and the journal's epochs. */
 function isReadable(key: unknown, value: unknown): boolean {
   const isEpoch = (each: unknown) =>
     Array.isArray(each) && typeof each[0] === 'string' && Number.isSafeInteger(each[1]);
-  if (key !== 'journal_epochs') return TEXTS.includes(key) || Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER;
+  if (key !== 'journal_epochs') return key === 'identity' || Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER;
   try {
     const epochs: unknown = JSON.parse(String(value));
     return Array.isArray(epochs) && epochs.every(isEpoch);
