@@ -18,6 +18,7 @@ import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
 import { readState } from './saved-state.ts';
+import { READ_AS } from './sync-state.ts';
 
 /** Records that one warning names, records that all warnings are about, and characters of an id. */
 const [MAX_NAMED, MAX_OMITTED, MAX_ID_LENGTH] = [10, 1000, 100];
@@ -378,8 +379,6 @@ export async function unlessRefused<T>(
   }
 }
 
-const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
-
 /** What the site refuses to show to visitors; undefined if nothing. */
 export function refusalReason({ memory: { refused } }: SyncContext): string | undefined {
   if (refused.size === 0) return undefined;
@@ -389,7 +388,7 @@ export function refusalReason({ memory: { refused } }: SyncContext): string | un
 
 /** Fails the initial sync of a site that shows no visitor its events. */
 export function refusedEventsError({ name }: Collection, { refused }: SyncContext['memory']): CmsRejected {
-  return new CmsRejected('forbidden', `the site refuses visitors "${name}" (${refused.get(name)}). ${READ_AS}`);
+  return new CmsRejected('forbidden', `"${name}" (${refused.get(name)}).`);
 }
 
 /**

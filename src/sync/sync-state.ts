@@ -163,13 +163,16 @@ export function retryDelayMs({ failures }: Pick<SyncState, 'failures'>): number 
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 }
 
+/** What an operator may do about a site that shows visitors nothing. */
+export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
+
 /** The event of a failed poll. */
 export function failureEvent(error: unknown, visitor: string | undefined): Extract<SyncEvent, { reason: string }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
-  if (visitor !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
-    const reason = `the CMS refuses the account ${accountName(visitor)}: ${message}`;
-    return { type: 'refused', reason };
+  if (error instanceof CmsRejected && [401, 403].includes(error.status)) {
+    if (visitor === undefined) return { type: 'failed', reason: `the site refuses visitors: ${message} ${READ_AS}` };
+    return { type: 'refused', reason: `the CMS refuses the account ${accountName(visitor)}: ${message}` };
   }
   return { type: 'failed', reason: message };
 }

@@ -64,6 +64,7 @@ describe('a site with restricted access', function () {
         transport: 'process',
         cmsUrl: wordpress.url.href,
         service: { user: 'admin', password: PASSWORD },
+        env: { CALENDAR_UPSTREAM_READ_AS: 'account' },
       });
       servings.push(serving);
       await serving.untilReady();

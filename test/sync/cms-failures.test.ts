@@ -135,7 +135,7 @@ describe('sync and CMS failures', () => {
       site.sync.start();
       for (let n = 0; n < 100 && site.sync.status().state !== 'unreachable'; n += 1) await new Promise(setImmediate);
       expect(site.sync.status()).to.include({ state: 'unreachable', complete: false });
-      expect(site.sync.status().reason).to.match(/refuses visitors "events" .*upstream\.readAs/);
+      expect(site.sync.status().reason).to.match(/refuses visitors: "events" .*upstream\.readAs/);
       await site.close();
       site = filledSite({ visitor: SERVICE });
       for (const base of ['events', 'venues']) site.cms.closedToPublic.add(base);
