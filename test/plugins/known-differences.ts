@@ -93,7 +93,7 @@ export const KNOWN: readonly KnownDifference[] = [
     reason: 'what a password hides has no keys either',
     docs: 'a venue or an organizer that needs a password',
     fits: ({ path, original, here }) =>
-      /\.\w+$/.test(path) && ((original === '' && here === undefined) || (path.endsWith('.state') && here === '')),
+      /\.\w+$/.test(path) && ((original === '' && here === undefined) || (path.endsWith('.state') && !here)),
   },
   {
     reason: 'two bounds at one end of a list both count',
