@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/node-versions');
 /** `npm test` and CI run with Node 24. */
 const DEFAULT_VERSIONS = ['22', '26'];
-const CONFIGS = ['.mocharc.json', 'test/faults/.mocharc.json', 'test/process/.mocharc.json'];
+const CONFIGS = ['.mocharc.json', 'test/faults/.mocharc.json'];
 
 /** Returns the folder of the version's `node`. */
 function installNode(version: string): string {
