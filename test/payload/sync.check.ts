@@ -138,7 +138,7 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
       for (const role of ['subscriber', 'admin', 'editor', 'author'] as const)
         statuses[role] = (await throughGateway(path, role)).status;
       statuses.visitor = (await throughGateway(path)).status;
-      expect(statuses).to.deep.equal({ admin: 200, editor: 200, author: 200, subscriber: 403, visitor: 403 });
+      expect(statuses).to.deep.equal({ admin: 200, editor: 200, author: 200, subscriber: 404, visitor: 404 });
       expect(await titled('A draft')).to.equal(undefined);
       expect(await titled('A draft', 'editor')).to.include({ status: 'draft' });
     });
