@@ -55,7 +55,7 @@ function tells(field: string, { values }: SourceField): boolean {
     values.length > 0 && values.every((value) => typeof value === 'string' && test(value));
   if (field === 'timezone') return are((text) => text.includes('/') && parseZone(text) !== undefined);
   if (field === 'cost') return are((text) => /^[$€£¥]\s?\d|\d\s?[$€£¥]$/.test(text));
-  return field === 'email' && are((text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text));
+  return field === 'email' && are((text) => /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text));
 }
 
 /** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
