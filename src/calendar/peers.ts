@@ -4,8 +4,8 @@ import type { ChangedRecord } from '../sync/fetch-changed.ts';
 
 export interface Peers {
   /**
-   * Tells the peers that these records have changed, while `read` reads them again here. Resolves with its result when
-   * they are told, or while Redis is away.
+   * Tells the peers that these records have changed, while `read` reads them again here. Resolves with the result of
+   * `read` once Redis has the entry, or at once while Redis is away.
    */
   tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
   /** The state that this gateway's responses show now. `isTold`: the peers have been told of all of it. */

@@ -33,7 +33,7 @@ interface StoredPost {
 }
 
 export interface BatchOptions {
-  /** Is told of every record, image and term count that changed. */
+  /** Called for every record, image and term count that changed. */
   invalidate: Invalidate;
   journal: Pick<JournalWriter, 'add' | 'restored'>;
   /** The time at which terms are noticed. */
@@ -69,7 +69,7 @@ export class ChangeBatch {
     return true;
   }
 
-  /** @param isTrashed the event was seen in the trash: calendar apps that have it are told that it is cancelled */
+  /** @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED */
   delete(kind: KindOrImage, id: number, isTrashed = false): boolean {
     const db = this.#db;
     if (kind === 'image') {

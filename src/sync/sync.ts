@@ -55,7 +55,7 @@ export interface Sync {
    * not be fetched is withheld from lists until it is. Never rejects.
    */
   fetchWritten(records: readonly WrittenRecord[]): Promise<void>;
-  /** Calls the listener with the kinds of all records that `fetchChanged` and `fetchWritten` are told of. */
+  /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
   onReported(listener: (kinds: ReadonlySet<Kind>) => void): void;
   /**
    * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have.

@@ -12,7 +12,7 @@ function plugin_settings() {
     return ['currency_symbol' => ''];
 }
 
-// An expired event is public: whoever has its address can read it. WordPress lists other statuses than `publish` to editors only.
+// An expired event is public: its page opens for every visitor. WordPress itself lists only `publish` to visitors.
 \add_filter('rest_event_listing_query', function ($args) {
     if ((array) ($args['post_status'] ?? 'publish') === ['publish']) {
         $args['post_status'] = ['publish', 'expired'];
