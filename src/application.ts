@@ -132,7 +132,6 @@ export function createApplication(options: ApplicationOptions): Application {
     unknownRecords: createUnknownRecords({
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',
-      readNewest: (kind) => cmsRecords.readNewest(kind),
       clockMs: clocks?.cachesMs,
       lookupsMs: clocks?.attemptsMs,
     }),

@@ -60,8 +60,6 @@ export interface CmsRecords {
     request: Caller,
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined>;
-  /** Brings the newest records of a kind into the replica that it lacks. Never rejects. */
-  readNewest(kind: Kind): Promise<void>;
   /**
    * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what
    * it created, and what a failed create may have left.
@@ -117,9 +115,6 @@ async function creationKeyOptions(
 }
 
 type Dependencies = CreateDependencies & { writeThrough: WriteThrough };
-
-/** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
-const NEWEST = 20;
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
@@ -232,18 +227,6 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, callOptions(request));
       void fetchUnknown(kind, records.slice(0, 1));
       return records[0] && toRecord(kind, records[0]);
-    },
-
-    async readNewest(kind) {
-      const kindMapping = mapping.kinds[kind];
-      if (!kindMapping) return;
-      const order = kindMapping.storedAs === 'posts' ? '-modified' : '-id';
-      const newest = { view: 'public', order, limit: NEWEST, detail: 'id' } as const;
-      try {
-        await fetchUnknown(kind, (await cms.list(kindMapping, newest, { bulkhead: 'anonymous' })).records);
-      } catch {
-        // The gateway then responds from the replica as it is.
-      }
     },
 
     async create(kind, fields, request, rollback) {

@@ -30,7 +30,7 @@ export function createRequestImages(
     // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
     if (unknownRecords.isMissing(name)) return false;
-    const found = await unknownRecords.lookUp(request.actor, undefined, async () => {
+    const found = await unknownRecords.lookUp(request.actor, async () => {
       const image = await cmsRecords.readImage(id, request);
       if (!image) unknownRecords.markMissing(name);
       return image !== undefined;

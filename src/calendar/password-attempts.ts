@@ -15,8 +15,9 @@ export interface PasswordAttempts {
   read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T>;
 }
 
-/** Attempts of all anonymous callers together; one more each second. */
+/** Attempts of all anonymous callers together. */
 const BURST = 10;
+const ATTEMPTS_PER_SECOND = 1;
 const SECOND_MS = 1000;
 const REJECTED_TTL_MS = 5 * SECOND_MS;
 const MAX_RESPONSES = 200;
@@ -41,7 +42,7 @@ export function createPasswordAttempts(clockMs: () => number = () => performance
     ttlResolution: 0,
   });
   const correct = new LRUCache<string, true>({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf, ttlResolution: 0 });
-  const attempts = createTokenBucket(BURST, clockMs);
+  const attempts = createTokenBucket(BURST, ATTEMPTS_PER_SECOND, clockMs);
 
   return {
     async read<T>(record: string, password: string, fetch: () => Promise<T>) {

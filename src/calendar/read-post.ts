@@ -100,7 +100,7 @@ async function lookUpPost<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   const { unknownRecords, replica } = services;
   if (unknownRecords.isMissing(lookUpName(kind, id, request))) throw unknownId(kind, id);
-  const found = await unknownRecords.lookUp(request.actor, kind, () => fetchPost(services, kind, id, request));
+  const found = await unknownRecords.lookUp(request.actor, () => fetchPost(services, kind, id, request));
   if (found) return found.result;
   const record = replica.get(kind, id);
   if (record) return record;
@@ -244,7 +244,7 @@ async function findInCms(
   const markMissing = (missing: readonly number[]) => {
     for (const each of missing) unknownRecords.markMissing(nameOf(each));
   };
-  const found = await unknownRecords.lookUp(request.actor, kind, async () => {
+  const found = await unknownRecords.lookUp(request.actor, async () => {
     try {
       if (wanted.length === 1) {
         await cmsRecords.read(kind, id, request);

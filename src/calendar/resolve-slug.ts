@@ -73,9 +73,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
       return storedId;
     }
     if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
-    const found = await services.unknownRecords.lookUp(request.actor, kind, () =>
-      findInCms(kind, slug, request, isForStaff),
-    );
+    const found = await services.unknownRecords.lookUp(request.actor, () => findInCms(kind, slug, request, isForStaff));
     const id = found ? found.result : findInReplica(kind, slug);
     if (id !== undefined) ids.set(key, id);
     else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
