@@ -13,7 +13,6 @@ import { createPasswordAttempts } from './calendar/password-attempts.ts';
 import type { Peers } from './calendar/peers.ts';
 import { createPermissionCache } from './calendar/permissions.ts';
 import { createSlugResolver } from './calendar/resolve-slug.ts';
-import { createUsedRecords } from './calendar/rollback.ts';
 import { createSerializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
@@ -35,7 +34,6 @@ import { createResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
 import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
-import { createLargeCache } from './large-cache.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
@@ -80,9 +78,6 @@ export interface ApplicationStatus {
   counts: Record<string, number>;
 }
 
-/** More creates than any CMS accepts within a few minutes. */
-const MAX_RECENTLY_CREATED = 20_000;
-
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions): Application {
   const {
@@ -105,11 +100,9 @@ export function createApplication(options: ApplicationOptions): Application {
   const ownRecords = new OwnRecordsCache({ replica, cms, mapping, sync, clockMs: clocks?.cachesMs });
   sync.onReported((kinds) => ownRecords.forget(kinds));
   const { site } = sync;
-  const recentlyCreated = createLargeCache<string, true>(MAX_RECENTLY_CREATED);
   const cmsRecords = createCmsRecords({
     cms,
     mapping,
-    recentlyCreated,
     replica,
     site,
     sync,
@@ -127,7 +120,6 @@ export function createApplication(options: ApplicationOptions): Application {
     observe,
     site,
     peers,
-    recentlyCreated,
     permissions: createPermissionCache(cms, mapping, serviceCredentials),
     unknownRecords: createUnknownRecords({
       isComplete: () => sync.state().complete,
@@ -140,8 +132,6 @@ export function createApplication(options: ApplicationOptions): Application {
     serializer: createSerializer(replica, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
-    usedRecords: createUsedRecords(),
-    pendingPolls: new Map(),
   };
   const linked = {
     venue: createLinkedRecords(services, 'venue'),

@@ -70,8 +70,6 @@ export interface RejectionOptions {
   existingId?: number | undefined;
   /** Default `no`. A read never writes. */
   written?: Written;
-  /** What a rejected create has inserted and not removed, if the CMS tells it. */
-  inserted?: readonly { collection: string; id: number }[] | undefined;
 }
 
 /** The CMS responded with an error, not yet mapped to an API error. `message` is in the CMS's words. */
@@ -82,7 +80,6 @@ export class CmsRejected extends Error {
   readonly fields: readonly string[];
   readonly existingId: number | undefined;
   readonly written: Written;
-  readonly inserted: readonly { collection: string; id: number }[] | undefined;
 
   constructor(kind: RejectionKind, message: string, options: RejectionOptions = {}) {
     super(message);
@@ -93,7 +90,6 @@ export class CmsRejected extends Error {
     this.fields = options.fields ?? [];
     this.existingId = options.existingId;
     this.written = options.written ?? 'no';
-    this.inserted = options.inserted;
   }
 }
 

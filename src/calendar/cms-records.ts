@@ -1,10 +1,11 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
 // response. The replica gets what a visitor gets of them.
 
-import type { CallOptions, CmsRecord, ReadRequest } from '../cms/port.ts';
+import { randomBytes } from 'node:crypto';
+import type { CallOptions, Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
-import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
+import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
   type FieldsOf,
   type ImageRecord,
@@ -12,12 +13,13 @@ import {
   isTermKind,
   type Kind,
   type RecordOf,
+  type Site,
   seriesIdOf,
 } from '../model/records.ts';
-import type { WrittenRecord } from '../sync/sync.ts';
-import { type CreateDependencies, startCreate } from './create-attempt.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Sync, WrittenRecord } from '../sync/sync.ts';
 import { writableMapping } from './permissions.ts';
-import type { RequestContext, Rollback } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { WriteThrough } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
@@ -61,15 +63,11 @@ export interface CmsRecords {
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined>;
   /**
-   * Creates a record. If the mapping says so (`touchAfterCreate`), an update follows. `rollback` learns what
-   * it created, and what a failed create may have left.
+   * Creates a record, and adds it to `request.created`. If the mapping says so (`touchAfterCreate`), an update follows.
    */
-  create<K extends Kind>(
-    kind: K,
-    fields: Partial<FieldsOf[K]>,
-    request: RequestContext,
-    rollback: Rollback,
-  ): Promise<RecordOf[K]>;
+  create<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>, request: RequestContext): Promise<RecordOf[K]>;
+  /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
+  findCreated(kind: Kind, creationKey: string, request: Caller): Promise<{ isKnown: boolean; id?: number }>;
   /** @param current the CMS record, if the caller has just read it for this update */
   update<K extends Kind>(
     kind: K,
@@ -93,28 +91,31 @@ export interface CmsRecords {
     request: Caller,
     current?: CmsRecord,
   ): Promise<CmsRecord | undefined>;
-  /** Returns the new image's id. */
+  /** Returns the new image's id, and adds it to `request.created`. */
   uploadImage(
     image: { bytes: Uint8Array; mimeType: string; filename: string },
-    request: Caller,
-    rollback: Rollback,
+    request: Caller & Pick<RequestContext, 'created'>,
   ): Promise<number>;
 }
 
 /**
- * Renews the claim on the idempotency key. The key goes with the record that the route creates, not with its
- * linked records. Throws 409.
+ * The key that the companion plugin stores with the record. That of an `Idempotency-Key` goes with the record that the
+ * route creates, not with its linked records; its claim is renewed first. Throws 409.
  */
-async function creationKeyOptions(
-  { creationKey }: RequestContext,
-  kind: Kind,
-): Promise<Pick<CallOptions, 'creationKey'>> {
-  if (creationKey?.kind !== kind) return {};
+async function creationKeyFor({ creationKey }: RequestContext, kind: Kind): Promise<string> {
+  if (creationKey?.kind !== kind) return randomBytes(32).toString('hex');
   await creationKey.renew();
-  return { creationKey: creationKey.key };
+  return creationKey.key;
 }
 
-type Dependencies = CreateDependencies & { writeThrough: WriteThrough };
+interface Dependencies {
+  cms: Cms;
+  mapping: Mapping;
+  replica: Replica;
+  sync: Sync;
+  site(): Site;
+  writeThrough: WriteThrough;
+}
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
@@ -191,6 +192,13 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return kindMapping.write(fields, { site: site(), linkTables: await linkTablesFor(kindMapping, fields) });
   }
 
+  async function findCreated(kind: Kind, creationKey: string, request: Caller) {
+    const records = await cms.findCreated(creationKey, callOptions(request));
+    const created = records?.find(({ collection }) => collection === mapping.kinds[kind]?.collection);
+    if (!created) return { isKnown: records !== undefined };
+    return { isKnown: true, id: cms.gatewayId(collectionSpec(mapping, created.collection), created.id) };
+  }
+
   return {
     async read(kind, id, request, how = { view: 'public' }) {
       const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
@@ -229,28 +237,30 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       return records[0] && toRecord(kind, records[0]);
     },
 
-    async create(kind, fields, request, rollback) {
+    async create(kind, fields, request) {
       const kindMapping = writable(kind);
       const body = await createBody(kind, fields);
       const call = callOptions(request);
-      const { author = request.actor.account?.userId } = fields as { author?: number };
-      const attempt = startCreate(dependencies, { kind, author, call, rollback });
+      const creationKey = await creationKeyFor(request, kind);
       let cmsRecord: CmsRecord;
       try {
-        const key = await creationKeyOptions(request, kind);
-        cmsRecord = await cms.create(kindMapping, body, { ...call, ...key, creationId: attempt.creationId });
+        cmsRecord = await cms.create(kindMapping, body, { ...call, creationKey });
       } catch (error) {
-        await attempt.failed(error);
+        // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these.
+        if (error instanceof CmsRejected && error.written !== 'no') {
+          const { id } = await findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
+          if (id !== undefined) request.created?.push({ kind, id });
+        }
         throw error;
       }
-      const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
+      const id = Number(cmsRecord.id);
+      request.created?.push({ kind, id });
       const touchBody = cms.touchAfterCreate?.(kindMapping, body);
-      if (touchBody) {
-        rollback.assertCreated(kind, id);
-        cmsRecord = await cms.update(kindMapping, id, touchBody, call);
-      }
+      if (touchBody) cmsRecord = await cms.update(kindMapping, id, touchBody, call);
       return written(kind, cmsRecord);
     },
+
+    findCreated,
 
     async update(kind, id, fields, request, current) {
       const call = callOptions(request);
@@ -277,17 +287,10 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       return (await cms.images([id], callOptions(request)))[0];
     },
 
-    async uploadImage(image, request, rollback) {
-      const call = callOptions(request);
-      const attempt = startCreate(dependencies, { kind: 'image', call, rollback });
-      try {
-        const upload = await cms.upload(image, { ...call, creationId: attempt.creationId });
-        rollback.created('image', upload.id);
-        return upload.id;
-      } catch (error) {
-        await attempt.failed(error);
-        throw error;
-      }
+    async uploadImage(image, request) {
+      const { id } = await cms.upload(image, callOptions(request));
+      request.created?.push({ kind: 'image', id });
+      return id;
     },
   };
 }

@@ -22,9 +22,8 @@ import {
 } from './list-response.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
-import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
+import type { ApiResponse, RequestContext } from './request-context.ts';
 import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
-import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import { seesUnpublished, shownWith } from './shown-records.ts';
@@ -177,14 +176,10 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     fields: Partial<EventFields>,
     input: Input,
     request: RequestContext,
-    rollback: Rollback,
   ): Promise<EventRecord> {
-    const created = await createPost(services, postTarget(input), fields, request, rollback);
+    const created = await createPost(services, postTarget(input), fields, request);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
-    rollback.assertCreated('event', created.id);
-    const touched = await updatePost(services, postTarget(input), created.id, { sticky: true }, request);
-    rollback.created('event', touched.id, touched);
-    return touched;
+    return updatePost(services, postTarget(input), created.id, { sticky: true }, request);
   }
 
   /**
@@ -205,19 +200,14 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       assertNotBlank(input);
-      const rollback = createRollback(services, request);
-      const body = await rollback.run(async () => {
-        const check = async (fields: Partial<EventFields>) =>
-          void (await checkWrite(services, postTarget(input), undefined, fields, request));
-        const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback, check });
-        const created = await createAndTouch(fields, input, request, rollback);
-        const slug = String(fields.slug ?? fields.title);
-        const isTrash = input.fields.status === 'trash';
-        const record = isTrash
-          ? await trashCreated(services, postTarget(input), created, slug, request, rollback)
-          : created;
-        return serialized(record, request, true);
-      });
+      const check = async (fields: Partial<EventFields>) =>
+        void (await checkWrite(services, postTarget(input), undefined, fields, request));
+      const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, check });
+      const created = await createAndTouch(fields, input, request);
+      const slug = String(fields.slug ?? fields.title);
+      const isTrash = input.fields.status === 'trash';
+      const record = isTrash ? await trashCreated(services, postTarget(input), created, slug, request) : created;
+      const body = await serialized(record, request, true);
       return { status: 201, body };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
@@ -229,29 +219,24 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       const stored = await editableRecord(services, 'event', id, request);
       assertNotBlank(input);
-      const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
-        let { cmsRecord } = stored;
-        const check = async (fields: Partial<EventFields>) => {
-          if (Object.keys(fields).length > 0)
-            cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
-        };
-        const context = { request, mayPublish, isCreate: false, rollback, check };
-        const fields = await fieldsOf(input, stored.record, context);
-        const hasChanges = Object.keys(fields).length > 0;
-        const updated = hasChanges
-          ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
-          : stored.record;
-        return input.fields.status === 'trash' && updated.status !== 'trash'
-          ? trashPost(services, 'event', updated.id, request)
-          : updated;
-      });
+      let { cmsRecord } = stored;
+      const check = async (fields: Partial<EventFields>) => {
+        if (Object.keys(fields).length > 0)
+          cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
+      };
+      const context = { request, mayPublish, isCreate: false, check };
+      const fields = await fieldsOf(input, stored.record, context);
+      const hasChanges = Object.keys(fields).length > 0;
+      const updated = hasChanges
+        ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
+        : stored.record;
+      const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
+      const record = isToTrash ? await trashPost(services, 'event', updated.id, request) : updated;
       return { status: 200, body: await serialized(record, request, true) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       await authorizeWrite(services, 'event', request);
-      const rollback = createRollback(services, request);
-      const trashed = await rollback.run(() => trashPost(services, 'event', id, request));
+      const trashed = await trashPost(services, 'event', id, request);
       return { status: 200, body: await serialized(trashed, request, true) };
     },
   };
@@ -283,7 +268,7 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     context: EventFieldsContext,
   ): Promise<Partial<EventFields>> {
     const sent = input.fields;
-    const { request, rollback } = context;
+    const { request } = context;
     const fields: Partial<EventFields> = await postFields(services, 'event', input, context);
     Object.assign(fields, timesOf(sent, stored));
     Object.assign(fields, copiedOf(input, stored));
@@ -298,12 +283,12 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     const references: Partial<Record<ReferenceField, ResolvedReferences>> = {};
     for (const [field, kind] of TERM_FIELDS) {
       const items = sent[field] as unknown[] | null | undefined;
-      if (items) references[field] = await resolveTerms(services, kind, items, request, rollback);
+      if (items) references[field] = await resolveTerms(services, kind, items, request);
     }
     for (const [field, kind] of LINKED_FIELDS) {
       if (sent[field] === undefined) continue;
       const items = (sent[field] ?? []) as unknown[];
-      references[field] = await resolveLinked(services, kind, linkedRecords, items, request, rollback);
+      references[field] = await resolveLinked(services, kind, linkedRecords, items, request);
     }
     await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(references) });
     for (const [field, { createMissing }] of Object.entries(references))

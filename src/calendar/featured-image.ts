@@ -17,7 +17,7 @@ const MAX_URLS = 20;
  */
 export function createRequestImages(
   services: Services,
-  request: Pick<RequestContext, 'actor' | 'requestId'>,
+  request: Pick<RequestContext, 'actor' | 'requestId' | 'created'>,
 ): RequestImages {
   /** Ids of checked images, by the sent text. */
   const ids = new Map<string, number>();
@@ -75,7 +75,7 @@ export function createRequestImages(
       return image !== undefined;
     },
     needsUpload: (value) => fetched.has(value.trim()) && !ids.has(value.trim()),
-    async idOf(value, rollback) {
+    async idOf(value) {
       const text = value.trim();
       if (text === '') return 0;
       const known = ids.get(text);
@@ -83,7 +83,7 @@ export function createRequestImages(
       const reserved = fetched.get(text);
       if (!reserved) throw invalidParam('image');
       try {
-        const id = await services.cmsRecords.uploadImage(reserved.image, request, rollback);
+        const id = await services.cmsRecords.uploadImage(reserved.image, request);
         reserved.release();
         ids.set(text, id);
         return id;

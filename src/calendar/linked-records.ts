@@ -33,8 +33,7 @@ import {
 import { unpublishedParts, writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
-import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
-import { createRollback } from './rollback.ts';
+import type { ApiResponse, RequestContext } from './request-context.ts';
 import { linkedSearchWords } from './search-query.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
@@ -169,24 +168,20 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
    * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
    * returns an existing record with the same data. For records in an event's body too.
    */
-  async function prepare(
-    input: Input,
-    request: RequestContext,
-    rollback: Rollback,
-  ): Promise<() => Promise<LinkedRecord>> {
+  async function prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
     const { mayPublish } = await authorizeWrite(services, kind, request);
     const title = String(input.fields.title ?? '');
     if (title.trim() === '') throw couldNotCreate(kind);
-    const context = { request, mayPublish, isCreate: true, rollback };
+    const context = { request, mayPublish, isCreate: true };
     const fields = await fieldsOf(input, context);
 
     async function createOrReuse(): Promise<LinkedRecord> {
       Object.assign(fields, await imageField(input, context));
       const duplicate = await findDuplicate(services, kind, input, fields, request);
-      if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
-      const record = await createPost(services, postTarget(input), fields, request, rollback);
+      if (duplicate) return duplicate;
+      const record = await createPost(services, postTarget(input), fields, request);
       return input.fields.status === 'trash'
-        ? trashCreated(services, postTarget(input), record, record.slug, request, rollback)
+        ? trashCreated(services, postTarget(input), record, record.slug, request)
         : record;
     }
 
@@ -207,11 +202,8 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     prepare,
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       await authorizeWrite(services, kind, request);
-      const rollback = createRollback(services, request);
-      const body = await rollback.run(async () => {
-        const createOrReuse = await prepare(input, request, rollback);
-        return serialized(await createOrReuse(), request, { unlocked: true });
-      });
+      const createOrReuse = await prepare(input, request);
+      const body = await serialized(await createOrReuse(), request, { unlocked: true });
       return { status: 201, body };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
@@ -224,30 +216,25 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       const { mayPublish } = await authorizeWrite(services, kind, request);
       const { title } = input.fields;
       if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
-      const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
-        const context = { request, mayPublish, isCreate: false, rollback };
-        const fields = await fieldsOf(input, context);
-        // As in The Events Calendar, an empty description changes nothing.
-        if (fields.description === '') delete fields.description;
-        const target = postTarget(input);
-        const checked = withPlaceholderImage(fields, input);
-        const hasChanges = Object.keys(checked).length > 0;
-        const current = hasChanges
-          ? await checkWrite(services, target, id, checked, request, stored.cmsRecord)
-          : undefined;
-        Object.assign(fields, await imageField(input, context));
-        const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored.record;
-        return input.fields.status === 'trash' && updated.status !== 'trash'
-          ? trashPost(services, kind, updated.id, request)
-          : updated;
-      });
+      const context = { request, mayPublish, isCreate: false };
+      const fields = await fieldsOf(input, context);
+      // As in The Events Calendar, an empty description changes nothing.
+      if (fields.description === '') delete fields.description;
+      const target = postTarget(input);
+      const checked = withPlaceholderImage(fields, input);
+      const hasChanges = Object.keys(checked).length > 0;
+      const current = hasChanges
+        ? await checkWrite(services, target, id, checked, request, stored.cmsRecord)
+        : undefined;
+      Object.assign(fields, await imageField(input, context));
+      const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored.record;
+      const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
+      const record = isToTrash ? await trashPost(services, kind, updated.id, request) : updated;
       return { status: 200, body: await serialized(record, request, { unlocked: true }) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       await authorizeWrite(services, kind, request);
-      const rollback = createRollback(services, request);
-      const trashed = await rollback.run(() => trashPost(services, kind, id, request));
+      const trashed = await trashPost(services, kind, id, request);
       return { status: 200, body: await serialized(trashed, request, {}) };
     },
   };

@@ -3,33 +3,6 @@
 import type { Kind, KindOrImage, WallTime } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
 
-/** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
-export interface Rollback {
-  /**
-   * The CMS responded that this request created `record`. Without `record` the rollback does not remove it: the
-   * error names it as an orphan.
-   */
-  created(kind: KindOrImage, id: number, record?: object): void;
-  /**
-   * Call it before a second write to a created record. Throws `CmsUnavailable` with an unknown outcome if the
-   * record was known before the create, because another request must have created it.
-   */
-  assertCreated(kind: KindOrImage, id: number): void;
-  /** The CMS may have an orphan of this request. If the request fails, `find` looks for candidates. */
-  mayHaveCreated(kind: KindOrImage, find: () => Promise<number[]>): void;
-  /**
-   * Announces that a record of this request will refer to this one. Resolves with false if another rollback
-   * has just removed it.
-   */
-  use(kind: KindOrImage, id: number): Promise<boolean>;
-  /**
-   * Runs `steps`. If they fail, removes the records that this request created and that are provably unused,
-   * newest first. Removes nothing if the outcome of a write is unknown. The error names the orphans in
-   * `data.created` and `data.possibly_created`.
-   */
-  run<T>(steps: () => Promise<T>): Promise<T>;
-}
-
 /** The images that a request names: validation checks them, the write uses them. */
 export interface RequestImages {
   /**
@@ -39,7 +12,7 @@ export interface RequestImages {
   /** Whether `idOf` would upload the image, so that no record of the CMS can have it. */
   needsUpload(value: string): boolean;
   /** The image's id in the CMS. Uploads an image that was fetched. 0 for `''`. */
-  idOf(value: string, rollback: Rollback): Promise<number>;
+  idOf(value: string): Promise<number>;
   /** Frees the fetched images at the end of the request. */
   release(): void;
 }
@@ -56,6 +29,12 @@ export interface CreationKeyClaim {
   renew(): Promise<void>;
 }
 
+/** A record that a request has created in the CMS. */
+export interface CreatedRecord {
+  kind: KindOrImage;
+  id: number;
+}
+
 export interface RequestContext {
   actor: Actor;
   /** The address of the API namespace under which the client called. */
@@ -63,6 +42,8 @@ export interface RequestContext {
   requestId?: string | undefined;
   /** Of a create or update. */
   images?: RequestImages;
+  /** Of a create or update: what it has created in the CMS so far. */
+  created?: CreatedRecord[];
   /** For a create with an Idempotency-Key. */
   creationKey?: CreationKeyClaim;
 }

@@ -3,7 +3,6 @@
 // missing ones, once all is resolved.
 
 import { CmsRejected } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
@@ -15,7 +14,7 @@ import { callOptions } from './cms-records.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
 import { existingTermIds, mayKnow, postExists, termExists } from './read-post.ts';
-import type { RequestContext, Rollback } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
 import { ownTurn } from './turns.ts';
@@ -54,7 +53,6 @@ export async function resolveTerms(
   kind: TermKind,
   items: unknown[],
   request: RequestContext,
-  rollback: Rollback,
 ): Promise<ResolvedReferences> {
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
@@ -64,8 +62,8 @@ export async function resolveTerms(
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await ownTurn();
-    if (typeof term === 'string') terms.push((await usableTerm(services, kind, term, rollback)) ?? term);
-    else if (existing.has(term) && (await rollback.use(kind, term))) terms.push(term);
+    if (typeof term === 'string') terms.push(findTermByText(services, kind, term) ?? term);
+    else if (existing.has(term)) terms.push(term);
   }
   const names = terms.filter((term) => typeof term === 'string');
   return {
@@ -77,23 +75,13 @@ export async function resolveTerms(
         if (typeof term === 'number') ids.add(term);
         else {
           // An earlier item may have created the term, under another spelling of its name.
-          const id = await usableTerm(services, kind, term, rollback);
-          ids.add(id ?? (await createTerm(services, kind, term, request, rollback)));
+          const id = findTermByText(services, kind, term);
+          ids.add(id ?? (await createTerm(services, kind, term, request)));
         }
       }
       return [...ids];
     },
   };
-}
-
-async function usableTerm(
-  services: Services,
-  kind: TermKind,
-  name: string,
-  rollback: Rollback,
-): Promise<number | undefined> {
-  const id = findTermByText(services, kind, name);
-  return id !== undefined && (await rollback.use(kind, id)) ? id : undefined;
 }
 
 /**
@@ -122,21 +110,14 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
 const PARAMETERS: Readonly<Record<TermKind, string>> = { category: 'categories', tag: 'tags' };
 
 /** Creates a term, or resolves with the term in the CMS that has the name already. */
-async function createTerm(
-  services: Services,
-  kind: TermKind,
-  name: string,
-  request: RequestContext,
-  rollback: Rollback,
-): Promise<number> {
+async function createTerm(services: Services, kind: TermKind, name: string, request: RequestContext): Promise<number> {
   try {
-    return (await services.cmsRecords.create(kind, { name }, request, rollback)).id;
+    return (await services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw cmsToApiError(error, { kind, anonymous: false, texts: { [PARAMETERS[kind]]: name } });
     const id = error.existingId;
     await termExists(services, kind, id, request);
-    await rollback.use(kind, id);
     return id;
   }
 }
@@ -151,7 +132,6 @@ export async function resolveLinked(
   linkedRecords: Record<LinkedKind, LinkedRecords>,
   items: unknown[],
   request: RequestContext,
-  rollback: Rollback,
 ): Promise<ResolvedReferences> {
   const existing: number[] = [];
   const names: string[] = [];
@@ -160,15 +140,13 @@ export async function resolveLinked(
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
     if (!isEmpty(data.id)) {
       const id = Number(data.id);
-      // Validation found the record, but a rollback may have removed it since.
-      if (!(await rollback.use(kind, id))) throw invalidParam(kind);
       existing.push(id);
       steps.push(async () => id);
       continue;
     }
     await ownTurn();
     const input = parseInline(kind, data);
-    const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request, rollback));
+    const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request));
     names.push(String(input.fields.title));
     steps.push(async () => (await withLinkedErrors(kind, create)).id);
   }

@@ -22,8 +22,7 @@ import {
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, writableMapping } from './permissions.ts';
 import { findRendered, renderRecord } from './rendered-records.ts';
-import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
-import { createRollback } from './rollback.ts';
+import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -175,7 +174,7 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   /** Validates the fields of a body. `id` is absent on create. */
-  async function fieldsOf(input: Input, id: number | undefined, rollback: Rollback): Promise<Partial<TermFields>> {
+  function fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
     if (kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
     writableMapping(services, kind);
     const fields: Partial<TermFields> = {};
@@ -186,7 +185,6 @@ export function createTerms(services: Services, kind: TermKind) {
       throw invalidParam('name', 'A name is required for this term.');
     if (fields.name !== undefined && fields.name.length > MAX_TERM_NAME)
       throw invalidParam('name', 'The name is too long.');
-    if (fields.parent && !(await rollback.use(kind, fields.parent))) throw invalidParam('parent');
     return fields;
   }
 
@@ -199,16 +197,13 @@ export function createTerms(services: Services, kind: TermKind) {
     list,
     read: async (id: number, input: Input, request: RequestContext): Promise<ApiResponse> => read(id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const rollback = createRollback(services, request);
-      return rollback.run(async () => {
-        await assertMayManage(request);
-        const fields = await fieldsOf(input, undefined, rollback);
-        const { name, description } = fields;
-        const record = await withApiErrors({ kind, anonymous: false, texts: { name, description } }, () =>
-          services.cmsRecords.create(kind, fields, request, rollback),
-        );
-        return createdResponse(record, request);
-      });
+      await assertMayManage(request);
+      const fields = fieldsOf(input, undefined);
+      const { name, description } = fields;
+      const record = await withApiErrors({ kind, anonymous: false, texts: { name, description } }, () =>
+        services.cmsRecords.create(kind, fields, request),
+      );
+      return createdResponse(record, request);
     },
     /** The response to a repeated `create` of a term. */
     async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
@@ -216,15 +211,12 @@ export function createTerms(services: Services, kind: TermKind) {
       return createdResponse(await services.cmsRecords.read(kind, id, request, { view: 'editor' }), request);
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
-        await assertMayManage(request);
-        const fields = await fieldsOf(input, id, rollback);
-        const { name, description } = fields;
-        return withApiErrors({ kind, id, anonymous: false, texts: { name, description } }, () =>
-          services.cmsRecords.update(kind, id, fields, request),
-        );
-      });
+      await assertMayManage(request);
+      const fields = fieldsOf(input, id);
+      const { name, description } = fields;
+      const record = await withApiErrors({ kind, id, anonymous: false, texts: { name, description } }, () =>
+        services.cmsRecords.update(kind, id, fields, request),
+      );
       return { status: 200, body: serializeSingle(record, audienceOf(request)) };
     },
     /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
@@ -236,10 +228,7 @@ export function createTerms(services: Services, kind: TermKind) {
       const body = serializer.term(record, audienceOf(request));
       const children = [...replica.getMany(kind, replica.withDescendants([id])).values()];
       const moved = children.filter(({ parent }) => parent === id);
-      const rollback = createRollback(services, request);
-      await rollback.run(() =>
-        withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved)),
-      );
+      await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
       return { status: 200, body };
     },
   };

@@ -13,7 +13,7 @@ import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { can, permissionsForWrite, writableMapping } from './permissions.ts';
 import { missingPost, type ReadResult, readPost } from './read-post.ts';
-import type { RequestContext, Rollback } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
@@ -77,19 +77,13 @@ function errorContext<K extends PostKind>(
   return { kind, id, anonymous: false, parameterAt };
 }
 
-/**
- * `rollback` learns what the call created, in case a later step fails, and what a failed call may have left.
- */
 export const createPost = <K extends PostKind>(
   services: Services,
   target: PostTarget<K>,
   fields: Partial<FieldsOf[K]>,
   request: RequestContext,
-  rollback: Rollback,
 ): Promise<RecordOf[K]> =>
-  withApiErrors(errorContext(services, target), () =>
-    services.cmsRecords.create(target.kind, fields, request, rollback),
-  );
+  withApiErrors(errorContext(services, target), () => services.cmsRecords.create(target.kind, fields, request));
 
 /**
  * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read. Stores it: the
@@ -169,9 +163,7 @@ export async function trashCreated<K extends PostKind>(
   record: RecordOf[K],
   slug: string,
   request: RequestContext,
-  rollback: Rollback,
 ): Promise<RecordOf[K]> {
-  rollback.assertCreated(target.kind, record.id);
   await trashPost(services, target.kind, record.id, request);
   return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
 }
@@ -185,7 +177,6 @@ export interface FieldsContext {
   /** The actor may publish records of the kind. */
   mayPublish: boolean;
   isCreate: boolean;
-  rollback: Rollback;
 }
 
 /**
@@ -243,10 +234,10 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
 export const withPlaceholderImage = <F extends Partial<PostFields>>(fields: F, { fields: sent }: Input): F =>
   sent.image === undefined ? fields : { ...fields, image: String(sent.image).trim() === '' ? 0 : 1 };
 
-/** The image of a body, uploaded if necessary. Call it last, because no rollback removes an upload. */
+/** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
 export async function imageField(
   { fields: sent }: Input,
-  { request, rollback }: FieldsContext,
+  { request }: FieldsContext,
 ): Promise<Pick<PostFields, 'image'> | undefined> {
-  return sent.image === undefined ? undefined : { image: await request.images!.idOf(String(sent.image), rollback) };
+  return sent.image === undefined ? undefined : { image: await request.images!.idOf(String(sent.image)) };
 }

@@ -259,7 +259,6 @@ function requestHeaders({
   credentials,
   requestId,
   creationKey,
-  creationId,
   uncached,
 }: CmsRequest): Record<string, string> {
   const sent: Record<string, string> = {
@@ -271,7 +270,6 @@ function requestHeaders({
   if (uncached !== undefined) sent['cache-control'] = 'no-cache';
   if (credentials !== undefined) sent.authorization = credentials;
   if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
-  if (creationId !== undefined) sent['x-calendar-create'] = creationId;
   // Clients choose the id: one that is no valid header value is left out.
   if (requestId !== undefined && /^[\x21-\x7e]{1,200}$/.test(requestId)) sent['x-request-id'] = requestId;
   return sent;

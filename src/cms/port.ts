@@ -228,11 +228,6 @@ export interface CallOptions {
    * `X-Calendar-Key`.
    */
   creationKey?: string | undefined;
-  /**
-   * For a create: a random id of this call, sent as `X-Calendar-Create`. The companion plugin repeats it with
-   * the records that a rejected create inserted.
-   */
-  creationId?: string | undefined;
 }
 
 /** A collection's own description: the statuses it can be filtered by and the permissions its actions need. */
@@ -294,11 +289,6 @@ export interface Cms {
   /** The id of the uploaded image with this address. */
   findImage(url: string, options: CallOptions): Promise<number | undefined>;
   upload(image: { bytes: Uint8Array; mimeType: string; filename: string }, options: CallOptions): Promise<ImageRecord>;
-  /**
-   * True if the CMS shows that no post outside the trash has this term and that it has no child terms. False
-   * if the CMS does not show that to this caller.
-   */
-  isUnusedTerm(spec: CollectionSpec, id: number, options: CallOptions): Promise<boolean>;
   /** The records created with this key, by the CMS's own ids. Undefined if the CMS cannot know. */
   findCreated(creationKey: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;
   /**

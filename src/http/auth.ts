@@ -2,10 +2,8 @@
 // keyed hash of them.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
-import type { Services } from '../calendar/services.ts';
 import type { Account, BulkheadName, Cms, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';
@@ -20,14 +18,11 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
-/** The longest wait of a request for the poll after a failed write of the same user. */
-const MAX_POLL_WAIT_MS = 5000;
-
 /**
  * Authenticates every API request before its parameters are looked at, so that invalid credentials are an
  * error on public reads too.
  */
-export function auth(authenticator: Authenticator, services: Services, clientAddress: ClientAddress): Middleware {
+export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
     const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
     const { authorization } = ctx.headers;
@@ -39,9 +34,6 @@ export function auth(authenticator: Authenticator, services: Services, clientAdd
       isRead: READ_METHODS.has(ctx.method),
     });
     ctx.state.actor = actor;
-    // After that poll the replica has what a failed write of this user left in the CMS.
-    const poll = actor.account && services.pendingPolls.get(actor.account.userId);
-    if (poll) await Promise.race([poll, sleep(MAX_POLL_WAIT_MS, undefined, { ref: false })]);
     return next();
   };
 }

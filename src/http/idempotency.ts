@@ -3,13 +3,11 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { unavailableError } from '../calendar/cms-errors.ts';
-import { callOptions } from '../calendar/cms-records.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
-import { ApiError, CmsUnavailable } from '../errors.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { collectionSpec } from '../mapping/mapping.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -63,14 +61,11 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   };
 
   /** Runs the create under a claimed key, and stores its result. */
-  async function run(
-    creationKey: string,
-    claimed: IdempotencyEntry,
-    { kind, create }: CreateRequest,
-  ): Promise<ApiResponse> {
+  async function run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
     running.add(creationKey);
     let entry = claimed;
     let isLost = false;
+    let isSent = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
     async function renew(): Promise<void> {
@@ -78,6 +73,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       isLost = !(await keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
       entry = renewed;
+      isSent = true;
     }
     // If the store fails, the create counts as running, and later as unknown: a retry creates no second record.
     const store = (result: Partial<IdempotencyEntry>) =>
@@ -90,7 +86,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (isFinal(response, kind)) await store({ state: 'done', response });
+      else if (isFinal(response) || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
       else
         await keys.delete(creationKey).catch((failure: unknown) => {
           unreleased.set(creationKey, JSON.stringify(entry));
@@ -102,17 +98,8 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     }
   }
 
-  /** The record that was created with the key. `isKnown`: the companion plugin has answered. */
-  async function findCreated(
-    creationKey: string,
-    { kind, request }: CreateRequest,
-  ): Promise<{ isKnown: boolean; id?: number }> {
-    const records = await services.cms.findCreated(creationKey, callOptions({ actor: request.actor }));
-    const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
-    if (!created) return { isKnown: records !== undefined };
-    const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
-    return { isKnown: true, id };
-  }
+  const findCreated = (creationKey: string, { kind, request }: CreateRequest) =>
+    services.cmsRecords.findCreated(kind, creationKey, { actor: request.actor });
 
   /** Redis may have been emptied since an earlier create with the key: then only the companion plugin knows of it. */
   async function runUnlessCreated(
@@ -188,16 +175,17 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   };
 }
 
-/**
- * True if every retry gets the same error. A temporary error (a failure of the CMS or the gateway, a login, a
- * limit) is not final, unless it may have left a record of this kind, which a retry would create again. A
- * retry reuses other records: venues, organizers, terms.
- */
-function isFinal({ status, body }: ErrorResponse, kind: Kind): boolean {
-  const { created = [], possibly_created = [] } = (body.data ?? {}) as Record<string, { kind: string }[]>;
-  if ([...created, ...possibly_created].some((record) => record.kind === kind)) return true;
+/** True if every retry gets the same error: not after a failure of the CMS or the gateway, a login or a limit. */
+function isFinal({ status, body }: ErrorResponse): boolean {
   const isTemporary = status >= 500 || status === 401 || status === 403 || status === 429;
   return !isTemporary && Buffer.byteLength(JSON.stringify(body)) <= MAX_STORED_ERROR_BYTES;
+}
+
+/** False if the CMS has refused the record itself before it stored anything. A retry would create it a second time. */
+function mayHaveWritten(error: unknown): boolean {
+  if (error instanceof CmsRejected) return error.written !== 'no';
+  if (error instanceof CmsUnavailable) return error.outcomeUnknown;
+  return !(error instanceof ApiError && error.cause !== undefined) || mayHaveWritten(error.cause);
 }
 
 const replayed = ({ status, body, headers }: NonNullable<IdempotencyEntry['response']>): ApiResponse => ({

@@ -2,13 +2,14 @@
 
 import Router, { type RouterContext } from '@koa/router';
 import type { Changes } from '../calendar/changes.ts';
+import { namingCreated } from '../calendar/created-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createRequestImages } from '../calendar/featured-image.ts';
 import type { EventFeeds } from '../calendar/feeds/event-feeds.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
-import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
+import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request-context.ts';
 import { createReferenceChecks } from '../calendar/resolve-references.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
 import type { Services } from '../calendar/services.ts';
@@ -200,9 +201,12 @@ function createEndpointRunner({ services, useCases, slugs, createOnce, limits }:
         : useCases.feeds.eventCalendar(id, input, request);
     }
     const ofKind = useCases[route.kind as Kind];
-    if (operation === 'list' || operation === 'create') return ofKind[operation](input, request);
-    const id = await idOf(route, input, request);
-    return ofKind[operation](id, input, request) as Promise<ApiResponse>;
+    if (operation === 'list') return ofKind.list(input, request);
+    return namingCreated(request, services.observe, async () => {
+      if (operation === 'create') return ofKind.create(input, request);
+      const id = await idOf(route, input, request);
+      return ofKind[operation](id, input, request) as Promise<ApiResponse>;
+    });
   }
 
   /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
@@ -218,9 +222,10 @@ function createEndpointRunner({ services, useCases, slugs, createOnce, limits }:
     if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
       throw notReady(services.sync.status().percent);
     if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
-    const images = createRequestImages(services, { actor, requestId });
+    const created: CreatedRecord[] = [];
+    const images = createRequestImages(services, { actor, requestId, created });
     try {
-      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images });
+      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created });
     } finally {
       images.release();
     }

@@ -1,8 +1,10 @@
 // For tests of writes that fail: a gateway in front of the fake CMS, which fails at a chosen write.
 
 import { expect } from 'chai';
+import { unavailableError } from '../../src/calendar/cms-errors.ts';
+import { namingCreated } from '../../src/calendar/created-records.ts';
 import { createRequestImages } from '../../src/calendar/featured-image.ts';
-import type { RequestContext } from '../../src/calendar/request-context.ts';
+import type { CreatedRecord, RequestContext } from '../../src/calendar/request-context.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
@@ -65,7 +67,7 @@ const checks: ReferenceChecks = {
 export const errorOf = async (call: Promise<unknown>): Promise<ApiError> =>
   call.then(
     (result) => expect.fail(`succeeded: ${JSON.stringify(result)}`),
-    (error: unknown) => error as ApiError,
+    (error: unknown) => (error instanceof CmsUnavailable ? unavailableError(error) : (error as ApiError)),
   );
 
 /** Starts a gateway before each test of the suite and stops it afterwards. */
@@ -87,8 +89,9 @@ export function writeFixture() {
       const actor = { credentials: CREDENTIALS[as], account: await cms.account({ credentials: CREDENTIALS[as] }) };
       const png = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
       const imageFetcher = createImageFetcher({ fetchFrom: async () => png });
-      const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor });
-      const request: RequestContext = { actor, baseUrl: BASE, images };
+      const created: CreatedRecord[] = [];
+      const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor, created });
+      const request: RequestContext = { actor, baseUrl: BASE, images, created };
       const routePath = operation === 'create' ? path : `${path}/{id}`;
       const route = ROUTES.find((candidate) => candidate.path === routePath)!;
       const endpoint = route.endpoints.find((candidate) => candidate.operation === operation)!;
@@ -96,9 +99,9 @@ export function writeFixture() {
       const input = await validate(endpoint, { path: { id: String(id) }, query: {}, body }, checks);
       const kinds = { '/events': 'event', '/venues': 'venue', '/categories': 'category' } as const;
       const useCases = gateway.useCases[kinds[path as keyof typeof kinds]];
-      const { body: json } = await (operation === 'create'
-        ? useCases.create(input, request)
-        : useCases.update(id, input, request));
+      const { body: json } = await namingCreated(request, gateway.services.observe, () =>
+        operation === 'create' ? useCases.create(input, request) : useCases.update(id, input, request),
+      );
       return json as { id: number };
     },
 

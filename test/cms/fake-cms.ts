@@ -4,7 +4,7 @@
 import type { CallOptions, Cms, CmsRecord, CollectionSpec, Detail, ListRequest } from '../../src/cms/port.ts';
 import { cmsIdOf, gatewayId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
-import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { CmsUnavailable } from '../../src/errors.ts';
 import type { Site } from '../../src/model/records.ts';
 import {
   ACTIONS,
@@ -65,7 +65,7 @@ export interface FakeCms extends Cms, FakeRecords, FakeResponses {
   /** Runs before a write, whose body it may change, and with `inserted` again after it; throws the CMS's error. */
   onWrite: ((write: WriteCall, inserted: boolean, body: CmsRecord) => void | Promise<void>) | undefined;
 
-  /** The companion plugin is installed: it names the inserted records with every rejected create. */
+  /** The companion plugin is installed: it finds a record by the key of its create. */
   hasCompanion: boolean;
   /** What the service account may do with posts: the holes in an author's lists are the others' records. */
   serviceRole: Role | 'refused';
@@ -239,18 +239,11 @@ export function createFakeCms(
     async create(spec, sent, options) {
       const [write, body] = [{ method: 'create', base: spec.collection } as const, { ...sent }];
       cms.writes.push(write);
-      const inserted: { collection: string; id: number }[] = [];
-      try {
-        await cms.onWrite?.(write, false, body);
-        checkCreate(spec.collection, body, options);
-        const record = insert(spec.collection, body, options);
-        inserted.push({ collection: spec.collection, id: record.id });
-        await cms.onWrite?.(write, true, body);
-        return written(spec, record, options);
-      } catch (error) {
-        if (!(cms.hasCompanion && error instanceof CmsRejected)) throw error;
-        throw new CmsRejected(error.kind, error.message, { ...error, inserted, written: inserted[0] ? 'yes' : 'no' });
-      }
+      await cms.onWrite?.(write, false, body);
+      checkCreate(spec.collection, body, options);
+      const record = insert(spec.collection, body, options);
+      await cms.onWrite?.(write, true, body);
+      return written(spec, record, options);
     },
     async update(spec, id, sent, options) {
       const [write, body] = [{ method: 'update', base: spec.collection } as const, { ...sent }];
@@ -302,9 +295,6 @@ export function createFakeCms(
       return image;
     },
     exists: async (id) => cms.all().some((record) => record.id === id),
-    isUnusedTerm: async ({ collection }, id) =>
-      ![...posts.values()].some(({ status, terms }) => status !== 'trash' && terms[collection]?.includes(id)) &&
-      ![...terms.values()].some(({ parent }) => parent === id),
     async findCreated(key) {
       if (!cms.hasCompanion) return undefined;
       return cms

@@ -9,7 +9,6 @@ const error = (status: number, code: string, data: object = {}): WordPressError 
   message: 'No.',
   data: { ...data },
 });
-const ID = '0'.repeat(32);
 
 describe('a rejection by WordPress', () => {
   for (const [status, code, kind] of [
@@ -61,21 +60,5 @@ describe('a rejection by WordPress', () => {
     for (const code of ['rest_meta_database_error', 'my_rule', 'rest_invalid_param'])
       expect(rejection(error(400, code), true).written, code).to.equal('unknown');
     expect(rejection(error(400, 'rest_invalid_param', { params: {} }), true).written).to.equal('no');
-  });
-
-  it('tells what the companion plugin says that the create inserted', () => {
-    const records = [{ collection: 'events', id: 4 }];
-    const named = { calendar_created: records, calendar_create: ID };
-    const rejected = rejection(error(400, 'my_rule', named), true, ID);
-    expect(rejected).to.deep.include({ written: 'yes', inserted: records });
-    const none = rejection(error(400, 'my_rule', { calendar_created: [] }), true, ID);
-    expect(none).to.deep.include({ written: 'no', inserted: [] });
-  });
-
-  it('tells nothing of records that its own request did not create', () => {
-    for (const calendar_create of [undefined, 'f'.repeat(32)]) {
-      const data = { calendar_created: [{ collection: 'events', id: 4 }], calendar_create };
-      expect(rejection(error(400, 'my_rule', data), true, ID)).to.include({ written: 'unknown', inserted: undefined });
-    }
   });
 });

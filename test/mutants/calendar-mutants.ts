@@ -1,4 +1,4 @@
-// Mutants of the use cases: visibility, permissions, rollback.
+// Mutants of the use cases: visibility and permissions.
 
 import { type Mutant, mutantsOf } from './mutant.ts';
 
@@ -8,14 +8,6 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       function: 'permissionsForWrite',
       code: 'if (_1) throw _1;',
       title: 'does not answer',
-    },
-  }),
-  ...mutantsOf('src/calendar/create-attempt.ts', 'test/calendar/orphans.test.ts', {
-    'a record that existed before a create does not count as created by it': {
-      function: 'startCreate.succeeded',
-      code: 'if (!_1) _2.created(_3, _4, _5);',
-      replacement: '_2.created(_3, _4, _5);',
-      title: 'shows no record of this create',
     },
   }),
   ...mutantsOf('src/calendar/events.ts', 'test/calendar/public-view.test.ts', {
@@ -69,43 +61,12 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'while the CMS is unavailable',
     },
   }),
-  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', {
-    'a rollback keeps records that a concurrent request refers to': {
-      function: 'createUsedRecords.removeUnused',
-      code: 'if (_1?.creator !== _2 || _1.isShared) return false;',
-      replacement: 'if (_1?.creator !== _2) return false;',
-      title: 'another request in flight refers to',
-    },
-    'a rollback keeps records changed since': {
-      function: 'removePost',
-      code: 'if (!isDeepStrictEqual(withoutRendered(_1), withoutRendered(_2))) return false;',
-      title: 'an editor has changed since',
-    },
-    'a rollback keeps records that an event in the CMS refers to': {
-      function: 'removePost',
-      code: "if (_1 !== 'event' && (await isReferredTo(_2, _1, _3, _4, _5))) return false;",
-      title: 'created in the CMS refers to',
-    },
-    'a rollback keeps terms in use': {
-      function: 'removeTerm',
-      code: 'if (!(await _1.isUnusedTerm(_2.kinds[_3]!, _4, callOptions(_5)))) return false;',
-      title: 'created in the CMS refers to',
-    },
-  }),
   ...mutantsOf('src/calendar/rendered-records.ts', 'test/http/response-cache.test.ts', {
     'Last-Modified does not reveal invisible changes': {
       function: 'renderRecord',
       code: 'if (_1?.etag === _2) {',
       replacement: 'if (_1?.etag === text) {',
       title: 'does not move',
-    },
-  }),
-  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/unknown-outcome.test.ts', {
-    'no rollback after an unknown outcome': {
-      function: 'createRollback.rollBack',
-      code: 'const _1 = _2 instanceof CmsUnavailable && _2.outcomeUnknown;',
-      replacement: 'const _1 = false;',
-      title: 'after an unknown outcome',
     },
   }),
   ...mutantsOf('src/calendar/serializer.ts', 'test/http/visibility.test.ts', {

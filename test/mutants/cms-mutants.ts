@@ -271,11 +271,4 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'sends 429 with Retry-After',
     },
   }),
-  ...mutantsOf('src/cms/wordpress/rejections.ts', 'test/cms/rejections.test.ts', {
-    'records named by an error count as created only with the id of the call': {
-      function: 'insertedRecords',
-      code: '|| (_1.length > 0 && _2.calendar_create !== _3)',
-      title: 'that its own request did not create',
-    },
-  }),
 ];

@@ -1,4 +1,4 @@
-// The records of a rejected create that the companion plugin reports, in PHP.
+// The record that the companion plugin finds by the key of its create, in PHP.
 
 import { expect } from 'chai';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
@@ -7,50 +7,6 @@ import { sourceWith } from '../mapping/samples.ts';
 import { evaluate } from './evaluate-php.ts';
 
 describe('the companion plugin', () => {
-  describe('the records of a rejected create', () => {
-    const code = companionPlugin(compileMapping(sourceWith({}), 'sample'));
-    const ID = '0123456789abcdef'.repeat(2);
-    const data = { status: 400, calendar_created: [{ collection: 'events', id: 1 }], calendar_create: ID };
-    const errorData = (server: string, mayEdit = true) =>
-      evaluate(
-        code,
-        `const REST_REQUEST = true;
-         class WP_REST_Response {
-           public $data;
-           public function get_status() { return 400; }
-           public function get_data() { return $this->data; }
-           public function set_data($data) { $this->data = $data; }
-         }
-         ${server}
-         function is_user_logged_in() { return true; }
-         function current_user_can() { return ${mayEdit}; }
-         function get_post_status() { return 'draft'; }
-         function get_post_type_object() {}
-         function act() {
-           $request = new class { function get_method() { return 'POST'; } function get_route() { return '/wp/v2/events'; } };
-           apply_filters('wp_insert_post', 5, (object) array('post_type' => 'events'), false);
-           $response = new WP_REST_Response();
-           $response->data = json_decode('${JSON.stringify({ code: 'my_rule', data })}', true);
-           return apply_filters('rest_post_dispatch', $response, null, $request)->data['data'];
-         }`,
-        'act()',
-      );
-    const header = `$_SERVER['HTTP_X_CALENDAR_CREATE'] = '${ID}';`;
-
-    it('are in the error with the id of the call, even if another plugin adds such data', () => {
-      const own = { calendar_created: [{ collection: 'events', id: 5 }], calendar_create: ID };
-      expect(errorData(header)).to.deep.equal({ status: 400, ...own });
-    });
-
-    it('are not in the error if the user may not edit them', () => {
-      expect(errorData(header, false)).to.deep.equal({ status: 400 });
-    });
-
-    it('are in errors for the gateway only: responses to other clients do not change', () => {
-      expect(errorData('')).to.deep.equal(data);
-    });
-  });
-
   describe('the record of a creation key', () => {
     const code = companionPlugin(compileMapping(sourceWith({}), 'sample'));
     const findCreated = (author: number, mayEdit: boolean, types = "array(5 => 'events', 9 => 'events')") =>

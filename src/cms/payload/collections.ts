@@ -8,22 +8,14 @@ import type { Accounts } from './accounts.ts';
 import { createFeatures, NO_FEATURES } from './features.ts';
 import type { Ids, PayloadId } from './ids.ts';
 import { listQuery, selectOf } from './list-query.ts';
-import {
-  idSpaceOf,
-  isPostCollection,
-  referencesOf,
-  statusIn,
-  statusPathOf,
-  toGatewayRecord,
-  toPayloadBody,
-} from './records.ts';
+import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
 import { listOf, objectOf, writtenOf } from './rest-calls.ts';
 import { creatingUniqueSlugs } from './slugs.ts';
 
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('hasCollection' | 'isUnusedTerm' | 'findCreated' | 'exists')
+  | ('hasCollection' | 'findCreated' | 'exists')
 >;
 
 export interface CollectionOptions {
@@ -36,7 +28,6 @@ export interface CollectionOptions {
   /** Added to every request for records. */
   recordQuery: Query;
   /** What the mapping says about the site's collections. */
-  specs: readonly CollectionSpec[];
   nowMs(): number;
 }
 
@@ -47,7 +38,7 @@ const MAX_SIMILAR = 1000;
 const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, options: CollectionOptions): Collections {
-  const { ids, accounts, apiUrl, collectionNameOf, recordQuery, specs, nowMs } = options;
+  const { ids, accounts, apiUrl, collectionNameOf, recordQuery, nowMs } = options;
   const featuresOf = createFeatures(call, collectionNameOf);
   const createUnique = creatingUniqueSlugs(call, collectionNameOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
@@ -184,34 +175,6 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       }
     },
 
-    async isUnusedTerm(spec, id, callOptions) {
-      const cmsId = ids.toPayload(idSpaceOf(spec), id);
-      if (cmsId === undefined) return false;
-      for (const referring of specs) {
-        for (const { path } of referencesOf(referring).filter(({ space }) => space === spec.kind)) {
-          if (isPostCollection(referring)) {
-            const mayRead = await accounts.assertMay('readOthers', referring, callOptions).then(
-              () => true,
-              (error: unknown) => {
-                if (error instanceof CmsRejected) return false;
-                throw error;
-              },
-            );
-            if (!mayRead) return false;
-          }
-          const { drafts, trash } = isPostCollection(referring)
-            ? await featuresOf(referring, callOptions)
-            : NO_FEATURES;
-          const referringTo = { [`where[${path}][in]`]: cmsId, limit: 1, depth: 0, ...(trash && { trash: true }) };
-          // Unpublished changes of a published record may refer to it too.
-          for (const version of drafts ? [{}, { draft: true }] : [{}])
-            if (listOf(await query(referring, { ...referringTo, ...version }, callOptions)).total > 0) return false;
-        }
-      }
-      return true;
-    },
-
-    // Payload does not keep the key of a create.
     findCreated: async () => undefined,
     exists: async () => false,
   };

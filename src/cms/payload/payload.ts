@@ -63,7 +63,6 @@ export function createPayload(options: PayloadOptions): Cms {
     ...createCollections(call, {
       ids,
       accounts,
-      specs,
       nowMs,
       apiUrl: `${siteUrl}/api`,
       collectionNameOf: (spec) => (isMedia(spec) ? media : spec.collection),

@@ -12,7 +12,7 @@ import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('touchAfterCreate' | 'isUnusedTerm' | 'findCreated' | 'exists')
+  | ('touchAfterCreate' | 'findCreated' | 'exists')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
@@ -72,24 +72,6 @@ export function createCollections(call: RestCall): Collections {
 
     async delete(spec, id, options) {
       await remove(spec, id, { force: true }, options);
-    },
-
-    async isUnusedTerm({ collection }, id, options) {
-      const taxonomies = Object.values(recordOf(await call('GET', 'wp/v2/taxonomies', {}, options))).map(objectOrEmpty);
-      const taxonomy = taxonomies.find(({ rest_base }) => rest_base === collection);
-      if (!taxonomy || !Array.isArray(taxonomy.types)) return false;
-      const types = recordOf(await call('GET', 'wp/v2/types', {}, options));
-      const postCollections = taxonomy.types.map((type) => objectOrEmpty(types[String(type)]).rest_base);
-      if (!postCollections.every((name) => typeof name === 'string')) return false;
-      const lists = postCollections.map((name): [string, Query] => [name, { [collection]: id, status: 'any' }]);
-      if (taxonomy.hierarchical === true) lists.push([collection, { parent: id, hide_empty: false }]);
-      for (const [name, query] of lists) {
-        const parts = { query: { ...query, per_page: 1, _fields: 'id' } };
-        const response = await call('GET', `wp/v2/${name}`, parts, options);
-        // The total includes records that the caller may not see.
-        if (response.headers['x-wp-total'] !== '0') return false;
-      }
-      return true;
     },
 
     async findCreated(key, options) {

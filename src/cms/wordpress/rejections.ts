@@ -66,18 +66,15 @@ const CODES_BEFORE_WRITE = new Set([
 
 /**
  * @param isWrite the request may have changed something
- * @param creationId of a create, by which the companion plugin's list of inserted records is recognised
  */
-export function rejection(error: WordPressError, isWrite = false, creationId?: string): CmsRejected {
+export function rejection(error: WordPressError, isWrite = false): CmsRejected {
   const { status, code, message, data } = error;
-  const inserted = creationId === undefined ? undefined : insertedRecords(data, creationId);
   return new CmsRejected(kindOf(error), invalidReasons(data) || message, {
     status,
     code,
     fields: MEANINGS[code]?.fields ?? invalidFields(data),
     ...(code === 'term_exists' && { existingId: Number(data.term_id ?? 0) }),
-    written: isWrite ? writtenBy(error, inserted) : 'no',
-    inserted,
+    written: isWrite ? writtenBy(error) : 'no',
   });
 }
 
@@ -94,8 +91,7 @@ function kindOf({ status, code, data }: WordPressError): RejectionKind {
   return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
 }
 
-function writtenBy({ status, code, data }: WordPressError, inserted: CmsRejected['inserted']): Written {
-  if (inserted) return inserted.length > 0 ? 'yes' : 'no';
+function writtenBy({ status, code, data }: WordPressError): Written {
   const isBeforeWrite =
     status === 401 ||
     CODES_BEFORE_WRITE.has(code) ||
@@ -122,17 +118,3 @@ function invalidFields({ params, details }: CmsRecord): string[] {
 /** WordPress's message about invalid parameters names them without the reasons. */
 const invalidReasons = ({ params }: CmsRecord): string =>
   isObject(params) ? Object.values(params).map(String).join(' ') : '';
-
-/**
- * The records that the create inserted and that still exist, according to the companion plugin. Undefined
- * without the plugin. A list with records must have the `creationId` of this very call: otherwise it belongs
- * to another request, whose error a cache in front of the CMS repeated, or to another plugin.
- */
-function insertedRecords(data: CmsRecord, creationId: string): { collection: string; id: number }[] | undefined {
-  const inserted = data.calendar_created;
-  if (!Array.isArray(inserted) || (inserted.length > 0 && data.calendar_create !== creationId)) return undefined;
-  return inserted.flatMap((entry: unknown) => {
-    const { collection, id } = (entry ?? {}) as { collection?: unknown; id?: unknown };
-    return typeof collection === 'string' && Number.isSafeInteger(id) ? [{ collection, id: Number(id) }] : [];
-  });
-}

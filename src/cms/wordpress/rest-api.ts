@@ -26,7 +26,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
         ...options,
         label: `/${route}`,
       });
-      if (response.status >= 400) throw restError(response, method, `/${route}`, options.creationId);
+      if (response.status >= 400) throw restError(response, method, `/${route}`);
       return response;
     } catch (error) {
       // A site whose API has moved responds with a page instead of JSON.
@@ -42,21 +42,15 @@ const FALLBACK_ERROR_CODE = 'rest_upstream_error';
 /**
  * Converts the error body `{code, message, data}` of a response with status 400 or more, in the CMS's own
  * words.
- * @param creationId of a create
  */
-export function restError(
-  { status, json }: CmsResponse,
-  method: string,
-  route: string,
-  creationId?: string,
-): CmsRejected {
+export function restError({ status, json }: CmsResponse, method: string, route: string): CmsRejected {
   const body = isObject(json) ? json : {};
   const code = errorCode(json) || FALLBACK_ERROR_CODE;
   const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
   // WordPress's message does not name the route.
   const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
   const data = isObject(body.data) ? body.data : {};
-  return rejection({ status, code, message, data }, isWrite(method), creationId);
+  return rejection({ status, code, message, data }, isWrite(method));
 }
 
 /** The body as a record. @throws CmsUnavailable `not-json` for any other body */
