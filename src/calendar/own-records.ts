@@ -122,6 +122,8 @@ export class OwnRecordsCache {
       usedMs: nowMs,
     };
     this.#slots.push(slot);
+    // Also if this caller makes no further request.
+    setTimeout(() => this.#outdate(slot), KEPT_MS).unref();
     return slot;
   }
 
