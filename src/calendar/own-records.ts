@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
-import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import { MAX_OWN_DATABASES, type OwnRecords } from '../store/own-records.ts';
@@ -61,10 +61,6 @@ export class OwnRecordsCache {
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
   forget(kinds: ReadonlySet<Kind>): void {
     for (const slot of this.#slots) if ([...slot.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(slot);
-  }
-
-  close(): void {
-    for (const slot of [...this.#slots]) this.#outdate(slot);
   }
 
   /**
@@ -146,7 +142,12 @@ export class OwnRecordsCache {
   #closeUnused(slot: Slot): void {
     if (slot.leases > 0 || !this.#slots.includes(slot)) return;
     this.#slots = this.#slots.filter((other) => other !== slot);
-    slot.records.close();
+    try {
+      slot.records.close();
+    } catch (error) {
+      // The replica was closed meanwhile, and the caller's database with it.
+      if (!(error instanceof ReplicaError)) throw error;
+    }
   }
 
   async #read(slot: Slot, kind: PostKind, parts: readonly UnpublishedPart[], caller: Caller): Promise<void> {
