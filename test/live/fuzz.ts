@@ -241,8 +241,7 @@ const LEFT: Record<string, string> = {
 function explainLeft(text: string, into: Set<string>): void {
   if (!text.startsWith('{')) return;
   const { data } = JSON.parse(text) as { data?: Record<string, { kind: string; id?: number }[] | undefined> };
-  for (const { kind, id } of [...(data?.created ?? []), ...(data?.possibly_created ?? [])])
-    into.add(`${LEFT[kind]}/${id}`);
+  for (const { kind, id } of data?.created ?? []) into.add(`${LEFT[kind]}/${id}`);
 }
 
 /** Calendar files and Atom feeds. Their errors are JSON. */
