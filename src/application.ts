@@ -2,22 +2,19 @@
 // replica and a CMS.
 
 import type { RequestListener } from 'node:http';
-import { createChanges } from './calendar/changes.ts';
-import { createCmsRecords } from './calendar/cms-records.ts';
+import type { Peers } from './calendar/cms-records.ts';
+import { createCmsRecords, createWriteThrough } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
-import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
+import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
+import { createPasswordAttempts, createUnknownRecords } from './calendar/limits.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
 import { OwnRecordsCache } from './calendar/own-records.ts';
-import { createPasswordAttempts } from './calendar/password-attempts.ts';
-import type { Peers } from './calendar/peers.ts';
-import { createPermissionCache } from './calendar/permissions.ts';
-import { createSlugResolver } from './calendar/resolve-slug.ts';
+import { createSlugResolver } from './calendar/read-post.ts';
+import { createPermissionCache } from './calendar/request.ts';
 import { createSerializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
-import { createUnknownRecords } from './calendar/unknown-records.ts';
-import { createWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -137,10 +134,9 @@ export function createApplication(options: ApplicationOptions): Application {
     venue: createLinkedRecords(services, 'venue'),
     organizer: createLinkedRecords(services, 'organizer'),
   };
-  const events = createEvents(services, linked);
   const useCases: UseCases = {
-    event: events,
-    feeds: createEventFeeds(services, events),
+    event: createEvents(services, linked),
+    feeds: createEventFeeds(services),
     changes: createChanges(services),
     ...linked,
     category: createTerms(services, 'category'),

@@ -1,9 +1,10 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
-// response. The replica gets what a visitor gets of them.
+// response. After a write the gateway reads the record again as a visitor, and tells the other gateways of the site: what
+// the CMS sent to the writer never enters the replica. The error of a failed write names what it had created.
 
 import { randomBytes } from 'node:crypto';
-import type { CallOptions, Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
-import { CmsRejected } from '../errors.ts';
+import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
@@ -16,24 +17,37 @@ import {
   type Site,
   seriesIdOf,
 } from '../model/records.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
+import { type ChangedRecord, changedRecords } from '../sync/fetch-changed.ts';
 import type { Sync, WrittenRecord } from '../sync/sync.ts';
-import { writableMapping } from './permissions.ts';
-import type { RequestContext } from './request-context.ts';
-import type { WriteThrough } from './write-through.ts';
+import { cmsToApiError, unavailableError } from './cms-errors.ts';
+import { type Caller, callOptions, type RequestContext, writableMapping } from './request.ts';
 
-type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+export interface Peers {
+  /**
+   * Tells the peers that these records have changed, while `read` reads them again here. Resolves with the result of
+   * `read` once Redis has the entry, or at once while Redis is away.
+   */
+  tell<T>(records: readonly ChangedRecord[], read: () => Promise<T>): Promise<T>;
+  /** The state that this gateway's responses show now. `isTold`: the peers have been told of all of it. */
+  consistencyToken(): { id: string; isTold: boolean };
+  /** Whether this gateway shows, within the time and before the abort, what its peers have told until this id. */
+  reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
+}
 
 /**
- * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads, and each user or network a part of them.
+ * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be read.
+ * Never rejects: the CMS has accepted the write.
  */
-export function callOptions({ actor, requestId }: Caller): CallOptions {
-  const { credentials, account, network } = actor;
-  return account
-    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
-    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
-}
+export type WriteThrough = (...written: readonly WrittenRecord[]) => Promise<void>;
+
+export const createWriteThrough =
+  (sync: Pick<Sync, 'fetchWritten'>, mapping: Mapping, peers: Peers | undefined): WriteThrough =>
+  async (...written) => {
+    const read = () => sync.fetchWritten(written);
+    await (peers ? peers.tell(changedRecords(mapping, written), read) : read());
+  };
 
 /** A record with the CMS record that it was mapped from. */
 export interface CmsResult<K extends Kind> {
@@ -293,4 +307,34 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       return id;
     },
   };
+}
+
+/**
+ * Runs the steps of a write. If they fail, the error's `data.created` has `request.created`: an event that the CMS
+ * refused after its venue was created gives `[{ kind: 'venue', id: 12 }]`. A repeated request finds that venue by its
+ * name.
+ */
+export async function namingCreated<T>(
+  { created = [] }: RequestContext,
+  observe: Observe,
+  steps: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await steps();
+  } catch (error) {
+    if (created.length === 0) throw error;
+    const names = created.map(({ kind, id }) => `${kind} ${id}`).join(', ');
+    observe({ type: 'message', level: 'warn', message: `a failed write left records in the CMS: ${names}` });
+    const apiError = toApiError(error);
+    apiError.data.created = created;
+    throw apiError;
+  }
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CmsUnavailable) return unavailableError(error);
+  if (error instanceof CmsRejected) return cmsToApiError(error, { kind: 'event', anonymous: false }) as ApiError;
+  const message = 'The gateway could not complete this request.';
+  return new ApiError(500, 'internal_server_error', message, { cause: error });
 }

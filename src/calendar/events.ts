@@ -1,32 +1,27 @@
-// The use cases of events: list, read, create, update and delete, and the record fields that their bodies set.
+// The use cases of events. Writes resolve what a body refers to (terms by id, slug or name;
+// venues and organizers by id or data), check all, and then create what is missing.
 
-import { ApiError } from '../errors.ts';
+import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
+import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
+import { parseInline } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
+import type { EventFields, EventRecord, LinkedKind, TermKind } from '../model/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
+import { normalizeUnicode } from '../text/text.ts';
+import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
-import { type DateParameter, dateWindow, eventTimes, instantBound, zoneOf } from './dates.ts';
-import { eventFilter, eventPageLinks } from './event-list.ts';
-import type { LinkedRecords } from './linked-records.ts';
-import {
-  extraRequests,
-  type ListAccess,
-  listResponse,
-  type PageSizes,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
-import { readPost } from './read-post.ts';
-import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
-import type { ApiResponse, RequestContext } from './request-context.ts';
-import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
-import type { Audience } from './serializer.ts';
+import { eventTimes, zoneOf } from './dates.ts';
+import { listEvents, readEvent } from './event-reads.ts';
+import { ownTurn } from './limits.ts';
+import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
+import { shownWith } from './own-records.ts';
+import { existingTermIds, findTermByText, NUMBER, termExists } from './read-post.ts';
+import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { seesUnpublished, shownWith } from './shown-records.ts';
 import {
   authorizeWrite,
   checkWrite,
@@ -43,9 +38,6 @@ import {
   withPlaceholderImage,
 } from './write-post.ts';
 
-/** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
-const VENUES_PER_REQUEST = 200;
-
 export type Events = ReturnType<typeof createEvents>;
 
 /**
@@ -53,118 +45,14 @@ export type Events = ReturnType<typeof createEvents>;
  * an event's body.
  */
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  const { serializer, replica } = services;
+  const { serializer } = services;
   const { fieldsOf } = createEventFields(services, linkedRecords);
-  const serializeItem = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
-  const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
-    serializer.event(record, audience, { single: true });
   const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
-
-  const audienceOf = async (record: EventRecord, request: RequestContext): Promise<Audience> => ({
-    baseUrl: request.baseUrl,
-    shown: await shownWith(services, record, request),
-  });
 
   /** The JSON of a record that the actor has written, or that they may read. */
   async function serialized(record: EventRecord, request: RequestContext, unlocked: boolean): Promise<JsonObject> {
-    return serializer.event(record, await audienceOf(record, request), { unlocked });
-  }
-
-  const withEvents = <T>(input: Input, request: RequestContext, use: (access: ListAccess) => Promise<T>): Promise<T> =>
-    withAccess(services, ['event', 'venue', 'organizer'], input, request, use);
-
-  /** The events of one page of a list, whose size `pageSizes` limits. */
-  async function find(
-    input: Input,
-    request: RequestContext,
-    access: ListAccess,
-    pageSizes: PageSizes = services.lists,
-  ) {
-    const { values, sent } = input;
-    const { baseUrl } = request;
-    const page = requestedPage(values, pageSizes);
-    // `include` switches the date filters off; the links keep them.
-    const hasDates = values.include === undefined;
-    const { effective, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
-      strict: values.strict_dates === true,
-      nowMs: services.nowMs(),
-      zone: zoneOf(services),
-      dayStarts: services.site().settings?.dayStarts,
-      withDefaults: hasDates,
-    });
-    const bounds = hasDates ? window.bounds : [];
-    const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-    const { view, statuses } = access;
-    const filter = eventFilter(services, values, view);
-    const { limit, offset } = page;
-    const listed = () =>
-      view.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
-    const password = statuses === undefined ? undefined : sent.password;
-    const unlocking = typeof password === 'string' && password !== '';
-    const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeItem;
-    if (!access.isPublic) await access.addImages(listed().ids);
-    // Only now: while the CMS was asked, an event may have become one that the actor may not see.
-    const { ids, total } = listed();
-    const links = eventPageLinks(input, { status: access.status, effective, page, total, baseUrl });
-    const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-    const filteredVenues = filter.venues ?? filter.notVenues ?? [];
-    const listPage = {
-      kind: 'event',
-      ids,
-      total,
-      page,
-      links,
-      serialize,
-      validUntilMs,
-      extraRequests: extraRequests(filteredVenues.length, VENUES_PER_REQUEST),
-    } as const;
-    return { listPage, access };
-  }
-
-  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    return withEvents(input, request, (access) =>
-      listResponse<'event'>(services, () => find(input, request, access), request),
-    );
-  }
-
-  /**
-   * Staff who send a password with a list see the events with this password in full. Other protected events
-   * are blanked.
-   */
-  async function unlockingSerializer(
-    ids: number[],
-    password: string,
-    request: RequestContext,
-  ): Promise<typeof serializeItem> {
-    const unlocked = new Map<number, EventRecord>();
-    for (const event of replica.getMany('event', ids).values()) {
-      if (!event.protected) continue;
-      try {
-        unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-      }
-    }
-    return (record, audience) =>
-      serializer.event(unlocked.get(record.id) ?? record, audience, { unlocked: unlocked.has(record.id) });
-  }
-
-  async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const password = (input.values.password ?? input.sent.password) as string | undefined;
-    const editing = input.sent.context === 'edit';
-    const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
-    const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
-    const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
-    if (rendered) return singleResponse(rendered);
-    const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
-    // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
-    // `record`.
-    const shared = isPlain ? replica.get('event', id) : undefined;
-    if (shared && !shared.protected) {
-      return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
-    }
-    const own = await audienceOf(record, request);
-    return { status: 200, body: serializer.event(record, own, { single: true, unlocked }) };
+    const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
+    return serializer.event(record, audience, { unlocked });
   }
 
   /**
@@ -193,10 +81,8 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   return {
-    withEvents,
-    find,
-    list,
-    read,
+    list: (input: Input, request: RequestContext) => listEvents(services, input, request),
+    read: (id: number, input: Input, request: RequestContext) => readEvent(services, id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       assertNotBlank(input);
@@ -349,4 +235,146 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
   }
 
   return { fieldsOf };
+}
+
+/** What a list in a body refers to, before anything is created. */
+export interface ResolvedReferences {
+  existing: number[];
+  /** At least this many records will be created. */
+  newCount: number;
+  /** Creates the missing records. Resolves with all ids, in order, each once. */
+  createMissing(): Promise<number[]>;
+}
+
+/** Equal for names that the CMS may take for one: as slugs, or without accents. */
+export const nameKey = (name: string): string =>
+  normalizeUnicode(comparableText(name), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
+
+/**
+ * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`
+ * is the name `1`. Undefined for none.
+ */
+function parseTerm(item: unknown): number | string | undefined {
+  if (item === true) return '1';
+  const text = item === null || item === undefined || item === false ? '' : String(item).trim();
+  const term = NUMBER.test(text) ? Math.trunc(Math.abs(Number(text))) : text;
+  return term === 0 || term === '' ? undefined : term;
+}
+
+/**
+ * The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term.
+ */
+export async function resolveTerms(
+  services: Services,
+  kind: TermKind,
+  items: unknown[],
+  request: RequestContext,
+): Promise<ResolvedReferences> {
+  const sent = items.map(parseTerm).filter((term) => term !== undefined);
+  const ids = sent.filter((term) => typeof term === 'number');
+  const existing = await existingTermIds(services, kind, ids, request);
+  /** Ids, and names of terms to create. */
+  const terms: (number | string)[] = [];
+  for (const term of sent) {
+    // Lets other requests run between two of possibly a thousand items.
+    await ownTurn();
+    if (typeof term === 'string') terms.push(findTermByText(services, kind, term) ?? term);
+    else if (existing.has(term)) terms.push(term);
+  }
+  const names = terms.filter((term) => typeof term === 'string');
+  return {
+    existing: [...new Set(terms.filter((term) => typeof term === 'number'))],
+    newCount: new Set(names.map(nameKey)).size,
+    async createMissing() {
+      const ids = new Set<number>();
+      for (const term of terms) {
+        if (typeof term === 'number') ids.add(term);
+        else {
+          // An earlier item may have created the term, under another spelling of its name.
+          const id = findTermByText(services, kind, term);
+          ids.add(id ?? (await createTerm(services, kind, term, request)));
+        }
+      }
+      return [...ids];
+    },
+  };
+}
+
+/** Of an event, which name terms. */
+const PARAMETERS: Readonly<Record<TermKind, string>> = { category: 'categories', tag: 'tags' };
+
+/** Creates a term, or resolves with the term in the CMS that has the name already. */
+async function createTerm(services: Services, kind: TermKind, name: string, request: RequestContext): Promise<number> {
+  try {
+    return (await services.cmsRecords.create(kind, { name }, request)).id;
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.existingId === undefined)
+      throw cmsToApiError(error, { kind, anonymous: false, texts: { [PARAMETERS[kind]]: name } });
+    const id = error.existingId;
+    await termExists(services, kind, id, request);
+    return id;
+  }
+}
+
+/**
+ * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is
+ * checked as far as the gateway can.
+ */
+export async function resolveLinked(
+  services: Services,
+  kind: LinkedKind,
+  linkedRecords: Record<LinkedKind, LinkedRecords>,
+  items: unknown[],
+  request: RequestContext,
+): Promise<ResolvedReferences> {
+  const existing: number[] = [];
+  const names: string[] = [];
+  const steps: (() => Promise<number>)[] = [];
+  for (const item of items) {
+    const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
+    if (!isEmpty(data.id)) {
+      const id = Number(data.id);
+      existing.push(id);
+      steps.push(async () => id);
+      continue;
+    }
+    await ownTurn();
+    const input = parseInline(kind, data);
+    const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request));
+    names.push(String(input.fields.title));
+    steps.push(async () => (await withLinkedErrors(kind, create)).id);
+  }
+  return {
+    existing: [...new Set(existing)],
+    newCount: minimumNew(services, kind, existing, names),
+    async createMissing() {
+      const ids = new Set<number>();
+      for (const step of steps) ids.add(await step());
+      return [...ids];
+    },
+  };
+}
+
+/**
+ * The number of records that will be created at least. Data with the name of an existing record may mean that
+ * record.
+ */
+function minimumNew(
+  services: Services,
+  kind: LinkedKind,
+  existing: readonly number[],
+  names: readonly string[],
+): number {
+  const titles = existing.map((id) => services.replica.get(kind, id)?.title);
+  if (titles.includes(undefined)) return 0;
+  const known = new Set(titles.map((title) => nameKey(title!)));
+  return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;
+}
+
+async function withLinkedErrors<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw linkedCreateError(kind, error);
+  }
 }

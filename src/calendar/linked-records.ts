@@ -23,6 +23,7 @@ import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
 import {
   type ListAccess,
+  linkedSearchWords,
   listResponse,
   pageLinkOrder,
   pageLinkParams,
@@ -30,14 +31,13 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { unpublishedParts, writableMapping } from './permissions.ts';
+import { shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
-import type { ApiResponse, RequestContext } from './request-context.ts';
-import { linkedSearchWords } from './search-query.ts';
+import type { ApiResponse, RequestContext } from './request.ts';
+import { unpublishedParts, writableMapping } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
-import { shownWith } from './shown-records.ts';
 import {
   authorizeWrite,
   checkWrite,

@@ -1,18 +1,36 @@
-// Owns the unpublished records of the callers who list them now: read from the CMS with their credentials, and kept in
-// memory for ten seconds at most.
+// What a caller sees beyond the public: the unpublished records that their lists have, read from the CMS with their
+// credentials and kept in memory for ten seconds at most, and the drafts and images that one record shows.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
+import type { CallOptions, Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
+import {
+  type CalendarRecord,
+  type ImageRecord,
+  type Kind,
+  type LinkedKind,
+  PLURALS,
+  type PostKind,
+  type PostRecord,
+  type RecordOf,
+  type Site,
+} from '../model/records.ts';
+import type { RecordView } from '../store/own-records.ts';
 import { MAX_OWN_DATABASES, type OwnRecords } from '../store/own-records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import { callOptions } from './cms-records.ts';
-import type { UnpublishedPart, UnpublishedParts } from './permissions.ts';
-import type { RequestContext } from './request-context.ts';
+import type { Caller, PermissionCache } from './request.ts';
+import {
+  callOptions,
+  isStaff,
+  permissionsFor,
+  type RequestContext,
+  type UnpublishedPart,
+  type UnpublishedParts,
+  unpublishedParts,
+} from './request.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -45,8 +63,6 @@ interface Dependencies {
   sync: Pick<Sync, 'site' | 'linkTables'>;
   clockMs?: (() => number) | undefined;
 }
-
-type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 
 export class OwnRecordsCache {
   readonly #dependencies: Dependencies;
@@ -207,3 +223,89 @@ const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
     `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. Log out to list what is published.`,
     { data: { limit, kind } },
   );
+
+interface Reader {
+  replica: Pick<Replica, 'getMany' | 'getImage' | 'getImages'>;
+  cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
+  mapping: Mapping;
+  permissions: PermissionCache;
+  sync: Pick<Sync, 'linkTables'>;
+  site(): Site;
+}
+
+/** Whether the actor may see more of any of these kinds than the public. */
+export async function seesUnpublished(
+  services: { permissions: PermissionCache },
+  kinds: readonly PostKind[],
+  { actor }: Pick<RequestContext, 'actor'>,
+): Promise<boolean> {
+  if (!actor.account) return false;
+  for (const kind of kinds) if (isStaff(actor, await permissionsFor(services, kind, actor))) return true;
+  return false;
+}
+
+const LINKED = [
+  ['venue', 'venues'],
+  ['organizer', 'organizers'],
+] as const;
+
+/**
+ * What the replica lacks comes from the CMS, with the caller's credentials. What the CMS does not send at once is left
+ * out: the response is about another record.
+ */
+export async function shownWith(
+  services: Reader,
+  record: PostRecord,
+  request: RequestContext,
+): Promise<Pick<RecordView, 'getMany' | 'getImages'>> {
+  const { replica, cms } = services;
+  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return replica;
+  const more = new Map<string, CalendarRecord>();
+  if (record.kind === 'event') {
+    const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
+    for (const [kind, field] of LINKED)
+      for (const linked of await readUnpublished(services, kind, record[field], parts, request))
+        more.set(`${kind} ${linked.id}`, linked);
+  }
+  const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
+  const unknown = imageIds.filter((id) => !replica.getImage(id));
+  const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
+  const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
+  return {
+    getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
+      const records = replica.getMany(kind, ids);
+      for (const id of ids) {
+        const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
+        if (own) records.set(id, own);
+      }
+      return records;
+    },
+    getImages: (ids) =>
+      new Map([
+        ...replica.getImages(ids),
+        ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
+      ]),
+  };
+}
+
+async function readUnpublished(
+  { replica, cms, mapping, site, sync }: Reader,
+  kind: LinkedKind,
+  ids: readonly number[],
+  parts: UnpublishedParts,
+  request: RequestContext,
+): Promise<CalendarRecord[]> {
+  const known = replica.getMany(kind, ids);
+  const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
+  const kindMapping = kindMappingOf(mapping, kind);
+  if (unknown.length === 0 || !kindMapping) return [];
+  const call: CallOptions = callOptions(request);
+  const found: CalendarRecord[] = [];
+  for (const { statuses, author } of parts[kind] ?? []) {
+    const of = { statuses: statuses.filter((status) => status !== 'trash'), ...(author !== undefined && { author }) };
+    const list = { view: 'reader', ids: unknown, limit: unknown.length, detail: 'mapped', ...of } as const;
+    const page = await cms.list(kindMapping, list, call).catch(() => ({ records: [] }));
+    for (const record of page.records) found.push(kindMapping.read(record, site(), sync.linkTables()));
+  }
+  return found;
+}

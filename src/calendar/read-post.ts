@@ -1,9 +1,12 @@
-// Reads one event, venue or organizer: from the replica if it has it, otherwise from the CMS with the
+// Reads one event, venue or organizer, by id or slug: from the replica if it has it, otherwise from the CMS with the
 // actor's own credentials. Also tells whether a post or a term exists.
 
+import { LRUCache } from 'lru-cache';
 import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
+import type { ReferenceChecks } from '../interface/parameter.ts';
+import { createLargeCache } from '../large-cache.ts';
 import {
   FIRST_EMBEDDED_ID,
   isOccurrenceId,
@@ -15,10 +18,9 @@ import {
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
+import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
-import { callOptions } from './cms-records.ts';
-import { isStaff, permissionsFor } from './permissions.ts';
-import type { RequestContext } from './request-context.ts';
+import { callOptions, isStaff, permissionsFor, type RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 
 export interface ReadResult<K extends PostKind> {
@@ -263,4 +265,155 @@ async function findInCms(
     }
   });
   return found?.result;
+}
+
+/** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
+const MAX_CMS_SLUG_BYTES = 200;
+/**
+ * The slugs that the gateway makes for Payload have 150 characters, of up to nine bytes when they are
+ * percent-encoded.
+ */
+const MAX_SLUG_BYTES = 1350;
+const MAX_CACHE_BYTES = 16 * 1024 * 1024;
+/** Bytes of a cache entry besides its key. */
+const ENTRY_BYTES = 250;
+const UNKNOWN_TTL_MS = 5000;
+const UNKNOWN = 0;
+
+export interface SlugResolver {
+  /**
+   * The id of the post with this slug, preferably a public one. Undefined if the actor may know of none. Only
+   * the CMS's response makes a slug unknown: if the CMS does not respond, this throws `CmsUnavailable` and
+   * caches nothing.
+   */
+  resolve(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined>;
+}
+
+/**
+ * A cached id is valid while its record has the slug. The public has entries of its own, and so has each
+ * staff member: the CMS may show them different records.
+ */
+export function createSlugResolver(services: Services, clockMs = () => performance.now()): SlugResolver {
+  const ids = new LRUCache<string, number>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeCalculation: (_, key) => key.length + ENTRY_BYTES,
+    perf: { now: clockMs },
+  });
+  const { replica } = services;
+
+  const findInReplica = (kind: PostKind, slug: string): number | undefined => replica.idsBySlug(kind, slug)[0];
+
+  async function findInCms(
+    kind: PostKind,
+    slug: string,
+    request: RequestContext,
+    isForStaff: boolean,
+  ): Promise<number | undefined> {
+    if (!services.mapping.kinds[kind]) return undefined;
+    try {
+      return (await services.cmsRecords.findBySlug(kind, slug, request, isForStaff))?.id;
+    } catch (error) {
+      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
+      return undefined;
+    }
+  }
+
+  async function resolveKey(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined> {
+    if (slug.length > MAX_SLUG_BYTES) return undefined;
+    const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
+    const key = `${kind} ${isForStaff ? request.actor.account?.userId : 'public'} ${slug}`;
+    const cached = ids.get(key);
+    if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
+    const storedId = findInReplica(kind, slug);
+    if (storedId !== undefined) {
+      ids.set(key, storedId);
+      return storedId;
+    }
+    if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
+    const found = await services.unknownRecords.lookUp(request.actor, () => findInCms(kind, slug, request, isForStaff));
+    const id = found ? found.result : findInReplica(kind, slug);
+    if (id !== undefined) ids.set(key, id);
+    else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
+    return id;
+  }
+
+  return {
+    async resolve(kind, text, request) {
+      const slug = slugKey(text);
+      const id = await resolveKey(kind, slug, request);
+      if (id !== undefined) return id;
+      const titleSlug = slugKey(text.trim().replace(/[\s.+-]+/g, '-'));
+      return titleSlug === slug ? undefined : resolveKey(kind, titleSlug, request);
+    },
+  };
+}
+
+/** A text that is an id: `12`, but also `1e3`. */
+export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the
+ * lowest id of several.
+ */
+export function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
+  // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
+  // number is an id.
+  const slug = NUMBER.test(text) ? '' : slugOf(text);
+  const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
+  return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
+}
+
+/** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
+function findTermByTextOrId(services: Services, kind: TermKind, text: string): number | undefined {
+  const { replica } = services;
+  const id = /^\d+$/.test(text) ? Number(text) : undefined;
+  return (
+    replica.termIdBySlug(kind, text) ??
+    (id !== undefined && replica.get(kind, id) ? id : findTermByText(services, kind, text))
+  );
+}
+
+const USERS_TTL_MS = 60_000;
+const MAX_USERS = 5000;
+
+/**
+ * Returns a function that creates the checks of one request; `kind` is that of its route, undefined on a
+ * route without records. They look into the replica first and then call the CMS with the actor's credentials;
+ * they throw `CmsUnavailable`.
+ */
+export function createReferenceChecks(services: Services, slugs: SlugResolver) {
+  const users = createLargeCache<number, boolean>(MAX_USERS, { ttl: USERS_TTL_MS });
+
+  async function userExists(id: number, request: RequestContext): Promise<boolean> {
+    const { account } = request.actor;
+    // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
+    if (!account || id === account.userId) return true;
+    const known = users.get(id);
+    if (known !== undefined) return known;
+    const exists = await services.cms.accountExists(id, callOptions(request));
+    users.set(id, exists);
+    return exists;
+  }
+
+  return async function checksFor(request: RequestContext, kind: Kind | undefined): Promise<ReferenceChecks> {
+    const permissions = kind === undefined ? undefined : await permissionsFor(services, kind, request.actor);
+
+    return {
+      isStaff: isStaff(request.actor, permissions),
+      exists: async (of, id) =>
+        isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
+      async slugExists(of, slug) {
+        const id = await slugs.resolve(of, slug, request);
+        return id !== undefined && mayKnow(services, of, id);
+      },
+      async findTerm(of, text) {
+        const id = findTermByTextOrId(services, of, text);
+        if (id !== undefined || !/^\d+$/.test(text)) return id;
+        return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
+      },
+      userExists: (id) => userExists(id, request),
+      isUsableImage: (value) => request.images!.isUsable(value),
+    };
+  };
 }

@@ -8,10 +8,10 @@ import type { RecordView } from '../store/own-records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
 import { utf8 } from '../text/bytes.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import type { ApiResponse } from './request-context.ts';
+import { ownTurn } from './limits.ts';
+import type { ApiResponse } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
-import { ownTurn } from './turns.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);

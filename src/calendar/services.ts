@@ -8,13 +8,11 @@ import type { Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { CmsRecords } from './cms-records.ts';
+import type { CmsRecords, Peers } from './cms-records.ts';
+import type { PasswordAttempts, UnknownRecords } from './limits.ts';
 import type { OwnRecordsCache } from './own-records.ts';
-import type { PasswordAttempts } from './password-attempts.ts';
-import type { Peers } from './peers.ts';
-import type { PermissionCache } from './permissions.ts';
+import type { PermissionCache } from './request.ts';
 import type { Serializer } from './serializer.ts';
-import type { UnknownRecords } from './unknown-records.ts';
 
 export interface Services {
   replica: Replica;

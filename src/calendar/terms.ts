@@ -20,9 +20,9 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { can, permissionsFor, permissionsForWrite, writableMapping } from './permissions.ts';
 import { findRendered, renderRecord } from './rendered-records.ts';
-import type { ApiResponse, RequestContext } from './request-context.ts';
+import type { ApiResponse, RequestContext } from './request.ts';
+import { can, permissionsFor, permissionsForWrite, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 

@@ -1,9 +1,10 @@
-// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields
-// of a body, and the steps that create, update and trash a post.
+// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a body,
+// the featured image, and the steps that create, update and trash a post.
 
+import type { ReservedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
-import { alreadyTrashed, forbidden } from '../interface/errors.ts';
+import { alreadyTrashed, forbidden, invalidParam } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
@@ -11,9 +12,15 @@ import { cmsToApiError, type ErrorContext, withApiErrors } from './cms-errors.ts
 import type { CmsResult } from './cms-records.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
-import { can, permissionsForWrite, writableMapping } from './permissions.ts';
 import { missingPost, type ReadResult, readPost } from './read-post.ts';
-import type { RequestContext } from './request-context.ts';
+import {
+  callOptions,
+  can,
+  permissionsForWrite,
+  type RequestContext,
+  type RequestImages,
+  writableMapping,
+} from './request.ts';
 import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
@@ -240,4 +247,94 @@ export async function imageField(
   { request }: FieldsContext,
 ): Promise<Pick<PostFields, 'image'> | undefined> {
   return sent.image === undefined ? undefined : { image: await request.images!.idOf(String(sent.image)) };
+}
+
+/** Image URLs per request. The gateway fetches each from another server, which it must not flood. */
+const MAX_URLS = 20;
+
+/**
+ * `idOf` throws 400 for an image that was not usable and for an upload that the CMS rejects. `isUsable`
+ * and `idOf` throw `CmsUnavailable`.
+ */
+export function createRequestImages(
+  services: Services,
+  request: Pick<RequestContext, 'actor' | 'requestId' | 'created'>,
+): RequestImages {
+  /** Ids of checked images, by the sent text. */
+  const ids = new Map<string, number>();
+  const fetched = new Map<string, ReservedImage>();
+  let urlCount = 0;
+
+  async function isUploaded(id: number): Promise<boolean> {
+    const { replica, unknownRecords, cmsRecords } = services;
+    if (replica.getImage(id)) return true;
+    // WordPress shows uploads to a hidden post only to some actors.
+    const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
+    if (unknownRecords.isMissing(name)) return false;
+    const found = await unknownRecords.lookUp(request.actor, async () => {
+      const image = await cmsRecords.readImage(id, request);
+      if (!image) unknownRecords.markMissing(name);
+      return image !== undefined;
+    });
+    return found?.result ?? false;
+  }
+
+  /** The id of the upload with this URL on the site. */
+  async function findUpload(url: string): Promise<number | undefined> {
+    const { host } = new URL(services.site().url);
+    if (!URL.canParse(url) || new URL(url).host !== host) return undefined;
+    try {
+      return await services.cms.findImage(url, callOptions(request));
+    } catch (error) {
+      if (error instanceof CmsRejected) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async isUsable(value) {
+      const text = String(value).trim();
+      if (/^\d+$/.test(text)) {
+        const isKnown = await isUploaded(Number(text));
+        if (isKnown) ids.set(text, Number(text));
+        return isKnown;
+      }
+      if (!URL.canParse(text)) return false;
+      // The gateway fetches nothing for an anonymous actor, whose write fails later.
+      if (!request.actor.account) return true;
+      if (!request.actor.account.mayUpload) return false;
+      if (ids.has(text) || fetched.has(text)) return true;
+      urlCount += 1;
+      if (urlCount > MAX_URLS) return false;
+      const uploadId = await findUpload(text);
+      if (uploadId !== undefined) {
+        ids.set(text, uploadId);
+        return true;
+      }
+      const image = await services.imageFetcher.fetch(text, request.actor.account.userId);
+      if (image) fetched.set(text, image);
+      return image !== undefined;
+    },
+    needsUpload: (value) => fetched.has(value.trim()) && !ids.has(value.trim()),
+    async idOf(value) {
+      const text = value.trim();
+      if (text === '') return 0;
+      const known = ids.get(text);
+      if (known !== undefined) return known;
+      const reserved = fetched.get(text);
+      if (!reserved) throw invalidParam('image');
+      try {
+        const id = await services.cmsRecords.uploadImage(reserved.image, request);
+        reserved.release();
+        ids.set(text, id);
+        return id;
+      } catch (error) {
+        throw error instanceof CmsRejected ? invalidParam('image') : error;
+      }
+    },
+    release() {
+      for (const reserved of fetched.values()) reserved.release();
+      fetched.clear();
+    },
+  };
 }

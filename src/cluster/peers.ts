@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Peers as PeersPort } from '../calendar/peers.ts';
+import type { Peers as PeersPort } from '../calendar/cms-records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 import type { Sync } from '../sync/sync.ts';

@@ -3,7 +3,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
-import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
+import { type Actor, ANONYMOUS } from '../calendar/request.ts';
 import type { Account, BulkheadName, Cms, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';

@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import Negotiator from 'negotiator';
 import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
-import type { ApiResponse } from '../calendar/request-context.ts';
+import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { JsonObject } from '../model/json.ts';

@@ -2,7 +2,7 @@
 // what that one showed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Peers } from '../calendar/peers.ts';
+import type { Peers } from '../calendar/cms-records.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
 import type { Middleware } from './state.ts';

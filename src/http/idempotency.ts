@@ -3,7 +3,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { unavailableError } from '../calendar/cms-errors.ts';
-import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
+import type { ApiResponse, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';

@@ -2,7 +2,7 @@
 // (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { can, isStaff, mayEditPublished, permissionsFor } from '../calendar/permissions.ts';
+import { can, isStaff, mayEditPublished, permissionsFor } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { type CachedResponse, isFresh, notModifiedHeaders, type Representation, toBuffer } from './cached-response.ts';

@@ -1,9 +1,9 @@
 // The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response.
 
+import { ownTurn } from '../calendar/limits.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
-import type { ApiResponse } from '../calendar/request-context.ts';
+import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ownTurn } from '../calendar/turns.ts';
 import { ApiError } from '../errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';

@@ -1,20 +1,19 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
 import Router, { type RouterContext } from '@koa/router';
-import type { Changes } from '../calendar/changes.ts';
-import { namingCreated } from '../calendar/created-records.ts';
+import { namingCreated } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
-import { createRequestImages } from '../calendar/featured-image.ts';
-import type { EventFeeds } from '../calendar/feeds/event-feeds.ts';
+import type { Changes, EventFeeds } from '../calendar/feeds/event-feeds.ts';
+import { ownTurn } from '../calendar/limits.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
+import type { SlugResolver } from '../calendar/read-post.ts';
+import { createReferenceChecks } from '../calendar/read-post.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
-import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request-context.ts';
-import { createReferenceChecks } from '../calendar/resolve-references.ts';
-import type { SlugResolver } from '../calendar/resolve-slug.ts';
+import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
-import { ownTurn } from '../calendar/turns.ts';
+import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';

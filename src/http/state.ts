@@ -3,8 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type Koa from 'koa';
-import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
-import type { ApiResponse } from '../calendar/request-context.ts';
+import type { ApiResponse } from '../calendar/request.ts';
+import { type Actor, ANONYMOUS } from '../calendar/request.ts';
 import type { CacheOutcome, Observe } from '../observability/observations.ts';
 import type { CachedResponse } from './cached-response.ts';
 

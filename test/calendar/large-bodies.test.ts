@@ -3,7 +3,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createRequestImages } from '../../src/calendar/featured-image.ts';
+import { createRequestImages } from '../../src/calendar/write-post.ts';
 import type { ImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';

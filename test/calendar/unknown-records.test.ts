@@ -1,8 +1,8 @@
 // Limits on the CMS calls that anonymous callers cause by requesting records that the replica lacks.
 
 import { expect } from 'chai';
-import { type Actor, ANONYMOUS } from '../../src/calendar/permissions.ts';
-import { createUnknownRecords, type UnknownRecords } from '../../src/calendar/unknown-records.ts';
+import { createUnknownRecords, type UnknownRecords } from '../../src/calendar/limits.ts';
+import { type Actor, ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CollectionSpec } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { interceptCalls } from '../cms/cms-link.ts';

@@ -2,9 +2,9 @@
 
 import { expect } from 'chai';
 import { unavailableError } from '../../src/calendar/cms-errors.ts';
-import { namingCreated } from '../../src/calendar/created-records.ts';
-import { createRequestImages } from '../../src/calendar/featured-image.ts';
-import type { CreatedRecord, RequestContext } from '../../src/calendar/request-context.ts';
+import { namingCreated } from '../../src/calendar/cms-records.ts';
+import type { CreatedRecord, RequestContext } from '../../src/calendar/request.ts';
+import { createRequestImages } from '../../src/calendar/write-post.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';

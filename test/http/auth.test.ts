@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { ANONYMOUS } from '../../src/calendar/permissions.ts';
+import { ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CallOptions } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';

@@ -3,16 +3,16 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CALENDAR_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', {
+  ...mutantsOf('src/calendar/request.ts', 'test/calendar/permissions.test.ts', {
     'a write is not rejected while the permissions are unknown': {
       function: 'permissionsForWrite',
       code: 'if (_1) throw _1;',
       title: 'does not answer',
     },
   }),
-  ...mutantsOf('src/calendar/events.ts', 'test/calendar/public-view.test.ts', {
+  ...mutantsOf('src/calendar/event-reads.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of an event is not cached for others": {
-      function: 'createEvents.read',
+      function: 'readEvent',
       code: "_1 ? _2.get('event', _3) : undefined",
       replacement: '_1 ? record : undefined',
     },
@@ -32,14 +32,14 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'caps the page size',
     },
   }),
-  ...mutantsOf('src/calendar/password-attempts.ts', 'test/calendar/password-attempts.test.ts', {
+  ...mutantsOf('src/calendar/limits.ts', 'test/calendar/password-attempts.test.ts', {
     'anonymous callers try a bounded number of passwords': {
       function: 'createPasswordAttempts.read',
       code: 'if (!_1.has(_2) && !_3.take(1)) throw tooManyPasswords();',
       title: 'cost the CMS one call a second',
     },
   }),
-  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', {
+  ...mutantsOf('src/calendar/request.ts', 'test/calendar/permissions.test.ts', {
     'unknown permissions are granted to no actor': {
       function: 'can',
       code: '_1 !== undefined && (_2.account?.permissions.has(_1[_3]) ?? false)',
@@ -76,7 +76,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'single reads show',
     },
   }),
-  ...mutantsOf('src/calendar/token-bucket.ts', 'test/calendar/unknown-records.test.ts', {
+  ...mutantsOf('src/calendar/limits.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
       function: 'createTokenBucket.take',
       code: 'if (_1 < _2) return false;',

@@ -67,7 +67,6 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'another mapping',
     },
   }),
-  ...mutantsOf('src/calendar/write-through.ts', PEERS, {}),
   ...mutantsOf('src/store/change-journal.ts', 'test/store/change-journal.test.ts', {
     'cluster: a journal that is younger than a token does not continue it': {
       function: 'openChangeJournal.numberOf',

@@ -140,7 +140,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'run no script',
     },
   }),
-  ...mutantsOf('src/calendar/resolve-references.ts', 'test/calendar/list-filters.test.ts', {
+  ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/list-filters.test.ts', {
     'an embedded record is readable by slug to actors who see an event with it': {
       function: 'createReferenceChecks.slugExists',
       code: '&& mayKnow(_1, _2, _3)',

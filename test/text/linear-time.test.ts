@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
-import { description } from '../../src/calendar/json-ld.ts';
+import { nameKey } from '../../src/calendar/events.ts';
 import { comparableText } from '../../src/calendar/linked-records.ts';
-import { nameKey } from '../../src/calendar/resolve-references.ts';
-import { searchWords } from '../../src/calendar/search-query.ts';
+import { searchWords } from '../../src/calendar/list-response.ts';
+import { description } from '../../src/calendar/serializer.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
 import { decodeCost } from '../../src/text/cost.ts';
 import { htmlText, textLines } from '../../src/text/html.ts';

@@ -1,20 +1,34 @@
-// The use cases of feeds: the events of a list, or one event, as an iCalendar file or an Atom feed.
+// The use cases of feeds: the events of a list, or one event, as an iCalendar file or an Atom feed (RFC 4287), and
+// `/changes`: what the public lists gained, changed and lost since a token.
 
+import { Feed } from 'feed';
 import { LRUCache } from 'lru-cache';
-import { eventWithoutDate } from '../../interface/errors.ts';
+import { changesGone, eventWithoutDate, notReady } from '../../interface/errors.ts';
+import type { ChangeToken } from '../../interface/param-types.ts';
 import type { Input } from '../../interface/parameter.ts';
-import { siteName } from '../../model/records.ts';
-import type { CancelledEvent } from '../../store/change-journal.ts';
+import { type Site, siteName } from '../../model/records.ts';
+import type { CancelledEvent, JournalPosition } from '../../store/change-journal.ts';
 import { utf8 } from '../../text/bytes.ts';
-import { decodeEntities } from '../../text/html.ts';
-import type { Events } from '../events.ts';
+import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
+import { webAddress } from '../../text/text.ts';
+import { wholeDays } from '../../time/wall-time.ts';
+import { findEvents, readEvent, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
-import type { ApiResponse, RequestContext } from '../request-context.ts';
+import type { ApiResponse, RequestContext } from '../request.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
-import { atomEntry, atomText } from './atom.ts';
-import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
+import {
+  type CalendarEvent,
+  type CalendarInfo,
+  calendarEvent,
+  calendarFile,
+  type FeedEvent,
+  lastChangeMs,
+  linesOf,
+  placeOf,
+  titleOf,
+} from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
 const CALENDAR_LISTS: PageSizes = { perPage: 1000, maxPerPage: 1000 };
@@ -31,7 +45,7 @@ const WRITTEN_BYTES = 8 * 1024 * 1024;
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
-export function createEventFeeds(services: Services, events: Pick<Events, 'find' | 'read' | 'withEvents'>) {
+export function createEventFeeds(services: Services) {
   const { replica, site } = services;
   /** By the ETag of the JSON that they are written from. */
   const written = new LRUCache<string, CalendarEvent>({
@@ -41,7 +55,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
 
   const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
 
-  type Found = Awaited<ReturnType<Events['find']>>;
+  type Found = Awaited<ReturnType<typeof findEvents>>;
 
   /** A feed is written from the JSON of the list: it shows nothing else. */
   function* feedSteps<T>(
@@ -99,10 +113,10 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         headers: calendarHeaders('events'),
         etag: `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`,
       });
-      return events.withEvents(input, request, (access) =>
+      return withEvents(services, input, request, (access) =>
         buildFound(
           request,
-          () => events.find(input, request, access, CALENDAR_LISTS),
+          () => findEvents(services, input, request, access, CALENDAR_LISTS),
           (found) => feedSteps(found, request.baseUrl, write, respond),
         ),
       );
@@ -121,7 +135,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
             validUntilMs: Number.POSITIVE_INFINITY,
             cacheTags: [`event-${id}`],
           }
-        : await events.read(id, input, request);
+        : await readEvent(services, id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
       const written = calendarEvent(event, siteName(site()));
@@ -138,10 +152,10 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
         headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
       });
-      return events.withEvents(input, request, (access) =>
+      return withEvents(services, input, request, (access) =>
         buildFound(
           request,
-          () => events.find(input, request, access, ATOM_LISTS),
+          () => findEvents(services, input, request, access, ATOM_LISTS),
           (found) => feedSteps(found, request.baseUrl, write, respond),
         ),
       );
@@ -182,3 +196,97 @@ function queryOf({ values, sent }: Input): string {
   const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value]));
   return query.size === 0 ? '' : `?${query}`;
 }
+
+const MAX_SUMMARY = 1000;
+
+/** What the feed shows of an event. */
+export interface AtomEntry {
+  id: number;
+  /** Of the last change. */
+  changedMs: number;
+  link: string | undefined;
+  title: string;
+  /** Lines of text. */
+  summary: string[];
+}
+
+/** The summary begins with date and place, because readers show no other fields. */
+export const atomEntry = (event: FeedEvent): AtomEntry => ({
+  id: event.id,
+  changedMs: lastChangeMs(event),
+  link: webAddress(event.url),
+  title: titleOf(event),
+  summary: [
+    [whenOf(event), placeOf(event)].filter((text) => text !== '').join(', '),
+    ...linesOf(event, event.excerpt || event.description, MAX_SUMMARY),
+  ],
+});
+
+export function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
+  const link = site.url;
+  // A tag URI (RFC 4151) begins with the host alone: `tag:example.org,2000:theatre/event-5`.
+  const [host = '', ...folders] = siteName(site).split('/');
+  const feed = new Feed({
+    id: url,
+    title: textLine(name),
+    link,
+    feedLinks: { atom: url },
+    // An empty feed has no change, and the same text every time.
+    updated: new Date(Math.max(0, ...entries.map(({ changedMs }) => changedMs))),
+    author: { name: textLine(name) || host },
+    generator: 'calendar-gateway',
+    copyright: '',
+  });
+  // The library writes both texts as HTML in CDATA sections.
+  const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
+  for (const entry of entries)
+    feed.addItem({
+      id: `tag:${host},2000:${[...folders, `event-${entry.id}`].join('/')}`,
+      link: entry.link ?? link,
+      title: asHtml([entry.title]),
+      date: new Date(entry.changedMs),
+      description: asHtml(entry.summary),
+    });
+  return feed.atom1();
+}
+
+/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
+function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
+  if (start === '') return '';
+  const [firstDay, lastDay] = all_day ? wholeDays(start, end) : [start.slice(0, 10), end.slice(0, 10)];
+  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
+  const zone = textLine(timezone);
+  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
+}
+
+const DEFAULT_LIMIT = 500;
+const MAX_LIMIT = 1000;
+/** After this time a response is built again, although nothing changed: its token names the latest scan. */
+const TOKEN_MS = 60_000;
+
+/**
+ * The same response for every caller. Without a token it has no changes, and a token for the next request.
+ * @throws ApiError 410 for a token that is too old or of another replica; 503 until the initial sync is complete
+ */
+export function createChanges({ replica, sync, site, mapping, nowMs }: Services) {
+  const { journal } = replica;
+  /** Tokens of another site mean nothing here. */
+  const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
+  const tokenOf = ({ epoch, number, first, scanS }: JournalPosition): string =>
+    [siteKey(), epoch, number, first, scanS].join('.');
+
+  return function changes({ values }: Input): ApiResponse {
+    if (!sync.state().complete) throw notReady(sync.status().percent);
+    const replicaVersion = replica.version;
+    const since = values.since as ChangeToken | undefined;
+    const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
+    const isOfSite = since === undefined || since.siteKey === siteKey();
+    const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
+    if (!page) throw changesGone();
+    const body = { changes: page.entries, next_token: tokenOf(page.next), has_more: page.hasMore };
+    return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
+  };
+}
+
+export type Changes = ReturnType<typeof createChanges>;

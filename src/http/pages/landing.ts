@@ -1,7 +1,7 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
 import { LRUCache } from 'lru-cache';
-import { createPlaces } from '../../calendar/turns.ts';
+import { createPlaces } from '../../calendar/limits.ts';
 import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { withState } from '../../model/event-state.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { xml2js } from 'xml-js';
-import { atomEntry } from '../../../src/calendar/feeds/atom.ts';
+import { atomEntry } from '../../../src/calendar/feeds/event-feeds.ts';
 import type { TestGateway } from '../../start-gateway.ts';
 import { event, venue } from '../../store/sample-records.ts';
 import { seededGateway } from '../seeded-gateway.ts';

@@ -1,17 +1,156 @@
-// The list of events: its parameters become a replica filter and the parameters of its links.
+// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and single
+// reads. Each throws `ApiError` and `CmsUnavailable`.
 
+import { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
-import type { LinkedKind } from '../model/records.ts';
+import type { EventRecord, LinkedKind } from '../model/records.ts';
 import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/list-events.ts';
 import type { Circle } from '../store/located-venues.ts';
 import type { RecordView } from '../store/own-records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import type { DateWindow } from './dates.ts';
-import { type PageLinkParam, pageLinkOrder, pageLinkParams, pageLinks, type RequestedPage } from './list-response.ts';
-import { searchWords } from './search-query.ts';
+import { type DateParameter, type DateWindow, dateWindow, instantBound, zoneOf } from './dates.ts';
+import {
+  extraRequests,
+  type ListAccess,
+  listResponse,
+  type PageLinkParam,
+  type PageSizes,
+  pageLinkOrder,
+  pageLinkParams,
+  pageLinks,
+  type RequestedPage,
+  requestedPage,
+  searchWords,
+  withAccess,
+} from './list-response.ts';
+import { seesUnpublished, shownWith } from './own-records.ts';
+import { readPost } from './read-post.ts';
+import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import type { ApiResponse, RequestContext } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
+
+/** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
+const VENUES_PER_REQUEST = 200;
+
+const itemSerializer =
+  ({ serializer }: Services): Serialize<'event'> =>
+  (record, audience) =>
+    serializer.event(record, audience);
+
+/** Runs `use` with what a list of events may show to the actor. */
+export const withEvents = <T>(
+  services: Services,
+  input: Input,
+  request: RequestContext,
+  use: (access: ListAccess) => Promise<T>,
+): Promise<T> => withAccess(services, ['event', 'venue', 'organizer'], input, request, use);
+
+export const listEvents = (services: Services, input: Input, request: RequestContext): Promise<ApiResponse> =>
+  withEvents(services, input, request, (access) =>
+    listResponse<'event'>(services, () => findEvents(services, input, request, access), request),
+  );
+
+/** The events of one page of a list, whose size `pageSizes` limits. */
+export async function findEvents(
+  services: Services,
+  input: Input,
+  request: RequestContext,
+  access: ListAccess,
+  pageSizes: PageSizes = services.lists,
+) {
+  const { values, sent } = input;
+  const { baseUrl } = request;
+  const page = requestedPage(values, pageSizes);
+  // `include` switches the date filters off; the links keep them.
+  const hasDates = values.include === undefined;
+  const { effective, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
+    strict: values.strict_dates === true,
+    nowMs: services.nowMs(),
+    zone: zoneOf(services),
+    dayStarts: services.site().settings?.dayStarts,
+    withDefaults: hasDates,
+  });
+  const bounds = hasDates ? window.bounds : [];
+  const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
+  const { view, statuses } = access;
+  const filter = eventFilter(services, values, view);
+  const { limit, offset } = page;
+  const listed = () =>
+    view.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+  const password = statuses === undefined ? undefined : sent.password;
+  const unlocking = typeof password === 'string' && password !== '';
+  const serialize = unlocking
+    ? await unlockingSerializer(services, listed().ids, password, request)
+    : itemSerializer(services);
+  if (!access.isPublic) await access.addImages(listed().ids);
+  // Only now: while the CMS was asked, an event may have become one that the actor may not see.
+  const { ids, total } = listed();
+  const links = eventPageLinks(input, { status: access.status, effective, page, total, baseUrl });
+  const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
+  const filteredVenues = filter.venues ?? filter.notVenues ?? [];
+  const listPage = {
+    kind: 'event',
+    ids,
+    total,
+    page,
+    links,
+    serialize,
+    validUntilMs,
+    extraRequests: extraRequests(filteredVenues.length, VENUES_PER_REQUEST),
+  } as const;
+  return { listPage, access };
+}
+
+/**
+ * Staff who send a password with a list see the events with this password in full. Other protected events
+ * are blanked.
+ */
+async function unlockingSerializer(
+  services: Services,
+  ids: number[],
+  password: string,
+  request: RequestContext,
+): Promise<Serialize<'event'>> {
+  const unlocked = new Map<number, EventRecord>();
+  for (const event of services.replica.getMany('event', ids).values()) {
+    if (!event.protected) continue;
+    try {
+      unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  return (record, audience) =>
+    services.serializer.event(unlocked.get(record.id) ?? record, audience, { unlocked: unlocked.has(record.id) });
+}
+
+export async function readEvent(
+  services: Services,
+  id: number,
+  input: Input,
+  request: RequestContext,
+): Promise<ApiResponse> {
+  const { serializer, replica } = services;
+  const password = (input.values.password ?? input.sent.password) as string | undefined;
+  const editing = input.sent.context === 'edit';
+  const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
+  const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
+  const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
+  if (rendered) return singleResponse(rendered);
+  const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
+  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
+  // `record`.
+  const shared = isPlain ? replica.get('event', id) : undefined;
+  if (shared && !shared.protected) {
+    const serializeSingle: Serialize<'event'> = (event, to) => serializer.event(event, to, { single: true });
+    return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
+  }
+  const own = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
+  return { status: 200, body: serializer.event(record, own, { single: true, unlocked }) };
+}
 
 /**
  * The filter without page, dates and statuses. A venue, organizer or parent that the actor may not see

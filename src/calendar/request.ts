@@ -1,12 +1,20 @@
-// What an actor may do: the permissions that the actions on each collection need, cached; and which unpublished records
-// the gateway asks the CMS for, with the actor's credentials. The CMS decides what it shows and changes.
+// A request of a use case: who makes it, what they may do, and the response. The permissions that the actions on each
+// collection need are cached; the CMS decides what it shows and changes.
 
 import { LRUCache } from 'lru-cache';
-import type { Account, Action, ActionPermissions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
+import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import { isOccurrenceId, type Kind, type PostKind, seriesIdOf, UNPUBLISHED_STATUSES } from '../model/records.ts';
+import {
+  isOccurrenceId,
+  type Kind,
+  type KindOrImage,
+  type PostKind,
+  seriesIdOf,
+  UNPUBLISHED_STATUSES,
+  type WallTime,
+} from '../model/records.ts';
 
 /** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
@@ -190,4 +198,84 @@ export async function permissionsForWrite(
   const { permissions: found, error } = await permissions.lookUp(kind, actor);
   if (error) throw error;
   return found;
+}
+
+/** The images that a request names: validation checks them, the write uses them. */
+export interface RequestImages {
+  /**
+   * Whether the value is a usable image. The gateway fetches a foreign URL only for an actor who may upload.
+   */
+  isUsable(value: string | number): Promise<boolean>;
+  /** Whether `idOf` would upload the image, so that no record of the CMS can have it. */
+  needsUpload(value: string): boolean;
+  /** The image's id in the CMS. Uploads an image that was fetched. 0 for `''`. */
+  idOf(value: string): Promise<number>;
+  /** Frees the fetched images at the end of the request. */
+  release(): void;
+}
+
+/** This gateway's claim on the Idempotency-Key of a create. */
+export interface CreationKeyClaim {
+  kind: Kind;
+  /** The hash of the key, which the CMS stores with the record. */
+  key: string;
+  /**
+   * Call it before the create. Throws 409 if another gateway has claimed the key, which is possible after two
+   * minutes.
+   */
+  renew(): Promise<void>;
+}
+
+/** A record that a request has created in the CMS. */
+export interface CreatedRecord {
+  kind: KindOrImage;
+  id: number;
+}
+
+export interface RequestContext {
+  actor: Actor;
+  /** The address of the API namespace under which the client called. */
+  baseUrl: string;
+  requestId?: string | undefined;
+  /** Of a create or update. */
+  images?: RequestImages;
+  /** Of a create or update: what it has created in the CMS so far. */
+  created?: CreatedRecord[];
+  /** For a create with an Idempotency-Key. */
+  creationKey?: CreationKeyClaim;
+}
+
+/** A use case's response, before serialization. */
+export interface ApiResponse {
+  status: number;
+  /** A JSON value, rendered bytes, or a `RenderedList`. */
+  body: unknown;
+  headers?: Record<string, string>;
+  /** The records in the response, such as `event-12`, for purging a CDN. */
+  cacheTags?: readonly string[];
+  /** For public responses: the same request gets the same response until then, unless the replica changes. */
+  validUntilMs?: number;
+  /** The ETag of rendered bytes. */
+  etag?: string;
+  /** For single records: when the response was first like this, as far as this process knows. */
+  modifiedUtc?: WallTime | undefined;
+  /** What was rendered for it, if it shows only a part of that. */
+  builtBytes?: number;
+  /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
+  extraRequests?: number;
+  /** The replica version that the response shows. The default is the version at the end of the request. */
+  replicaVersion?: number;
+}
+
+export type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+
+/**
+ * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
+ * Accounts and anonymous callers have separate bulkheads, and each user or network a part of them.
+ */
+export function callOptions({ actor, requestId }: Caller): CallOptions {
+  const { credentials, account, network } = actor;
+  return account
+    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
+    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
 }
