@@ -19,7 +19,7 @@ import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { openIdMap } from './store/id-map.ts';
-import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
+import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
 import { createSync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
@@ -135,18 +135,19 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const failure = Promise.withResolvers<unknown>();
 
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
-  function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
+  function openReplicaStack(quarantine?: string) {
     const peers = cluster?.createPeers();
-    const replica = openReplica({
+    const replica = new Replica({
       file,
-      ...options,
+      quarantine,
       identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
     try {
-      reportFileChanges(replica);
+      if (replica.quarantined !== undefined && file !== undefined)
+        observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const sync = createSync({
         replica,
         cms,
@@ -174,18 +175,6 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       replica.close();
       throw error;
     }
-  }
-
-  /** Reports that opening the replica renamed its file, or changed who may read it. */
-  function reportFileChanges({ quarantined, restrictedPaths }: Replica): void {
-    if (quarantined !== undefined && file !== undefined)
-      observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: quarantined });
-    if (restrictedPaths.length > 0)
-      observe({
-        type: 'message',
-        level: 'warn',
-        message: `other users could read ${restrictedPaths.join(', ')}: now only the owner can`,
-      });
   }
 
   async function closeReplicaStack({ peers, sync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
@@ -220,10 +209,9 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       replacing = undefined;
       for (const resume of waiting) resume();
     };
-    const { replica } = current;
     replacing = closeReplicaStack(current)
       .then(() => {
-        current = openReplicaStack({ quarantine: `it is damaged: ${reason}`, minVersion: replica.version + 1 });
+        current = openReplicaStack(`it is damaged: ${reason}`);
         if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
         startSync();
         resumeRequests();

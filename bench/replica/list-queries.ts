@@ -1,7 +1,9 @@
 // The measured lists: each as parameters of a request and as a filter of the replica, or for the replica alone.
 
-import type { DateBound } from '../../src/store/filters.ts';
-import type { EventFilter } from '../../src/store/list-events.ts';
+import type { DateBound, LinkedFilter } from '../../src/store/filters.ts';
+import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
+import { listLinked, listTerms } from '../../src/store/list-queries.ts';
+import { locatedVenueIds } from '../../src/store/located-venues.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import { COMMON_WORD, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';
 
@@ -160,9 +162,9 @@ export interface ReplicaList {
 const LINKED = { limit: PER_PAGE, offset: 0 };
 const words = (...texts: string[]) => ({ words: texts.map((text) => ({ text, not: false })) });
 
-const located = (replica: Replica) => replica.locatedVenueIds();
+const located = (replica: Replica) => locatedVenueIds(replica.db);
 const near = (replica: Replica, turn: number, distanceKm: number) =>
-  replica.locatedVenueIds({
+  locatedVenueIds(replica.db, {
     center: { latitude: 49 + (turn % 100) / 100, longitude: 11 },
     distanceKm,
   });
@@ -174,14 +176,12 @@ const events = (
   more: (replica: Replica, turn: number) => Partial<EventFilter>,
 ): ReplicaList => ({
   name,
-  total: (replica, turn, size) => replica.listEvents({ ...filterOf(query(turn), size), ...more(replica, turn) }).total,
+  total: (replica, turn, size) =>
+    listEvents(replica.db, { ...filterOf(query(turn), size), ...more(replica, turn) }).total,
 });
-const venues = (
-  name: string,
-  filter: (turn: number) => Partial<Parameters<Replica['listLinked']>[1]>,
-): ReplicaList => ({
+const venues = (name: string, filter: (turn: number) => Partial<LinkedFilter>): ReplicaList => ({
   name,
-  total: (replica, turn) => replica.listLinked('venue', { ...LINKED, ...filter(turn) }).total,
+  total: (replica, turn) => listLinked(replica.db, 'venue', { ...LINKED, ...filter(turn) }).total,
 });
 
 /** Broad lists, by place, of venues and of terms, and further searches. */
@@ -215,7 +215,7 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
   {
     name: 'categories by count',
     total: (replica) =>
-      replica.listTerms({
+      listTerms(replica.db, {
         ...{ kind: 'category', orderBy: 'count', descending: true },
         ...{ hideEmpty: true, limit: PER_PAGE, offset: 0 },
       }).total,

@@ -1,6 +1,7 @@
 // Measures the lists: queries of the replica alone, and requests to the gateway.
 
 import { Agent } from 'undici';
+import { listEvents } from '../../src/store/list-events.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import { percentile } from '../processes.ts';
 import { filterOf, LISTS, type List, queryString, REPLICA_LISTS } from './list-queries.ts';
@@ -40,7 +41,7 @@ async function time(turns: number, run: (turn: number) => number | Promise<numbe
 export async function timeReplica(replica: Replica, turns: number, size: Size): Promise<ListTimes[]> {
   const rows: ListTimes[] = [];
   for (const { name, group, query } of LISTS) {
-    const run = (turn: number) => replica.listEvents(filterOf(query(turn, size), size)).total;
+    const run = (turn: number) => listEvents(replica.db, filterOf(query(turn, size), size)).total;
     rows.push({ name, group, ...(await time(turns, run)) });
   }
   for (const { name, total } of REPLICA_LISTS)

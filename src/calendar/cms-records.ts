@@ -14,6 +14,7 @@ import {
   type RecordOf,
   seriesIdOf,
 } from '../model/records.ts';
+import { getRecord, occurrenceIds } from '../store/records.ts';
 import type { WrittenRecord } from '../sync/sync.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
@@ -136,7 +137,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const { collection } = mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
-    const ids = published.map(({ id }) => Number(id)).filter((id) => !replica.get(kind, id));
+    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(replica.db, kind, id));
     return ids.length === 0 ? Promise.resolve(true) : sync.fetchChanged(ids.map((id) => ({ collection, id })));
   };
 
@@ -183,7 +184,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const kindMapping = writable(kind);
     const fields = { ...sent };
     // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides nothing.
-    if (kind === 'event' && replica.occurrenceIds(id).length > 0) delete (fields as { hidden?: boolean }).hidden;
+    if (kind === 'event' && occurrenceIds(replica.db, id).length > 0) delete (fields as { hidden?: boolean }).hidden;
     const before = kindMapping.needsCurrent(fields)
       ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
       : undefined;

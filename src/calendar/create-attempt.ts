@@ -6,6 +6,7 @@ import { type CallOptions, type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type KindOrImage, recordKey, type Site } from '../model/records.ts';
+import { getRecord, maxId } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Rollback } from './request-context.ts';
@@ -50,7 +51,7 @@ export function startCreate(services: CreateDependencies, { kind, author, call, 
   const { cms, mapping, recentlyCreated, replica } = services;
   const creationId = randomBytes(16).toString('hex');
   /** The CMS gives a higher id to what the create inserts. */
-  const highestKnownId = kind === 'image' ? 0 : replica.maxId(kind);
+  const highestKnownId = kind === 'image' ? 0 : maxId(replica.db, kind);
 
   /**
    * A record that the CMS names as inserted. If the gateway cannot read or does not map it, it stays and the
@@ -102,7 +103,8 @@ export function startCreate(services: CreateDependencies, { kind, author, call, 
     succeeded(id, read) {
       const recordKind = kind as Kind;
       const isKnown =
-        recentlyCreated.has(recordKey(kind, id)) || (id <= highestKnownId && replica.get(recordKind, id) !== undefined);
+        recentlyCreated.has(recordKey(kind, id)) ||
+        (id <= highestKnownId && getRecord(replica.db, recordKind, id) !== undefined);
       // First without the record, so that errors name it even if the response lacks fields.
       rollback.created(kind, id);
       const record = read();

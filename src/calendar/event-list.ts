@@ -4,9 +4,11 @@ import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
+import type { View } from '../store/database.ts';
 import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/list-events.ts';
-import type { Circle } from '../store/located-venues.ts';
-import type { RecordView } from '../store/own-records.ts';
+import { linkedIds } from '../store/list-queries.ts';
+import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
+import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
 import { type PageLinkParam, pageLinkOrder, pageLinkParams, pageLinks, type RequestedPage } from './list-response.ts';
@@ -20,10 +22,10 @@ import type { Services } from './services.ts';
 export function eventFilter(
   services: Services,
   values: Record<string, unknown>,
-  view: RecordView,
+  view: View,
 ): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
-  const visibleIds = (kind: LinkedKind, ids: number[]) => view.linkedIds(kind, ids);
+  const visibleIds = (kind: LinkedKind, ids: number[]) => linkedIds(view, kind, ids);
   /** Undefined if the client did not send the parameter. */
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
@@ -34,7 +36,7 @@ export function eventFilter(
       customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
     ),
     words: condition('search', (text) => searchWords(String(text))),
-    categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
+    categories: condition('categories', (ids: number[]) => withDescendants(replica.db, ids)),
     tags: condition('tags', (ids: number[]) => ids),
     ...venueConditions(
       view,
@@ -45,7 +47,7 @@ export function eventFilter(
     include: condition('include', (ids: number[]) => ids),
     // If the actor may not see the parent, 0 matches no event.
     parent: condition('post_parent', (id) => {
-      const parent = view.get('event', Number(id));
+      const parent = getRecord(view, 'event', Number(id));
       return parent && parent.status !== 'trash' ? parent.id : 0;
     }),
   };
@@ -128,14 +130,14 @@ const DEFAULT_DISTANCE_KM = 25;
  * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
  */
 function venueConditions(
-  view: RecordView,
+  view: View,
   values: Record<string, unknown>,
   named: number[] | undefined,
 ): Pick<EventFilter, 'venues' | 'notVenues'> {
   const circle = circleOf(values);
-  const notVenues = values.geoloc === false ? view.locatedVenueIds() : undefined;
+  const notVenues = values.geoloc === false ? locatedVenueIds(view) : undefined;
   if (values.geoloc !== true && !circle) return { venues: named, notVenues };
-  const located = view.locatedVenueIds(circle);
+  const located = locatedVenueIds(view, circle);
   if (!named) return { venues: located, notVenues };
   const inArea = new Set(located);
   return { venues: named.filter((id) => inArea.has(id)), notVenues };

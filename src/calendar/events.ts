@@ -6,6 +6,8 @@ import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
+import { listEvents } from '../store/list-events.ts';
+import { getRecord, getRecords } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
@@ -25,7 +27,7 @@ import { findRendered, renderRecord, singleResponse } from './rendered-records.t
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
 import { createRollback } from './rollback.ts';
-import type { Audience } from './serializer.ts';
+import { type Audience, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 import { seesUnpublished, shownWith } from './shown-records.ts';
 import {
@@ -99,7 +101,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const filter = eventFilter(services, values, view);
     const { limit, offset } = page;
     const listed = () =>
-      view.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+      listEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
     const password = statuses === undefined ? undefined : sent.password;
     const unlocking = typeof password === 'string' && password !== '';
     const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeItem;
@@ -138,7 +140,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     request: RequestContext,
   ): Promise<typeof serializeItem> {
     const unlocked = new Map<number, EventRecord>();
-    for (const event of replica.getMany('event', ids).values()) {
+    for (const event of getRecords(replica.db, 'event', ids).values()) {
       if (!event.protected) continue;
       try {
         unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
@@ -154,13 +156,13 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const password = (input.values.password ?? input.sent.password) as string | undefined;
     const editing = input.sent.context === 'edit';
     const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
-    const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
+    const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
     const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
     const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
-    const shared = isPlain ? replica.get('event', id) : undefined;
+    const shared = isPlain ? getRecord(replica.db, 'event', id) : undefined;
     if (shared && !shared.protected) {
       return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
     }

@@ -4,6 +4,7 @@
 import type { ReservedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
+import { getImage } from '../store/records.ts';
 import { callOptions } from './cms-records.ts';
 import type { RequestContext, RequestImages } from './request-context.ts';
 import type { Services } from './services.ts';
@@ -26,7 +27,7 @@ export function createRequestImages(
 
   async function isUploaded(id: number): Promise<boolean> {
     const { replica, unknownRecords, cmsRecords } = services;
-    if (replica.getImage(id)) return true;
+    if (getImage(replica.db, id)) return true;
     // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
     if (unknownRecords.isMissing(name)) return false;

@@ -6,8 +6,8 @@ import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
-import { MAX_OWN_DATABASES, type OwnRecords } from '../store/own-records.ts';
-import type { Replica } from '../store/replica.ts';
+import type { Database } from '../store/database.ts';
+import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
@@ -39,7 +39,7 @@ export interface Lease {
 }
 
 interface Dependencies {
-  replica: Pick<Replica, 'openOwn'>;
+  db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
   sync: Pick<Sync, 'site' | 'linkTables'>;
@@ -115,7 +115,7 @@ export class OwnRecordsCache {
     const slot: Slot = {
       number: free,
       userId,
-      records: this.#dependencies.replica.openOwn(free),
+      records: new OwnRecords(this.#dependencies.db, free),
       kinds: new Map(),
       leases: 0,
       isOutdated: false,

@@ -9,6 +9,7 @@ import type { ReferenceChecks } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
+import { getRecord, termIdByName, termIdBySlug } from '../store/records.ts';
 import { normalizeUnicode, slugOf } from '../text/text.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
@@ -104,8 +105,8 @@ function findTermByText({ replica }: Services, kind: TermKind, text: string): nu
   // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
   // number is an id.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
-  const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
-  return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
+  const bySlug = slug === '' ? undefined : termIdBySlug(replica.db, kind, slug);
+  return termIdBySlug(replica.db, kind, text) ?? bySlug ?? termIdByName(replica.db, kind, text);
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
@@ -113,8 +114,8 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
   const { replica } = services;
   const id = /^\d+$/.test(text) ? Number(text) : undefined;
   return (
-    replica.termIdBySlug(kind, text) ??
-    (id !== undefined && replica.get(kind, id) ? id : findTermByText(services, kind, text))
+    termIdBySlug(replica.db, kind, text) ??
+    (id !== undefined && getRecord(replica.db, kind, id) ? id : findTermByText(services, kind, text))
   );
 }
 
@@ -193,7 +194,7 @@ function minimumNew(
   existing: readonly number[],
   names: readonly string[],
 ): number {
-  const titles = existing.map((id) => services.replica.get(kind, id)?.title);
+  const titles = existing.map((id) => getRecord(services.replica.db, kind, id)?.title);
   if (titles.includes(undefined)) return 0;
   const known = new Set(titles.map((title) => nameKey(title!)));
   return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;

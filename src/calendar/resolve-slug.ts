@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import type { PostKind } from '../model/records.ts';
+import { getRecord, idsBySlug } from '../store/records.ts';
 import { slugKey } from '../text/text.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
@@ -43,7 +44,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
   });
   const { replica } = services;
 
-  const findInReplica = (kind: PostKind, slug: string): number | undefined => replica.idsBySlug(kind, slug)[0];
+  const findInReplica = (kind: PostKind, slug: string): number | undefined => idsBySlug(replica.db, kind, slug)[0];
 
   async function findInCms(
     kind: PostKind,
@@ -66,7 +67,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
     const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
     const key = `${kind} ${isForStaff ? request.actor.account?.userId : 'public'} ${slug}`;
     const cached = ids.get(key);
-    if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
+    if (cached && slugKey(getRecord(replica.db, kind, cached)?.slug ?? '') === slug) return cached;
     const storedId = findInReplica(kind, slug);
     if (storedId !== undefined) {
       ids.set(key, storedId);

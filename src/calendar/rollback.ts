@@ -18,6 +18,7 @@ import {
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
+import { eventIdsShowing, withDescendants } from '../store/records.ts';
 import { cmsToApiError, unavailableError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
@@ -198,7 +199,7 @@ async function removeTerm(
   const { id } = created;
   const { record } = await cmsRecords.readForEditing(kind, id, request);
   if (!isDeepStrictEqual({ ...record }, { ...created })) return false;
-  if (hasEvents(services, kind, id) || replica.withDescendants([id]).length > 1) return false;
+  if (hasEvents(services, kind, id) || withDescendants(replica.db, [id]).length > 1) return false;
   if (!(await cms.isUnusedTerm(mapping.kinds[kind]!, id, callOptions(request)))) return false;
   await cmsRecords.delete(kind, id, request);
   return true;
@@ -212,7 +213,7 @@ function withoutRendered(record: PostRecord | RecordOf[PostKind]): object {
 
 /** Whether an event in the replica refers to the record. */
 function hasEvents({ replica }: Services, kind: LinkedKind | TermKind, id: number): boolean {
-  return replica.eventIdsShowing(kind, id).length > 0;
+  return eventIdsShowing(replica.db, kind, id).length > 0;
 }
 
 /**

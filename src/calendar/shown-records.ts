@@ -12,10 +12,11 @@ import type {
   PostRecord,
   RecordOf,
 } from '../model/records.ts';
+import { getImage, getImages, getRecords } from '../store/records.ts';
 import { callOptions } from './cms-records.ts';
 import { isStaff, permissionsFor, type UnpublishedParts, unpublishedParts } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
-import type { Shown } from './serializer.ts';
+import { type Shown, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 
 type Reader = Pick<Services, 'replica' | 'cms' | 'mapping' | 'permissions' | 'sync' | 'site'>;
@@ -42,7 +43,7 @@ const LINKED = [
  */
 export async function shownWith(services: Reader, record: PostRecord, request: RequestContext): Promise<Shown> {
   const { replica, cms } = services;
-  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return replica;
+  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return shownIn(replica.db);
   const more = new Map<string, CalendarRecord>();
   if (record.kind === 'event') {
     const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
@@ -51,12 +52,12 @@ export async function shownWith(services: Reader, record: PostRecord, request: R
         more.set(`${kind} ${linked.id}`, linked);
   }
   const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
-  const unknown = imageIds.filter((id) => !replica.getImage(id));
+  const unknown = imageIds.filter((id) => !getImage(replica.db, id));
   const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
   const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
   return {
     getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
-      const records = replica.getMany(kind, ids);
+      const records = getRecords(replica.db, kind, ids);
       for (const id of ids) {
         const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
         if (own) records.set(id, own);
@@ -65,7 +66,7 @@ export async function shownWith(services: Reader, record: PostRecord, request: R
     },
     getImages: (ids) =>
       new Map([
-        ...replica.getImages(ids),
+        ...getImages(replica.db, ids),
         ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
       ]),
   };
@@ -78,7 +79,7 @@ async function readUnpublished(
   parts: UnpublishedParts,
   request: RequestContext,
 ): Promise<CalendarRecord[]> {
-  const known = replica.getMany(kind, ids);
+  const known = getRecords(replica.db, kind, ids);
   const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
   const kindMapping = kindMappingOf(mapping, kind);
   if (unknown.length === 0 || !kindMapping) return [];

@@ -5,21 +5,10 @@ import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';
 import { fold } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { Database, Totals } from './database.ts';
+import type { View } from './database.ts';
 import type { DateBound, IdPage, PageWindow, SearchWord } from './filters.ts';
 import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import {
-  and,
-  containsWords,
-  hasCustomValues,
-  inJson,
-  limitOffset,
-  type OwnSchema,
-  raw,
-  readingOwn,
-  type Sql,
-  sql,
-} from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, limitOffset, raw, type Sql, sql } from './sql.ts';
 
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
@@ -70,7 +59,7 @@ export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
  * name of a parameter of the API, such as `featured`, is also in `PARAMETER_CONDITIONS`.
  */
 const CONDITIONS: {
-  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: OwnSchema) => Sql;
+  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: string | undefined) => Sql;
 } = {
   statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
   bounds: (bounds) =>
@@ -129,7 +118,7 @@ const quotePhrase = (word: string) => `"${word.replaceAll('"', '""')}"`;
 const INDEXED_LETTERS = { min: 3, max: 24 };
 
 /** The full-text index finds words of three letters and more, and the texts themselves the others. */
-function textMatches(words: readonly SearchWord[], own: OwnSchema): Sql {
+function textMatches(words: readonly SearchWord[], own: string | undefined): Sql {
   const lettersOf = ({ text }: SearchWord) => [...fold(text)];
   const indexed = words.filter((word) => !word.not && lettersOf(word).length >= INDEXED_LETTERS.min);
   const inText = words.filter((word) => !indexed.includes(word) || lettersOf(word).length > INDEXED_LETTERS.max);
@@ -157,7 +146,7 @@ interface EventRows {
  * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an event's
  * times and flags for each of its links.
  */
-function eventsOf(filter: EventConditions, own: OwnSchema): EventRows {
+function eventsOf(filter: EventConditions, own: string | undefined): EventRows {
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const names = Object.keys(LINK_CONDITIONS) as LinkCondition[];
   const driver = filter.include ? undefined : names.find((name) => filter[name] && filter[name].length <= MAX_DRIVERS);
@@ -179,15 +168,12 @@ const MAX_DRIVERS = 16;
 
 /**
  * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
- * synchronous statements. `own`: the database with the caller's unpublished records.
+ * synchronous statements.
  */
-export function listEvents(db: Database, totals: Totals, filter: EventFilter, own?: OwnSchema): IdPage {
+export function listEvents(view: View, filter: EventFilter): IdPage {
   const { order, descending, limit, offset } = filter;
-  const { from, where, repeats, hasTitle } = eventsOf(filter, own);
-  const total = db.countOnce(
-    totals,
-    readingOwn(own, sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`),
-  );
+  const { from, where, repeats, hasTitle } = eventsOf(filter, view.own);
+  const total = view.count(sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`);
   if (limit === 0 || offset >= total) return { ids: [], total };
   const direction = descending ? 'DESC' : 'ASC';
   const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
@@ -195,8 +181,8 @@ export function listEvents(db: Database, totals: Totals, filter: EventFilter, ow
   const rest = sql`ORDER BY ${orderBy} ${limitOffset(filter)}`;
   if (order === 'title' && !hasTitle) {
     const page = sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${rest}`;
-    return { ids: db.numbers(readingOwn(own, page)), total };
+    return { ids: view.numbers(page), total };
   }
   const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
-  return { ids: db.numbers(readingOwn(own, sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`)), total };
+  return { ids: view.numbers(sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`), total };
 }

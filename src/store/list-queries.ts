@@ -4,21 +4,10 @@
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
 import { fold, slugKey } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { Database, Totals } from './database.ts';
+import type { View } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder } from './filters.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import {
-  and,
-  containsWords,
-  hasCustomValues,
-  inJson,
-  limitOffset,
-  type OwnSchema,
-  raw,
-  readingOwn,
-  type Sql,
-  sql,
-} from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, limitOffset, raw, type Sql, sql } from './sql.ts';
 
 const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
 
@@ -46,29 +35,17 @@ function isNamedBy(kind: TargetKind, eventId: number): Sql {
 }
 
 /** True if an event that is neither protected nor in the trash names this venue or organizer. */
-export const isLinkedToEvent = (db: Database, kind: LinkedKind, id: number, own?: OwnSchema): boolean =>
-  db.get(
-    readingOwn(own, sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`),
-  ) !== undefined;
+export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boolean =>
+  view.numbers(sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`)
+    .length > 0;
 
 /** Those of these venues or organizers that there are. None in the trash. */
-export const linkedIds = (db: Database, kind: LinkedKind, ids: readonly number[], own?: OwnSchema): number[] =>
-  db.numbers(
-    readingOwn(
-      own,
-      sql`SELECT r.id FROM linked_record r
-        WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`,
-    ),
-  );
+export const linkedIds = (view: View, kind: LinkedKind, ids: readonly number[]): number[] =>
+  view.numbers(sql`
+    SELECT r.id FROM linked_record r WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`);
 
 /** Ids and total of a list of venues or organizers. */
-export function listLinked(
-  db: Database,
-  totals: Totals,
-  kind: LinkedKind,
-  filter: LinkedFilter,
-  own?: OwnSchema,
-): IdPage {
+export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const { words = [], event, hasEvents, upcomingFromUtc, modifiedAfter, customFields, statuses } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
@@ -84,9 +61,9 @@ export function listLinked(
   if (upcomingFromUtc !== undefined)
     conditions.push(isLinked(kind, sql`${isListed} AND l.starts_utc >= ${wallNumber(upcomingFromUtc)}`));
   const [from, where] = [sql`linked_record r`, and(conditions)];
-  const total = db.countOnce(totals, readingOwn(own, sql`SELECT count(*) FROM ${from} WHERE ${where}`));
+  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
   const page = sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY r.published DESC, r.id ${limitOffset(filter)}`;
-  return { ids: db.numbers(readingOwn(own, page)), total };
+  return { ids: view.numbers(page), total };
 }
 
 /** Columns by which terms can be sorted, with the name as the default. */
@@ -133,7 +110,7 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
 }
 
 /** Ids and total of a list of terms. */
-export function listTerms(db: Database, totals: Totals, filter: TermFilter, own?: OwnSchema): IdPage {
+export function listTerms(view: View, filter: TermFilter): IdPage {
   const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
   const conditions = [sql`r.kind = ${kind}`];
   if (search !== undefined) {
@@ -151,11 +128,11 @@ export function listTerms(db: Database, totals: Totals, filter: TermFilter, own?
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
   const where = and(conditions);
-  const total = db.countOnce(totals, readingOwn(own, sql`SELECT count(*) FROM ${from} WHERE ${where}`));
+  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
   const page = sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY ${termOrder(filter)} ${limitOffset(filter)}`;
-  return { ids: db.numbers(readingOwn(own, page)), total };
+  return { ids: view.numbers(page), total };
 }
 
 /** The number of published events of this term. */
-export const termCount = (db: Database, totals: Totals, kind: TermKind, id: number): number =>
-  db.countOnce(totals, publishedEvents(kind, sql`${id}`));
+export const termCount = (view: View, kind: TermKind, id: number): number =>
+  view.count(publishedEvents(kind, sql`${id}`));

@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 22;
+export const SCHEMA_VERSION = 23;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -132,6 +132,10 @@ CREATE TABLE change_journal (
 CREATE UNIQUE INDEX change_journal_record ON change_journal (kind, id);
 CREATE INDEX change_journal_noted ON change_journal (noted_s, number);
 
+CREATE TABLE journal_epoch (number INTEGER PRIMARY KEY, epoch TEXT NOT NULL, after INTEGER NOT NULL) STRICT;
+
+CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
 CREATE TABLE idempotency_key (
   key TEXT PRIMARY KEY, owner TEXT NOT NULL, started_ms INTEGER NOT NULL, entry TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -143,10 +147,4 @@ CREATE VIRTUAL TABLE event_fts USING fts5(
 );
 INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8), ('crisismerge', 256),
   ('hashsize', 4194304);
-`;
-
-/** The tables about the file itself, and about the sync. */
-export const META_TABLES = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;

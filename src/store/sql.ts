@@ -62,20 +62,13 @@ export const and = (conditions: readonly Sql[]): Sql =>
 export const inJson = (values: readonly (number | string)[]): Sql =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-/**
- * The records that a statement reads: the public ones, or also those of one caller, in an attached database.
- * `own1`: the name of that database.
- */
-export type OwnSchema = string | undefined;
-
 const OWN_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custom_value', 'post', 'image'];
 
 /**
- * The statement for one caller: each table is "public, but for the ids that this caller has unpublished, and theirs".
- * `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
+ * The statement for one caller whose records are in the attached database `own`: each table is "public, but for the ids
+ * that this caller has unpublished, and theirs". `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
  */
-export function readingOwn(own: OwnSchema, statement: Sql): Sql {
-  if (own === undefined) return statement;
+export function readingOwn(own: string, statement: Sql): Sql {
   const tables = OWN_TABLES.map((name) => {
     const hidden = name === 'image' ? `SELECT id FROM ${own}.image` : `SELECT id FROM ${own}.post`;
     return `${name} AS NOT MATERIALIZED (
@@ -84,28 +77,9 @@ export function readingOwn(own: OwnSchema, statement: Sql): Sql {
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }
 
-/**
- * Longer patterns are slow: on repetitive text `GLOB` takes time proportional to text length times pattern
- * length.
- */
-const MAX_GLOB_LETTERS = 8;
-
-/**
- * Conditions that a column of folded text contains (or lacks) each word. `GLOB` is several times faster than
- * `instr`, except with long patterns: for a long word it tests the first letters, and `instr` then tests the
- * whole word.
- */
-export function containsWords(words: readonly SearchWord[], column: string): Sql[] {
-  return words.map(({ text, not }) => {
-    const word = fold(text);
-    const letters = [...word];
-    const glob = `*${letters.slice(0, MAX_GLOB_LETTERS).join('').replace(/[[*?]/g, '[$&]')}*`;
-    const start = sql`${raw(column)} GLOB ${glob}`;
-    const contains =
-      letters.length <= MAX_GLOB_LETTERS ? start : sql`(${start} AND instr(${raw(column)}, ${word}) > 0)`;
-    return not ? sql`NOT ${contains}` : contains;
-  });
-}
+/** Conditions that a column of folded text contains (or lacks) each word. */
+export const containsWords = (words: readonly SearchWord[], column: string): Sql[] =>
+  words.map(({ text, not }) => sql`instr(${raw(column)}, ${fold(text)}) ${raw(not ? '=' : '>')} 0`);
 
 /**
  * The end of a statement that returns one page. SQLite plans for the value of a lone `LIMIT ?`, and therefore

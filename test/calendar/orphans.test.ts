@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { redirectError } from '../../src/cms/http-exchange.ts';
 import { plainCollection } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
+import { kindOf } from '../../src/store/records.ts';
 import { CREDENTIALS, type FakeCms, userIdOf, type WriteCall } from '../cms/fake-cms.ts';
 import {
   EVENT_CREATE,
@@ -88,7 +89,7 @@ describe('orphans of failed creates', () => {
         const [orphan] = namesOf(base);
         expect(fixture.cms.deletes.filter((deleted) => deleted.base === base)).to.deep.equal([]);
         expect(error.data.possibly_created).to.deep.equal([orphan]);
-        expect(fixture.gateway.services.replica.kindOf(orphan!.id)).to.equal(kind);
+        expect(kindOf(fixture.gateway.services.replica.db, orphan!.id)).to.equal(kind);
       });
 
       it('moves the orphan to the trash with the companion plugin', async () => {

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { plainCollection } from '../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { getRecord, recordCounts } from '../../src/store/records.ts';
 import { CREDENTIALS } from '../cms/fake-cms.ts';
 import {
   EVENT_CREATE,
@@ -24,7 +25,7 @@ describe('rollback', () => {
     await write('/events', 'create', EVENT_WITH_ALL);
     expect(fixture.cms.writes).to.deep.equal(STEPS);
     expect(fixture.cms.deletes).to.deep.equal([]);
-    expect(fixture.gateway.services.replica.counts()).to.deep.equal({
+    expect(recordCounts(fixture.gateway.services.replica.db)).to.deep.equal({
       event: 1,
       venue: 1,
       organizer: 1,
@@ -196,7 +197,7 @@ describe('rollback', () => {
       const { id } = await other!;
       expect(fixture.cms.deletes).to.deep.equal([]);
       expect(error.data.created).to.have.deep.members(namesOf().filter((name) => name.id !== id));
-      const record = fixture.gateway.services.replica.get('event', id)!;
+      const record = getRecord(fixture.gateway.services.replica.db, 'event', id)!;
       expect([record.venues.length, record.categories.length, record.tags.length]).to.deep.equal([1, 1, 1]);
     });
 
@@ -222,7 +223,7 @@ describe('rollback', () => {
       };
       await errorOf(write('/events', 'create', shared));
       const { id } = await other!;
-      const record = fixture.gateway.services.replica.get('event', id)!;
+      const record = getRecord(fixture.gateway.services.replica.db, 'event', id)!;
       expect(record.venues.map((venue) => fixture.cms.posts.get(venue)?.status)).to.deep.equal(['publish']);
       expect(record.categories.map((category) => fixture.cms.terms.get(category)?.base)).to.deep.equal([
         'event_categories',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openReplica } from '../../src/store/replica.ts';
+import { Replica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { serveFakeCms } from '../cms/fake-cms-server.ts';
@@ -124,10 +124,10 @@ async function expectEqual(cms: FakeCms, url: string, file: string): Promise<voi
   } finally {
     child.kill('SIGKILL');
   }
-  const replica = openReplica({ file, identity: 'crash' });
+  const replica = new Replica({ file, identity: 'crash' });
   try {
     expectInSync({ cms, replica, visitor: undefined, mapping });
-    const errors = replica.integrityCheck();
+    const errors = replica.db.integrityCheck();
     if (errors.length > 0) throw new Error(errors.join('\n'));
   } finally {
     replica.close();

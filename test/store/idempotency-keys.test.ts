@@ -9,10 +9,11 @@ import {
   type IdempotencyEntry,
   KEY_TTL_MS,
   MAX_KEYS_PER_USER,
+  openIdempotencyStore,
   pruneAllKeys,
   pruneUserKeys,
 } from '../../src/store/idempotency-keys.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { TABLES } from '../../src/store/schema.ts';
 import { toStatement } from '../../src/store/sql.ts';
 
@@ -21,7 +22,7 @@ const entry = (startedMs: number): IdempotencyEntry => ({ fingerprint: 'f', stat
 describe('idempotency keys in the replica', () => {
   let dir: string;
   let replica: Replica;
-  const open = () => openReplica({ file: join(dir, 'calendar.sqlite'), identity: 'test' });
+  const open = () => new Replica({ file: join(dir, 'calendar.sqlite'), identity: 'test' });
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'calendar-keys-'));
     replica = open();
@@ -32,27 +33,27 @@ describe('idempotency keys in the replica', () => {
   });
 
   it('survive a restart', async () => {
-    await replica.idempotency.claim('user', 'key', entry(1));
+    await openIdempotencyStore(replica.db).claim('user', 'key', entry(1));
     const done: IdempotencyEntry = { ...entry(1), state: 'done', response: { status: 201, body: { id: 7 } } };
-    await replica.idempotency.set('key', done);
+    await openIdempotencyStore(replica.db).set('key', done);
     replica.close();
     replica = open();
-    expect(await replica.idempotency.claim('user', 'key', entry(2))).to.deep.equal(done);
+    expect(await openIdempotencyStore(replica.db).claim('user', 'key', entry(2))).to.deep.equal(done);
   });
 
   it('expire after a day', async () => {
-    await replica.idempotency.claim('user', 'key', entry(1));
-    expect(await replica.idempotency.claim('user', 'key', entry(KEY_TTL_MS))).to.deep.equal(entry(1));
-    expect(await replica.idempotency.claim('user', 'key', entry(KEY_TTL_MS + 2))).to.equal(undefined);
+    await openIdempotencyStore(replica.db).claim('user', 'key', entry(1));
+    expect(await openIdempotencyStore(replica.db).claim('user', 'key', entry(KEY_TTL_MS))).to.deep.equal(entry(1));
+    expect(await openIdempotencyStore(replica.db).claim('user', 'key', entry(KEY_TTL_MS + 2))).to.equal(undefined);
   });
 
   it('of one user never evict those of another user', async () => {
-    await replica.idempotency.claim('other', 'theirs', entry(0));
+    await openIdempotencyStore(replica.db).claim('other', 'theirs', entry(0));
     for (let at = 1; at <= MAX_KEYS_PER_USER + 1; at += 1)
-      await replica.idempotency.claim('user', `key ${at}`, entry(at));
-    expect(await replica.idempotency.claim('other', 'theirs', entry(5))).to.deep.equal(entry(0));
-    expect(await replica.idempotency.claim('user', 'key 2', entry(5))).to.deep.equal(entry(2));
-    expect(await replica.idempotency.claim('user', 'key 1', entry(5))).to.equal(undefined);
+      await openIdempotencyStore(replica.db).claim('user', `key ${at}`, entry(at));
+    expect(await openIdempotencyStore(replica.db).claim('other', 'theirs', entry(5))).to.deep.equal(entry(0));
+    expect(await openIdempotencyStore(replica.db).claim('user', 'key 2', entry(5))).to.deep.equal(entry(2));
+    expect(await openIdempotencyStore(replica.db).claim('user', 'key 1', entry(5))).to.equal(undefined);
   });
 
   it('are pruned without reading their entries: the time of a create does not grow with the number of keys', () => {
@@ -72,7 +73,7 @@ describe('idempotency keys in the replica', () => {
   });
 
   it('are replaced only if the stored entry is the expected one', async () => {
-    const { idempotency } = replica;
+    const idempotency = openIdempotencyStore(replica.db);
     await idempotency.claim('user', 'key', entry(1));
     expect(await idempotency.compareAndSet('key', entry(2), entry(3))).to.equal(false);
     expect(await idempotency.compareAndSet('key', entry(1), entry(3))).to.equal(true);

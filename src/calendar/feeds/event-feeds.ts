@@ -5,13 +5,14 @@ import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import { siteName } from '../../model/records.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
+import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
-import type { Audience } from '../serializer.ts';
+import { type Audience, shownIn } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
@@ -52,7 +53,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   ): Steps<ApiResponse> {
     assertPageExists(listPage);
     const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
-    const audience: Audience = { baseUrl, shown: access.view };
+    const audience: Audience = { baseUrl, shown: shownIn(access.view) };
     const replicaVersion = replica.version;
     const cacheTags = new Set(['events']);
     const items: T[] = [];
@@ -109,7 +110,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     },
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const cancelled = replica.get('event', id) ? undefined : replica.journal.cancelled(id);
+      const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
       const {
         body: json,
         etag: _,
