@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createApplication } from './application.ts';
+import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
@@ -18,7 +19,6 @@ import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapp
 import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
-import { openIdMap } from './store/id-map.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
 import { createSync } from './sync/sync.ts';
@@ -74,7 +74,7 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
   const { url, limits, user, password = '' } = config.upstream;
   // No id map in a cluster: each gateway would give a record another number.
-  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
+  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,

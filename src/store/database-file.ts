@@ -3,8 +3,8 @@
 import { accessSync, closeSync, constants, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { ConfigError, ReplicaError } from '../errors.ts';
-import { dataDirError, restrictAccess, SQLITE, sqliteCode } from './data-dir.ts';
+import { dataDirError, isBusy, isCorruption, pragma, restrictAccess } from '../data-files.ts';
+import { ConfigError } from '../errors.ts';
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
 
 /** Another process has the file open; two gateways must not share one. */
@@ -48,10 +48,6 @@ function createTables(connection: DatabaseSync, identity: string): void {
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
 }
 
-export function pragma(connection: DatabaseSync, name: string): number | string {
-  return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
-}
-
 /** Why this file is not a replica of this site that can be used; undefined if it can. */
 function rejectionReason(connection: DatabaseSync, identity: string): string | undefined {
   if (pragma(connection, 'application_id') !== APPLICATION_ID) return 'it is not a replica';
@@ -60,20 +56,6 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   if (stored?.value !== identity) return 'it belongs to another site or mapping';
   const check = pragma(connection, 'quick_check(1)');
   return check === 'ok' ? undefined : `it is damaged: ${check}`;
-}
-
-const CORRUPTION: readonly number[] = [SQLITE.CORRUPT, SQLITE.NOT_A_DATABASE];
-const UNWRITABLE: readonly number[] = [SQLITE.READ_ONLY, SQLITE.IO_ERROR, SQLITE.FULL, SQLITE.CANNOT_OPEN];
-
-export const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
-
-/** Converts SQLite's errors to `ReplicaError`. Errors of other kinds are returned as they are. */
-export function toReplicaError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ReplicaError) return error;
-  if (isCorruption(error)) return new ReplicaError('damaged', error.message, error);
-  if (UNWRITABLE.includes(sqliteCode(error))) return new ReplicaError('unwritable', error.message, error);
-  const isClosed = 'code' in error && error.code === 'ERR_INVALID_STATE';
-  return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
 /** The files that belong to a database: itself, its write-ahead log, and the index of the log. */
@@ -99,7 +81,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
         return { connection: existing, quarantined };
       }
     } catch (error) {
-      if (sqliteCode(error) === SQLITE.BUSY) throw new ReplicaInUse(file);
+      if (isBusy(error)) throw new ReplicaInUse(file);
       if (!isCorruption(error)) throw dataDirError(file, error);
       quarantined = `it is damaged: ${(error as Error).message}`;
     } finally {

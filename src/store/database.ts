@@ -2,8 +2,8 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
+import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
-import { toReplicaError } from './database-file.ts';
 import { type Sql, type SqlValue, toStatement } from './sql.ts';
 
 /** What lists and responses read: the public records (`Database`), or also those of one caller (`OwnRecords`). */

@@ -100,17 +100,16 @@ function isLinkTo(alias: string, kind: TargetKind, ids: readonly number[]): Sql 
 }
 
 /**
- * The `+` keeps SQLite 3.51, which Node 22 has, from turning EXISTS into a join: the OFFSET of such a join counts an
- * event once for each of its targets. For many targets, such as all venues of an area, the links are collected once.
+ * The first `+` keeps SQLite 3.51, which Node 22 has, from turning EXISTS into a join: the OFFSET of such a join counts an
+ * event once for each of its targets. The second lets SQLite read the few links of each event, and look each up among
+ * the targets, which may be all venues of an area.
  */
 function linksTo(kind: TargetKind) {
-  return (ids: readonly number[]): Sql =>
-    ids.length > MAX_LOOKUPS
-      ? sql`e.id IN (SELECT l.id FROM event_link l WHERE ${isLinkTo('l', kind, ids)})`
-      : sql`+EXISTS (SELECT 1 FROM event_link l WHERE l.id = e.id AND ${isLinkTo('l', kind, ids)})`;
+  return (ids: readonly number[]): Sql => sql`+EXISTS (
+    SELECT 1 FROM event_link l
+    WHERE l.id = e.id AND l.kind = ${raw(TARGET_KIND[kind])} AND l.hidden = ${raw(LISTED)}
+      AND +l.target_id IN ${inJson(ids)})`;
 }
-
-const MAX_LOOKUPS = 8;
 
 const quotePhrase = (word: string) => `"${word.replaceAll('"', '""')}"`;
 

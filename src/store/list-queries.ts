@@ -22,17 +22,10 @@ const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
 
 const isListed = sql`l.hidden = ${raw(LISTED)}`;
 
-/** The field of an event's record that names its links. */
-const LINKS_PROPERTY = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
-
 /** True for records `r` that this event names, unless it is protected or in the trash. */
-function isNamedBy(kind: TargetKind, eventId: number): Sql {
-  const path = raw(`'$.${LINKS_PROPERTY[kind]}'`);
-  return sql`r.id IN (
-    SELECT j.value FROM post p, json_each(p.record, ${path}) j
-    WHERE p.id = ${eventId} AND p.kind = 'event' AND NOT json_extract(p.record, '$.protected')
-      AND json_extract(p.record, '$.status') <> 'trash')`;
-}
+const isNamedBy = (kind: TargetKind, eventId: number): Sql => sql`r.id IN (
+  SELECT l.target_id FROM event_link l
+  WHERE l.id = ${eventId} AND l.kind = ${kindNumber(kind)} AND l.hidden <> ${raw(PROTECTED)} AND l.status <> 'trash')`;
 
 /** True if an event that is neither protected nor in the trash names this venue or organizer. */
 export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boolean =>

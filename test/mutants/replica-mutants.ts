@@ -65,7 +65,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'is in no list',
     },
   }),
-  ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', {
+  ...mutantsOf('src/data-files.ts', 'test/process/failed-start.test.ts', {
     'files of the replica that others can read become private': {
       function: 'restrictMode',
       code: 'if ((_1 & ~_2) !== 0) chmodSync(_3, _1 & _2);',
@@ -81,7 +81,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
     'terms, venues and organizers of a protected event are not listed': {
       function: 'isNamedBy',
-      code: "AND NOT json_extract(p.record, '$.protected')",
+      code: 'AND l.hidden <> ${raw(PROTECTED)}',
       title: 'of an event are those',
     },
     'an embedded record is listed with an event that is': {

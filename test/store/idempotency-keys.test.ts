@@ -3,19 +3,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import {
   type IdempotencyEntry,
   KEY_TTL_MS,
   MAX_KEYS_PER_USER,
   openIdempotencyStore,
-  pruneAllKeys,
-  pruneUserKeys,
 } from '../../src/store/idempotency-keys.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { TABLES } from '../../src/store/schema.ts';
-import { toStatement } from '../../src/store/sql.ts';
 
 const entry = (startedMs: number): IdempotencyEntry => ({ fingerprint: 'f', state: 'running', startedMs, holder: 'a' });
 
@@ -54,22 +49,6 @@ describe('idempotency keys in the replica', () => {
     expect(await openIdempotencyStore(replica.db).claim('other', 'theirs', entry(5))).to.deep.equal(entry(0));
     expect(await openIdempotencyStore(replica.db).claim('user', 'key 2', entry(5))).to.deep.equal(entry(2));
     expect(await openIdempotencyStore(replica.db).claim('user', 'key 1', entry(5))).to.equal(undefined);
-  });
-
-  it('are pruned without reading their entries: the time of a create does not grow with the number of keys', () => {
-    const db = new DatabaseSync(':memory:');
-    for (const statement of TABLES.split(';')) if (/ idempotency_key /.test(statement)) db.exec(statement);
-    for (const query of [pruneUserKeys('user', 1), pruneAllKeys(1)]) {
-      const { text, values } = toStatement(query);
-      const plan = db
-        .prepare(`EXPLAIN QUERY PLAN ${text}`)
-        .all(...values)
-        .map(({ detail }) => String(detail));
-      const reads = plan.filter((step) => /^(SCAN|SEARCH|USE)/.test(step));
-      expect(reads, plan.join('; ')).to.have.length(2);
-      for (const step of reads) expect(step).to.match(/USING (COVERING INDEX|PRIMARY KEY)/);
-    }
-    db.close();
   });
 
   it('are replaced only if the stored entry is the expected one', async () => {

@@ -1,8 +1,9 @@
-// The directories of the files that the gateway writes. The data directory is accessible to its owner alone.
+// The database files that the gateway writes: who may read them, and what their errors mean.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ConfigError } from '../errors.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { ConfigError, ReplicaError } from './errors.ts';
 
 /** The replica holds texts that a password protects: no other user of the machine may read it. */
 const DIRECTORY_MODE = 0o700;
@@ -37,19 +38,32 @@ function restrictMode(path: string, mode: number): void {
 }
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-export const SQLITE = {
-  BUSY: 5,
-  READ_ONLY: 8,
-  IO_ERROR: 10,
-  CORRUPT: 11,
-  FULL: 13,
-  CANNOT_OPEN: 14,
-  NOT_A_DATABASE: 26,
-} as const;
+const BUSY = 5;
+/** Corrupt, and not a database. */
+const CORRUPTION = [11, 26];
+/** Read-only, an error of the disk, full, and cannot be opened. */
+const UNWRITABLE = [8, 10, 13, 14];
 
 /** The primary result code of an error of SQLite; 0 for any other error. */
-export function sqliteCode(error: unknown): number {
+function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0;
+}
+
+/** Another process has the file open. */
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+export const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
+
+/** Converts SQLite's errors to `ReplicaError`. Errors of other kinds are returned as they are. */
+export function toReplicaError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ReplicaError) return error;
+  if (isCorruption(error)) return new ReplicaError('damaged', error.message, error);
+  if (UNWRITABLE.includes(sqliteCode(error))) return new ReplicaError('unwritable', error.message, error);
+  const isClosed = 'code' in error && error.code === 'ERR_INVALID_STATE';
+  return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
+}
+
+export function pragma(connection: DatabaseSync, name: string): number | string {
+  return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }
 
 /** Converts an error of the file system or of SQLite, such as "database or disk is full", to one with a remedy. */
