@@ -41,7 +41,7 @@ import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
 import { listEvents } from './store/list-events.ts';
-import { listLinked, listTerms } from './store/list-queries.ts';
+import { listLinked, listTerms } from './store/lists.ts';
 import { getRecord } from './store/records.ts';
 import type { Replica } from './store/replica.ts';
 import type { Sync } from './sync/sync.ts';

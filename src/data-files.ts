@@ -73,7 +73,7 @@ export function dataDirError(file: string, error: unknown): Error {
   return new ConfigError(
     'dataDir (CALENDAR_DATA_DIR)',
     `${file} cannot be used: ${(error as Error).message}`,
-    `Name a directory that ${user} may write, and on a disk with room; ${basename(file)} in it must be a file of that user.`,
+    `Name a directory that ${user} may write, on a disk with room; ${basename(file)} in it must be a file of it.`,
   );
 }
 

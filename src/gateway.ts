@@ -103,7 +103,7 @@ const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
 /**
  * Creates the gateway without opening a port.
  * @param log receives every observation, as the metrics do
- * @throws ConfigError for an unreadable mapping or an unusable data directory; ReplicaInUse
+ * @throws ConfigError for an unreadable mapping or an unusable data directory
  */
 export function createGateway(config: Config, log: Observe, clusterModule?: ClusterModule): Gateway {
   const metrics = createMetrics();

@@ -1,8 +1,7 @@
 // The measured lists: each as parameters of a request and as a filter of the replica, or for the replica alone.
 
-import type { DateBound, LinkedFilter } from '../../src/store/filters.ts';
-import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
-import { listLinked, listTerms } from '../../src/store/list-queries.ts';
+import { type DateBound, type EventFilter, listEvents } from '../../src/store/list-events.ts';
+import { type LinkedFilter, listLinked, listTerms } from '../../src/store/lists.ts';
 import { locatedVenueIds } from '../../src/store/located-venues.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import { COMMON_WORD, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';

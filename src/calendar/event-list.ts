@@ -5,8 +5,8 @@ import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
 import type { View } from '../store/database.ts';
-import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/list-events.ts';
-import { linkedIds } from '../store/list-queries.ts';
+import type { EventFilter, EventOrder } from '../store/list-events.ts';
+import { linkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
@@ -30,8 +30,9 @@ export function eventFilter(
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
   return {
-    ...conditionsOfParameters(values),
     ...orderOf(values),
+    featured: values.featured as boolean | undefined,
+    event_status: values.event_status as EventFilter['event_status'],
     customFields: condition('custom_fields', (sent: Record<string, string>) =>
       customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
     ),

@@ -16,7 +16,7 @@ import {
   type VenueFields,
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
-import { listLinked } from '../store/list-queries.ts';
+import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';

@@ -8,7 +8,7 @@ import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { View } from '../store/database.ts';
-import type { PageWindow } from '../store/filters.ts';
+import type { PageWindow } from '../store/lists.ts';
 import { callOptions } from './cms-records.ts';
 import { unpublishedParts } from './permissions.ts';
 import {

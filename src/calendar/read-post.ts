@@ -15,7 +15,7 @@ import {
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
-import { isLinkedToEvent } from '../store/list-queries.ts';
+import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, kindOf, stampsById } from '../store/records.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';

@@ -1,6 +1,6 @@
 // Parses a search text into the words that must occur and those that must not, as WordPress does.
 
-import type { SearchWord } from '../store/filters.ts';
+import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
 
 /** WordPress's default stop words (`get_search_stopwords`). */

@@ -22,7 +22,7 @@ import {
   type TermRecord,
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
-import { termCount } from '../store/list-queries.ts';
+import { termCount } from '../store/lists.ts';
 import { getImages, getRecords } from '../store/records.ts';
 import { decodeCost } from '../text/cost.ts';
 import { charactersOf } from '../text/text.ts';

@@ -44,11 +44,10 @@ export type CancelledEvent = Pick<
   'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
 >;
 
-/** Changed records that are remembered: about three megabytes. */
+/** Changes that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
 /** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
 const MAX_EPOCHS = 500;
-const PRUNE_EVERY = 1000;
 
 /**
  * What anonymous callers find in a list, in full: neither hidden nor protected. A record that is text inside
@@ -100,7 +99,6 @@ export class ChangeJournal {
    */
   readonly #epoch = randomBytes(9).toString('base64url');
   #nowS = () => Math.ceil(Date.now() / 1000);
-  #prunedAt = 0;
 
   constructor(db: Database) {
     this.#db = db;
@@ -208,18 +206,16 @@ export class ChangeJournal {
       UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${eventId} AND cancelled IS NOT NULL`);
   }
 
-  /** Forgets the oldest changes beyond `MAX_CHANGES`. */
+  /** Forgets all but the last `MAX_CHANGES` changes. */
   prune(): void {
-    const head = this.#headNumber();
-    if (head - this.#prunedAt < PRUNE_EVERY) return;
-    this.#prunedAt = head;
-    const [newest] = this.#db.all<JournalRow>(sql`
-      SELECT ${COLUMNS} FROM change_journal ORDER BY number DESC LIMIT 1 OFFSET ${MAX_CHANGES}`);
-    if (!newest) return;
-    this.#db.run(sql`DELETE FROM change_journal WHERE number <= ${newest.number}`);
-    setState(this.#db, 'journal_floor', String(newest.number));
+    const floor = this.#headNumber() - MAX_CHANGES;
+    const [newest] = this.#db.numbers(sql`
+      SELECT noted_s FROM change_journal WHERE number <= ${floor} ORDER BY number DESC LIMIT 1`);
+    if (newest === undefined) return;
+    this.#db.run(sql`DELETE FROM change_journal WHERE number <= ${floor}`);
+    setState(this.#db, 'journal_floor', String(floor));
     // The changes of this second may be among the forgotten ones.
-    setState(this.#db, 'journal_start', String(newest.notedS + 1));
+    setState(this.#db, 'journal_start', String(newest + 1));
   }
 
   /** Forgets all changes: every position so far is unknown. */

@@ -4,7 +4,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type CalendarRecord,
-  type EventRecord,
   type ImageRecord,
   isOccurrenceId,
   isTermKind,
@@ -101,8 +100,8 @@ export class ChangeBatch {
   }
 
   /**
-   * Takes a record out of all lists, without an entry in the journal: nobody knows yet what visitors get of it. The next
-   * upsert or delete of this record is then noted as a change of what was public before.
+   * Takes a record out of all lists, without an entry in the journal: nobody knows yet what visitors get of it. The
+   * next upsert or delete of this record is then noted as a change of what was public before.
    */
   withhold(kind: PostKind, id: number): void {
     const stored = this.#readPost(kind, id);
@@ -228,6 +227,6 @@ export class ChangeBatch {
 /** The terms that count the event, by `category 12`. */
 function countedTerms(record: PostRecord | undefined): Map<string, [kind: Kind, id: number]> {
   if (record?.kind !== 'event' || record.protected) return new Map();
-  const terms = linksOf(record as EventRecord).filter(([kind]) => isTermKind(kind));
+  const terms = linksOf(record).filter(([kind]) => isTermKind(kind));
   return new Map(terms.map(([kind, id]) => [`${kind} ${id}`, [kind, id]]));
 }

@@ -7,18 +7,6 @@ import { dataDirError, isBusy, isCorruption, pragma, restrictAccess } from '../d
 import { ConfigError } from '../errors.ts';
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
 
-/** Another process has the file open; two gateways must not share one. */
-export class ReplicaInUse extends ConfigError {
-  constructor(file: string) {
-    super(
-      'dataDir (CALENDAR_DATA_DIR)',
-      `${file} is in use by another process`,
-      'Stop the other gateway, or give this one a data directory of its own.',
-    );
-    this.name = 'ReplicaInUse';
-  }
-}
-
 export interface OpenedFile {
   connection: DatabaseSync;
   /** Why the existing file was quarantined; undefined if there was none, or if it is the one in use. */
@@ -65,7 +53,7 @@ const SUFFIXES = ['', '-wal', '-shm'];
  * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another
  * identity is renamed to `FILE.quarantined` (replacing an earlier one). `quarantine`: why the file must not
  * be used in any case.
- * @throws ConfigError if the file cannot be opened or written; ReplicaInUse if another process has it open
+ * @throws ConfigError if the file cannot be opened or written, or if another process has it open
  */
 export function openFile(file: string, identity: string, quarantine: string | undefined): OpenedFile {
   restrictAccess(file);
@@ -81,7 +69,12 @@ export function openFile(file: string, identity: string, quarantine: string | un
         return { connection: existing, quarantined };
       }
     } catch (error) {
-      if (isBusy(error)) throw new ReplicaInUse(file);
+      if (isBusy(error))
+        throw new ConfigError(
+          'dataDir (CALENDAR_DATA_DIR)',
+          `${file} is in use by another process`,
+          'Stop the other gateway, or give this one a data directory of its own.',
+        );
       if (!isCorruption(error)) throw dataDirError(file, error);
       quarantined = `it is damaged: ${(error as Error).message}`;
     } finally {

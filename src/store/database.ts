@@ -165,12 +165,6 @@ export class Database implements View {
     });
   }
 
-  /** What SQLite finds wrong with the file; empty if nothing. Reads the whole file. */
-  integrityCheck(): string[] {
-    const rows = this.all<{ integrity_check: string }>({ texts: ['PRAGMA integrity_check'], parts: [] });
-    return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
-  }
-
   close(): void {
     if (this.#connection.isOpen) this.#connection.close();
   }

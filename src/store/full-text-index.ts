@@ -9,8 +9,8 @@ const MERGE_PAGES = 24;
 const MAX_INDEXED = { characters: 100_000, trigrams: 12_000 };
 
 /**
- * The part of an event's folded text that searches look at. Adding a text takes time for each of its characters, and far
- * more for each different trigram: a picture in a `data:` URL would stop all other requests for seconds.
+ * The part of an event's folded text that searches look at. Adding a text takes time for each of its characters, and
+ * far more for each different trigram: a picture in a `data:` URL would stop all other requests for seconds.
  */
 export function searchedText(folded: string): string {
   const text = folded.slice(0, MAX_INDEXED.characters);

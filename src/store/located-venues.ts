@@ -35,8 +35,8 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
 }
 
 /**
- * The ids of the venues in the circle, or of all that have coordinates. None in the trash, and no protected one: a search
- * around ever other points would reveal where it is.
+ * The ids of the venues in the circle, or of all that have coordinates. None in the trash, and no protected one: a
+ * search around ever other points would reveal where it is.
  */
 export function locatedVenueIds(view: View, circle?: Circle): number[] {
   const located = sql`SELECT r.id, r.latitude, r.longitude FROM linked_record r WHERE r.status <> 'trash' AND`;

@@ -1,5 +1,5 @@
-// Owns the attached database with the unpublished records of one caller, in memory: lists of this caller read it together
-// with the public records, as one.
+// Owns the attached database with the unpublished records of one caller, in memory: lists of this caller read it
+// together with the public records, as one.
 
 import type { ImageRecord, PostRecord } from '../model/records.ts';
 import type { Database, View } from './database.ts';

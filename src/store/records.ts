@@ -131,7 +131,7 @@ export function eventIdsShowing(db: Database, kind: Exclude<Kind, 'event'> | 'im
     ORDER BY 1`);
 }
 
-/** The categories and all their descendants, each once. Without CROSS, SQLite reads all categories for each of these. */
+/** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each of these. */
 export const withDescendants = (db: Database, categoryIds: readonly number[]): number[] =>
   db.numbers(sql`
     WITH RECURSIVE down (id) AS (

@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage, type WallTime } from '../model/records.ts';
 import type { Database } from './database.ts';
+import { linksOf } from './post-rows.ts';
 
 export interface RenderedRecord {
   /** UTF-8 JSON. */
@@ -40,20 +41,16 @@ const DEPENDENCY_BYTES = 100;
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const own: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [own];
-  const of = (kind: KindOrImage, ids: number[]) => ids.map((id): Dependency => [kind, id]);
-  const image = record.image ? of('image', [record.image]) : [];
-  if (record.kind !== 'event') return [own, ...image];
-  const { categories, tags, venues, organizers } = record;
-  const terms = [...of('category', categories), ...of('tag', tags)];
-  return [own, ...image, ...terms, ...of('venue', venues), ...of('organizer', organizers)];
+  const image: Dependency[] = record.image ? [['image', record.image]] : [];
+  return [own, ...image, ...(record.kind === 'event' ? linksOf(record) : [])];
 }
 
 const entryKey = (rendering: string, kind: Kind, id: number) => `${kind} ${id} ${rendering}`;
 
 /**
  * Evicts the least recently used entries. A change evicts nothing: it is noted in O(1), and `get` compares the noted
- * changes with the entry's dependencies. So an event added to a category of fifty thousand events, all of which show the
- * category's count, costs one note. A rendering is a form (`single`, or `item` of a list) and the base URL.
+ * changes with the entry's dependencies. So an event added to a category of fifty thousand events, all of which show
+ * the category's count, costs one note. A rendering is a form (`single`, or `item` of a list) and the base URL.
  */
 export class RenderedCache {
   readonly #db: Database;

@@ -32,12 +32,7 @@ export interface ReplicaOptions {
   nowMs?: () => number;
 }
 
-const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
-
-/**
- * Calls throw `ReplicaError`: `unwritable` if the disk is full (the change is rolled back, and the replica can be used
- * further), or `damaged`.
- */
+/** Calls throw `ReplicaError`: `unwritable` if the disk is full (the change is rolled back), or `damaged`. */
 export class Replica {
   readonly db: Database;
   /** Why the file that was there was quarantined (renamed to `FILE.quarantined`); undefined if it was not. */
@@ -50,10 +45,10 @@ export class Replica {
 
   /**
    * Opens the replica, or creates it.
-   * @throws ConfigError if the file cannot be opened or written; ReplicaInUse if another process has it open
+   * @throws ConfigError if the file cannot be opened or written, or if another process has it open
    */
   constructor(options: ReplicaOptions) {
-    const { file, quarantine, onDamage, renderedBytes = DEFAULT_RENDERED_BYTES } = options;
+    const { file, quarantine, onDamage, renderedBytes = 32 * 1024 * 1024 } = options;
     const identity = `${REPLICA_FORMAT} ${options.identity}`;
     const opened = file === undefined ? openTemporary(identity) : openFile(file, identity, quarantine);
     this.quarantined = opened.quarantined;

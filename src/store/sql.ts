@@ -3,7 +3,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
 import { fold } from '../text/text.ts';
-import type { PageWindow, SearchWord } from './filters.ts';
 
 export type SqlValue = SQLInputValue;
 
@@ -48,15 +47,11 @@ export function toStatement(query: Sql): { text: string; values: SqlValue[] } {
  */
 export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
 
-/** Joins pieces of SQL. */
-export function joinSql(pieces: readonly Sql[], separator: string): Sql {
-  if (pieces.length === 0) return raw('');
-  return { texts: ['', ...Array<string>(pieces.length - 1).fill(separator), ''], parts: pieces };
-}
-
 /** True if all conditions are; true without conditions. */
 export const and = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0 ? raw('1') : joinSql(conditions, ' AND ');
+  conditions.length === 0
+    ? raw('1')
+    : { texts: ['', ...Array<string>(conditions.length - 1).fill(' AND '), ''], parts: conditions };
 
 /** The right side of `IN` for lists of any length. */
 export const inJson = (values: readonly (number | string)[]): Sql =>
@@ -66,7 +61,8 @@ const OWN_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custo
 
 /**
  * The statement for one caller whose records are in the attached database `own`: each table is "public, but for the ids
- * that this caller has unpublished, and theirs". `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
+ * that this caller has unpublished, and theirs". `NOT MATERIALIZED`: SQLite would copy a table that a statement names
+ * twice.
  */
 export function readingOwn(own: string, statement: Sql): Sql {
   const tables = OWN_TABLES.map((name) => {
@@ -77,15 +73,18 @@ export function readingOwn(own: string, statement: Sql): Sql {
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
 }
 
+/**
+ * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
+ * ordinary characters.
+ */
+export interface SearchWord {
+  text: string;
+  not: boolean;
+}
+
 /** Conditions that a column of folded text contains (or lacks) each word. */
 export const containsWords = (words: readonly SearchWord[], column: string): Sql[] =>
   words.map(({ text, not }) => sql`instr(${raw(column)}, ${fold(text)}) ${raw(not ? '=' : '>')} 0`);
-
-/**
- * The end of a statement that returns one page. SQLite plans for the value of a lone `LIMIT ?`, and therefore
- * compiles the statement again in each execution; a sum spares that.
- */
-export const limitOffset = ({ limit, offset }: PageWindow): Sql => sql`LIMIT 0 + ${limit} OFFSET ${offset}`;
 
 /** True for rows of `alias` (a table with the column `id`) whose custom fields have these values. */
 export const hasCustomValues = (kind: PostKind, values: Readonly<Record<string, string>>, alias: 'e' | 'r'): Sql =>

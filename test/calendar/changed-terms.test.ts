@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { createIds } from '../../src/cms/payload/ids.ts';
 import { toGatewayRecord } from '../../src/cms/payload/records.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { listTerms } from '../../src/store/list-queries.ts';
+import { listTerms } from '../../src/store/lists.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, type FakeTerm } from '../cms/fake-cms.ts';

@@ -78,9 +78,9 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'every third page',
     },
   }),
-  ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/store/lists.ts', 'test/http/visibility.test.ts', {
     'terms, venues and organizers of a protected event are not listed': {
-      function: 'isNamedBy',
+      function: 'isLinked',
       code: 'AND l.hidden <> ${raw(PROTECTED)}',
       title: 'of an event are those',
     },

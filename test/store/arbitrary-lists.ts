@@ -11,8 +11,8 @@ import {
   type TermRecord,
 } from '../../src/model/records.ts';
 import type { View } from '../../src/store/database.ts';
-import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/filters.ts';
 import type { EventFilter } from '../../src/store/list-events.ts';
+import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { remove, upsert } from './changes.ts';

@@ -1,10 +1,10 @@
 // Full-text search of events: long words, case, accents and special characters.
 
 import { expect } from 'chai';
-import type { SearchWord } from '../../src/store/filters.ts';
 import { searchedText } from '../../src/store/full-text-index.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { Replica } from '../../src/store/replica.ts';
+import type { SearchWord } from '../../src/store/sql.ts';
 import { upsert } from './changes.ts';
 import { event } from './sample-records.ts';
 

@@ -4,6 +4,7 @@
 import { listEvents } from '../../src/store/list-events.ts';
 import { getRecords } from '../../src/store/records.ts';
 import { testSite } from '../sync/test-site.ts';
+import { integrityErrors } from './changes.ts';
 
 const site = testSite({ file: process.argv[2] ?? '', pageSize: 100 });
 const { cms, replica, sync } = site;
@@ -30,6 +31,6 @@ const { state, complete, reason } = sync.status();
 const { total, ids } = list();
 const records = getRecords(replica.db, 'event', ids).size;
 process.stdout.write(
-  JSON.stringify({ before, after, total, records, state, complete, reason, errors: replica.db.integrityCheck() }),
+  JSON.stringify({ before, after, total, records, state, complete, reason, errors: integrityErrors(replica) }),
 );
 await site.close();

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type EventRecord, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
 import { listEvents } from '../../src/store/list-events.ts';
-import { isLinkedToEvent, listLinked, listTerms, termCount } from '../../src/store/list-queries.ts';
+import { isLinkedToEvent, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { withDescendants } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';

@@ -1,9 +1,8 @@
 // Lists reveal nothing about a protected event that its password hides.
 
 import { expect } from 'chai';
-import type { LinkedFilter } from '../../src/store/filters.ts';
 import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
-import { listLinked, listTerms, termCount } from '../../src/store/list-queries.ts';
+import { type LinkedFilter, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { upsert } from './changes.ts';

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { ReplicaInUse } from '../../src/store/database-file.ts';
+import { ConfigError } from '../../src/errors.ts';
 import { listEvents } from '../../src/store/list-events.ts';
-import { termCount } from '../../src/store/list-queries.ts';
+import { termCount } from '../../src/store/lists.ts';
 import { getRecord, recordCounts } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { RECORD_PROPERTIES, REPLICA_FORMAT, replicaFormat } from '../../src/store/schema.ts';
+import { REPLICA_FORMAT } from '../../src/store/schema.ts';
 import { getState, setState } from '../../src/store/state.ts';
-import { upsert } from './changes.ts';
+import { integrityErrors, upsert } from './changes.ts';
 import { event, image, term } from './sample-records.ts';
 
 const listed = (replica: Replica) => listEvents(replica.db, { order: 'start', limit: 100, offset: 0 });
@@ -62,10 +62,11 @@ describe('the file of the replica', () => {
       /another site or mapping/,
       () => {
         filled();
-        const { event: properties } = RECORD_PROPERTIES;
-        const format = replicaFormat({ ...RECORD_PROPERTIES, event: properties.slice(1) });
         const db = new DatabaseSync(file);
-        db.prepare("UPDATE state SET value = replace(value, ?, ?) WHERE key = 'identity'").run(REPLICA_FORMAT, format);
+        db.prepare("UPDATE state SET value = replace(value, ?, ?) WHERE key = 'identity'").run(
+          REPLICA_FORMAT,
+          'another format',
+        );
         db.close();
       },
     ],
@@ -115,7 +116,7 @@ describe('the file of the replica', () => {
       expect(getState(stored.db, 'watermark')).to.equal(undefined);
       expect(existsSync(`${file}.quarantined`)).to.equal(true);
       expect(upsert(stored, [event(1)])).to.equal(1);
-      expect(stored.db.integrityCheck()).to.deep.equal([]);
+      expect(integrityErrors(stored)).to.deep.equal([]);
       stored.close();
       const reopened = new Replica({ file, identity: 'site' });
       expect(reopened.quarantined).to.equal(undefined);
@@ -127,7 +128,7 @@ describe('the file of the replica', () => {
   it('in use by another process is not touched', () => {
     const stored = new Replica({ file, identity: 'site' });
     upsert(stored, [event(1)]);
-    expect(() => new Replica({ file, identity: 'elsewhere' })).to.throw(ReplicaInUse);
+    expect(() => new Replica({ file, identity: 'elsewhere' })).to.throw(ConfigError, 'in use by another process');
     expect(listed(stored).total).to.equal(1);
     stored.close();
   });
@@ -160,7 +161,7 @@ describe('the file of the replica', () => {
       clearTimeout(timeout);
       const stored = new Replica({ file, identity: 'site' });
       expect(stored.quarantined).to.equal(undefined);
-      expect(stored.db.integrityCheck()).to.deep.equal([]);
+      expect(integrityErrors(stored)).to.deep.equal([]);
       const { event: events } = recordCounts(stored.db);
       expect(events).to.be.greaterThan(before);
       expect(events % 10).to.equal(0);
