@@ -205,6 +205,7 @@ function summary({ initialSync, fileMb, warmStartMs, serving, editPoll, replica,
     rss_serving_mb: rounded(serving.rssMb, 0),
     filters_p99_ms: rounded(worst(replica, 'filter')),
     search_p99_ms: rounded(worst(replica, 'search')),
+    broad_p99_ms: rounded(worst(replica, 'broad')),
     filters_http_p99_ms: rounded(worst(http, 'filter')),
     search_http_p99_ms: rounded(worst(http, 'search')),
   };

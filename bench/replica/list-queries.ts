@@ -27,7 +27,7 @@ export interface ListQuery {
 
 export interface List {
   name: string;
-  group: 'filter' | 'search';
+  group: 'filter' | 'search' | 'broad';
   /** Differs in every turn, so that no total is cached. */
   query(turn: number, size: Size): ListQuery;
 }
@@ -154,6 +154,7 @@ export function filterOf(list: ListQuery, size: Size): EventFilter {
 
 export interface ReplicaList {
   name: string;
+  group: List['group'];
   /** Runs the query. Returns the total. */
   total(replica: Replica, turn: number, size: Size): number;
 }
@@ -173,13 +174,16 @@ const events = (
   name: string,
   query: (turn: number) => ListQuery,
   more: (replica: Replica, turn: number) => Partial<EventFilter>,
+  group: List['group'] = 'broad',
 ): ReplicaList => ({
   name,
+  group,
   total: (replica, turn, size) =>
     listEvents(replica.db, { ...filterOf(query(turn), size), ...more(replica, turn) }).total,
 });
 const venues = (name: string, filter: (turn: number) => Partial<LinkedFilter>): ReplicaList => ({
   name,
+  group: 'broad',
   total: (replica, turn) => listLinked(replica.db, 'venue', { ...LINKED, ...filter(turn) }).total,
 });
 
@@ -189,7 +193,7 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
     tags: Array.from({ length: 10 }, (_, i) => tag(n + i)),
     categories: [FIRST_ID.category],
   })),
-  events('24 months, 200 categories', years, () => ({
+  events('24 months, a parent of 200 categories', years, () => ({
     categories: Array.from({ length: 200 }, (_, n) => FIRST_ID.category + n),
   })),
   events(
@@ -204,15 +208,16 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
   events('24 months, within 250 km', years, (replica, n) => ({ venues: near(replica, n, 250) })),
   events('24 months, with coordinates', years, (replica) => ({ venues: located(replica) })),
   events('24 months, without coordinates', years, (replica) => ({ notVenues: located(replica) })),
-  events('frequent syllables', everything, () => words('kalomi')),
-  events('two words', everything, () => words(COMMON_WORD, 'kalomi')),
-  events('two letters', everything, () => words('mi')),
+  events('frequent syllables', everything, () => words('kalomi'), 'search'),
+  events('two words', everything, () => words(COMMON_WORD, 'kalomi'), 'search'),
+  events('two letters', everything, () => words('mi'), 'search'),
   venues('venues', (n) => ({ offset: n })),
   venues('venues with events', (n) => ({ hasEvents: n % 2 === 0 })),
   venues('venues with upcoming events', (n) => ({ upcomingFromUtc: wall(NOW_MS + n * 1000) })),
   venues('venues, word', () => words('kalo')),
   {
     name: 'categories by count',
+    group: 'broad',
     total: (replica) =>
       listTerms(replica.db, {
         ...{ kind: 'category', orderBy: 'count', descending: true },

@@ -9,8 +9,7 @@ import type { Size } from './site.ts';
 
 export interface ListTimes {
   name: string;
-  /** Absent for a list that is not measured over HTTP. */
-  group?: List['group'];
+  group: List['group'];
   total: number;
   p50Ms: number;
   p99Ms: number;
@@ -19,7 +18,10 @@ export interface ListTimes {
 }
 
 /** @param run resolves with the total of the list */
-async function time(turns: number, run: (turn: number) => number | Promise<number>): Promise<Omit<ListTimes, 'name'>> {
+async function time(
+  turns: number,
+  run: (turn: number) => number | Promise<number>,
+): Promise<Omit<ListTimes, 'name' | 'group'>> {
   const times: number[] = [];
   let usedMs = 0;
   let total = 0;
@@ -44,8 +46,8 @@ export async function timeReplica(replica: Replica, turns: number, size: Size): 
     const run = (turn: number) => listEvents(replica.db, filterOf(query(turn, size), size)).total;
     rows.push({ name, group, ...(await time(turns, run)) });
   }
-  for (const { name, total } of REPLICA_LISTS)
-    rows.push({ name, ...(await time(turns, (turn) => total(replica, turn, size))) });
+  for (const { name, group, total } of REPLICA_LISTS)
+    rows.push({ name, group, ...(await time(turns, (turn) => total(replica, turn, size))) });
   return rows;
 }
 

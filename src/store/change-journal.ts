@@ -131,8 +131,8 @@ export class ChangeJournal {
    */
   since(position: JournalPosition, limit: number): JournalPage | undefined {
     const isOwn = this.#isOwn(position);
-    const after = isOwn ? this.#knownNumber(position) : this.#numberOfScan(position.scanS);
-    if (after === undefined) return undefined;
+    const after = isOwn ? position.number : this.#numberOfScan(position.scanS);
+    if (after === undefined || after < this.#number('journal_floor')) return undefined;
     const rows = this.#rows(sql`number > ${after}`, limit + 1);
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
@@ -153,10 +153,6 @@ export class ChangeJournal {
     const [last] = this.#db.numbers(sql`
       SELECT after FROM journal_epoch WHERE number > ${opened.number} ORDER BY number LIMIT 1`);
     return number <= (last ?? this.#headNumber());
-  }
-
-  #knownNumber({ number }: JournalPosition): number | undefined {
-    return number >= this.#number('journal_floor') ? number : undefined;
   }
 
   /** The number up to which a reader has seen the changes who has seen all of the CMS until then. */

@@ -85,18 +85,21 @@ export class ChangeBatch {
       if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
       this.#journal?.add(kind, id, 'deleted');
       this.#noteChange(kind, id);
-    } else this.#delete(kind, id, isTrashed);
+    } else if (this.#delete(kind, id, isTrashed)) {
+      // The occurrences of a series are no changes of their own: other gateways read the series again.
+      this.changed.push({ kind, id });
+      if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#delete(kind, occurrence, isTrashed);
+    }
   }
 
-  #delete(kind: PostKind, id: number, isTrashed: boolean): void {
+  #delete(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const withheld = this.#takeWithheld(kind, id);
     const stored = this.#readPost(kind, id);
     const before = withheld ?? stored;
-    if (!before) return;
+    if (!before) return false;
     this.#journalPost(before, undefined, isTrashed);
     if (stored) this.#deletePost(stored);
-    else this.changed.push({ kind, id });
-    if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#delete(kind, occurrence, isTrashed);
+    return true;
   }
 
   /**
@@ -104,11 +107,17 @@ export class ChangeBatch {
    * next upsert or delete of this record is then noted as a change of what was public before.
    */
   withhold(kind: PostKind, id: number): void {
+    if (!this.#withhold(kind, id)) return;
+    this.changed.push({ kind, id });
+    if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#withhold(kind, occurrence);
+  }
+
+  #withhold(kind: PostKind, id: number): boolean {
     const stored = this.#readPost(kind, id);
-    if (!stored) return;
+    if (!stored) return false;
     this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });
     this.#deletePost(stored);
-    if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.withhold(kind, occurrence);
+    return true;
   }
 
   /** What was rendered of this record or image is outdated. */
@@ -146,7 +155,7 @@ export class ChangeBatch {
 
   #deletePost(record: PostRecord): void {
     deletePost(this.#db, PUBLIC, record.id);
-    this.#postChanged(record, undefined);
+    this.#invalidatePost(record, undefined);
   }
 
   #occurrences(eventId: number): number[] {
@@ -174,13 +183,14 @@ export class ChangeBatch {
     insertPost(db, PUBLIC, record);
     if (kind === 'event' && !before) this.#journal?.restored(id);
     this.#journalPost(before ?? withheld, record);
-    this.#postChanged(before, record);
+    this.changed.push({ kind, id });
+    this.#invalidatePost(before, record);
   }
 
   /** An event also shows in the counts of the terms that it gained or lost. */
-  #postChanged(before: PostRecord | undefined, after: PostRecord | undefined): void {
+  #invalidatePost(before: PostRecord | undefined, after: PostRecord | undefined): void {
     const { kind, id } = (after ?? before)!;
-    this.#noteChange(kind, id);
+    this.#rendered.invalidate(kind, id);
     const [old, current] = [countedTerms(before), countedTerms(after)];
     for (const [key, [termKind, termId]] of [...old, ...current])
       if (!(old.has(key) && current.has(key))) this.#rendered.invalidate(termKind, termId);

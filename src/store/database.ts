@@ -30,6 +30,7 @@ const MAX_STATEMENTS = 400;
 const MAX_COUNTS_CHARACTERS = 2_000_000;
 
 export class Database implements View {
+  version = 0;
   readonly #connection: DatabaseSync;
   readonly #onDamage: (reason: string) => void;
   readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
@@ -37,7 +38,6 @@ export class Database implements View {
     maxSize: MAX_COUNTS_CHARACTERS,
     sizeCalculation: (_count, statement) => statement.length,
   });
-  #version = 0;
   #isDamaged = false;
 
   /** @param onDamage called once, when a call notices that the file is damaged; must not throw */
@@ -46,13 +46,9 @@ export class Database implements View {
     this.#onDamage = onDamage;
   }
 
-  get version(): number {
-    return this.#version;
-  }
-
   /** The records have changed: what was counted and rendered of them is outdated. */
   changed(): void {
-    this.#version += 1;
+    this.version += 1;
     this.#counts.clear();
   }
 

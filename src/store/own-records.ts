@@ -14,7 +14,8 @@ export class OwnRecords implements View {
   readonly own: string;
   readonly #db: Database;
   #version = 0;
-  #bytes = 0;
+  /** What the records take as JSON. */
+  bytes = 0;
 
   /** @param number below `MAX_OWN_DATABASES`, and of no other database that is open */
   constructor(db: Database, number: number) {
@@ -27,11 +28,6 @@ export class OwnRecords implements View {
     return this.#db.version + this.#version;
   }
 
-  /** What the records take as JSON. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Adds or replaces records. Those of one response are a few milliseconds' work. */
   add(records: readonly PostRecord[]): void {
     this.#version += 1;
@@ -39,7 +35,7 @@ export class OwnRecords implements View {
       for (const record of records) {
         deletePost(this.#db, this.own, record.id);
         insertPost(this.#db, this.own, record);
-        this.#bytes += JSON.stringify(record).length;
+        this.bytes += JSON.stringify(record).length;
       }
     });
   }

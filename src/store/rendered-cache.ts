@@ -25,9 +25,7 @@ interface Entry extends RenderedRecord {
   validAtVersion: number;
 }
 
-/**
- * More invalidations than this clear the cache: the initial sync must not pile up a hundred thousand of them.
- */
+/** More of them clear the cache: the initial sync must not pile up a hundred thousand. */
 const MAX_INVALIDATIONS = 20_000;
 
 /** The memory of an entry besides its bytes, and of each thing that it shows. */

@@ -60,8 +60,8 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       replacement: 'else this.#upsertPost(_1);',
     },
     'a record that a caller wrote is in no list until visitors get it': {
-      function: 'withhold',
-      code: 'this.#deletePost(_1);',
+      code: 'record: JSON.stringify(_1) });\n    this.#deletePost(_1);',
+      replacement: 'record: JSON.stringify(_1) });',
       title: 'is in no list',
     },
   }),
