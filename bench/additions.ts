@@ -5,6 +5,7 @@ import { CREDENTIALS, createFakeCms } from '../test/cms/fake-cms.ts';
 import { mappingWith } from '../test/mapping/samples.ts';
 import { scriptOptions } from '../test/script-options.ts';
 import { MOUNT, startGateway } from '../test/start-gateway.ts';
+import { upsert } from '../test/store/changes.ts';
 import { event, term, venue } from '../test/store/sample-records.ts';
 import { measure, median, startLoad } from './processes.ts';
 
@@ -94,10 +95,11 @@ const gateway = await startGateway({
   maxPerPage: 500,
   mapping,
 });
-gateway.replica.upsert([...venues, ...categories]);
-for (let from = 0; from < EVENTS; from += 500) gateway.replica.upsert(events.slice(from, from + 500));
+upsert(gateway.replica, [...venues, ...categories]);
+for (let from = 0; from < EVENTS; from += 500) upsert(gateway.replica, events.slice(from, from + 500));
 nowMs += HOUR_MS;
-gateway.replica.upsert(
+upsert(
+  gateway.replica,
   categories.filter(({ id }) => id % 10 === 0).map((one) => ({ ...one, name: `Renamed ${one.id}` })),
 );
 const { url } = await gateway.listen();

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { NODE_FLAGS } from '../src/node-flags.ts';
-import { openReplica } from '../src/store/replica.ts';
+import { Replica } from '../src/store/replica.ts';
 import { REPLICA_FORMAT } from '../src/store/schema.ts';
 import { scriptOptions } from '../test/script-options.ts';
 import { startGateway } from '../test/start-gateway.ts';
@@ -125,7 +125,7 @@ async function timeFirstList(): Promise<number> {
 function identityOf(file: string): string {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
-    const row = db.prepare("SELECT value FROM meta WHERE key = 'identity'").get();
+    const row = db.prepare("SELECT value FROM state WHERE key = 'identity'").get();
     return String(row?.value).slice(`${REPLICA_FORMAT} `.length);
   } finally {
     db.close();
@@ -153,7 +153,7 @@ async function measure(events: number, turns: number): Promise<Measured> {
     const editPoll = await request<EditPoll>(gateway, 'editPoll');
     await stop(gateway);
 
-    const replica = openReplica({ file, identity: identityOf(file) });
+    const replica = new Replica({ file, identity: identityOf(file) });
     if (replica.quarantined !== undefined) throw new Error(`The replica was quarantined: ${replica.quarantined}`);
     const times = await timeReplica(replica, turns, size);
     replica.close();
@@ -205,6 +205,7 @@ function summary({ initialSync, fileMb, warmStartMs, serving, editPoll, replica,
     rss_serving_mb: rounded(serving.rssMb, 0),
     filters_p99_ms: rounded(worst(replica, 'filter')),
     search_p99_ms: rounded(worst(replica, 'search')),
+    broad_p99_ms: rounded(worst(replica, 'broad')),
     filters_http_p99_ms: rounded(worst(http, 'filter')),
     search_http_p99_ms: rounded(worst(http, 'search')),
   };

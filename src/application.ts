@@ -34,7 +34,10 @@ import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
-import type { IdempotencyStore } from './store/idempotency-keys.ts';
+import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
+import { listEvents } from './store/list-events.ts';
+import { listLinked, listTerms } from './store/lists.ts';
+import { getRecord } from './store/records.ts';
 import type { Replica } from './store/replica.ts';
 import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
@@ -94,7 +97,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
   const writeThrough = createWriteThrough(sync, mapping, peers);
-  const ownRecords = new OwnRecordsCache({ replica, cms, mapping, sync, clockMs: clocks?.cachesMs });
+  const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync, clockMs: clocks?.cachesMs });
   sync.onReported((kinds) => ownRecords.forget(kinds));
   const { site } = sync;
   const cmsRecords = createCmsRecords({
@@ -126,7 +129,7 @@ export function createApplication(options: ApplicationOptions): Application {
     }),
     passwordAttempts: createPasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
-    serializer: createSerializer(replica, mapping, site, config.cost),
+    serializer: createSerializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
   };
@@ -146,7 +149,7 @@ export function createApplication(options: ApplicationOptions): Application {
     services,
     useCases,
     slugs: createSlugResolver(services, clocks?.cachesMs),
-    createOnce: createIdempotency(services, options.idempotencyKeys ?? replica.idempotency),
+    createOnce: createIdempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
   const cache = createResponseCache(cacheSettings.responseBytes);
@@ -193,14 +196,14 @@ function ownOrigin(publicUrl: string, { upstream }: Config): string[] {
 }
 
 /** The totals of the public lists. */
-function countPublicRecords(replica: Replica): Record<string, number> {
+function countPublicRecords({ db }: Replica): Record<string, number> {
   const window = { limit: 0, offset: 0 };
   const terms = (kind: TermKind) =>
-    replica.listTerms({ kind, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
+    listTerms(db, { kind, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
   return {
-    events: replica.listEvents({ order: 'start', ...window }).total,
-    venues: replica.listLinked('venue', window).total,
-    organizers: replica.listLinked('organizer', window).total,
+    events: listEvents(db, { order: 'start', ...window }).total,
+    venues: listLinked(db, 'venue', window).total,
+    organizers: listLinked(db, 'organizer', window).total,
     categories: terms('category'),
     tags: terms('tag'),
   };
@@ -227,5 +230,5 @@ function createStatus({ sync, replica, site }: Services): () => ApplicationStatu
  */
 function assertPublicEvent({ sync, replica }: Services, id: number): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
-  if (!replica.get('event', id)) throw eventNotFound(id);
+  if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
 }

@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createApplication } from './application.ts';
+import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
@@ -18,8 +19,7 @@ import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapp
 import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
-import { openIdMap } from './store/id-map.ts';
-import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
+import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
 import { createSync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
@@ -74,7 +74,7 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
   const { url, limits, user, password = '' } = config.upstream;
   // No id map in a cluster: each gateway would give a record another number.
-  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
+  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,
@@ -103,7 +103,7 @@ const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
 /**
  * Creates the gateway without opening a port.
  * @param log receives every observation, as the metrics do
- * @throws ConfigError for an unreadable mapping or an unusable data directory; ReplicaInUse
+ * @throws ConfigError for an unreadable mapping or an unusable data directory
  */
 export function createGateway(config: Config, log: Observe, clusterModule?: ClusterModule): Gateway {
   const metrics = createMetrics();
@@ -135,18 +135,19 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const failure = Promise.withResolvers<unknown>();
 
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
-  function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
+  function openReplicaStack(quarantine?: string) {
     const peers = cluster?.createPeers();
-    const replica = openReplica({
+    const replica = new Replica({
       file,
-      ...options,
+      quarantine,
       identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
     try {
-      reportFileChanges(replica);
+      if (replica.quarantined !== undefined && file !== undefined)
+        observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const sync = createSync({
         replica,
         cms,
@@ -174,18 +175,6 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       replica.close();
       throw error;
     }
-  }
-
-  /** Reports that opening the replica renamed its file, or changed who may read it. */
-  function reportFileChanges({ quarantined, restrictedPaths }: Replica): void {
-    if (quarantined !== undefined && file !== undefined)
-      observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: quarantined });
-    if (restrictedPaths.length > 0)
-      observe({
-        type: 'message',
-        level: 'warn',
-        message: `other users could read ${restrictedPaths.join(', ')}: now only the owner can`,
-      });
   }
 
   async function closeReplicaStack({ peers, sync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
@@ -220,10 +209,9 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       replacing = undefined;
       for (const resume of waiting) resume();
     };
-    const { replica } = current;
     replacing = closeReplicaStack(current)
       .then(() => {
-        current = openReplicaStack({ quarantine: `it is damaged: ${reason}`, minVersion: replica.version + 1 });
+        current = openReplicaStack(`it is damaged: ${reason}`);
         if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
         startSync();
         resumeRequests();

@@ -1,7 +1,8 @@
 // The measured lists: each as parameters of a request and as a filter of the replica, or for the replica alone.
 
-import type { DateBound } from '../../src/store/filters.ts';
-import type { EventFilter } from '../../src/store/list-events.ts';
+import { type DateBound, type EventFilter, listEvents } from '../../src/store/list-events.ts';
+import { type LinkedFilter, listLinked, listTerms } from '../../src/store/lists.ts';
+import { locatedVenueIds } from '../../src/store/located-venues.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import { COMMON_WORD, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';
 
@@ -26,7 +27,7 @@ export interface ListQuery {
 
 export interface List {
   name: string;
-  group: 'filter' | 'search';
+  group: 'filter' | 'search' | 'broad';
   /** Differs in every turn, so that no total is cached. */
   query(turn: number, size: Size): ListQuery;
 }
@@ -153,6 +154,7 @@ export function filterOf(list: ListQuery, size: Size): EventFilter {
 
 export interface ReplicaList {
   name: string;
+  group: List['group'];
   /** Runs the query. Returns the total. */
   total(replica: Replica, turn: number, size: Size): number;
 }
@@ -160,9 +162,9 @@ export interface ReplicaList {
 const LINKED = { limit: PER_PAGE, offset: 0 };
 const words = (...texts: string[]) => ({ words: texts.map((text) => ({ text, not: false })) });
 
-const located = (replica: Replica) => replica.locatedVenueIds();
+const located = (replica: Replica) => locatedVenueIds(replica.db);
 const near = (replica: Replica, turn: number, distanceKm: number) =>
-  replica.locatedVenueIds({
+  locatedVenueIds(replica.db, {
     center: { latitude: 49 + (turn % 100) / 100, longitude: 11 },
     distanceKm,
   });
@@ -172,16 +174,17 @@ const events = (
   name: string,
   query: (turn: number) => ListQuery,
   more: (replica: Replica, turn: number) => Partial<EventFilter>,
+  group: List['group'] = 'broad',
 ): ReplicaList => ({
   name,
-  total: (replica, turn, size) => replica.listEvents({ ...filterOf(query(turn), size), ...more(replica, turn) }).total,
+  group,
+  total: (replica, turn, size) =>
+    listEvents(replica.db, { ...filterOf(query(turn), size), ...more(replica, turn) }).total,
 });
-const venues = (
-  name: string,
-  filter: (turn: number) => Partial<Parameters<Replica['listLinked']>[1]>,
-): ReplicaList => ({
+const venues = (name: string, filter: (turn: number) => Partial<LinkedFilter>): ReplicaList => ({
   name,
-  total: (replica, turn) => replica.listLinked('venue', { ...LINKED, ...filter(turn) }).total,
+  group: 'broad',
+  total: (replica, turn) => listLinked(replica.db, 'venue', { ...LINKED, ...filter(turn) }).total,
 });
 
 /** Broad lists, by place, of venues and of terms, and further searches. */
@@ -190,7 +193,7 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
     tags: Array.from({ length: 10 }, (_, i) => tag(n + i)),
     categories: [FIRST_ID.category],
   })),
-  events('24 months, 200 categories', years, () => ({
+  events('24 months, a parent of 200 categories', years, () => ({
     categories: Array.from({ length: 200 }, (_, n) => FIRST_ID.category + n),
   })),
   events(
@@ -205,17 +208,18 @@ export const REPLICA_LISTS: readonly ReplicaList[] = [
   events('24 months, within 250 km', years, (replica, n) => ({ venues: near(replica, n, 250) })),
   events('24 months, with coordinates', years, (replica) => ({ venues: located(replica) })),
   events('24 months, without coordinates', years, (replica) => ({ notVenues: located(replica) })),
-  events('frequent syllables', everything, () => words('kalomi')),
-  events('two words', everything, () => words(COMMON_WORD, 'kalomi')),
-  events('two letters', everything, () => words('mi')),
+  events('frequent syllables', everything, () => words('kalomi'), 'search'),
+  events('two words', everything, () => words(COMMON_WORD, 'kalomi'), 'search'),
+  events('two letters', everything, () => words('mi'), 'search'),
   venues('venues', (n) => ({ offset: n })),
   venues('venues with events', (n) => ({ hasEvents: n % 2 === 0 })),
   venues('venues with upcoming events', (n) => ({ upcomingFromUtc: wall(NOW_MS + n * 1000) })),
   venues('venues, word', () => words('kalo')),
   {
     name: 'categories by count',
+    group: 'broad',
     total: (replica) =>
-      replica.listTerms({
+      listTerms(replica.db, {
         ...{ kind: 'category', orderBy: 'count', descending: true },
         ...{ hideEmpty: true, limit: PER_PAGE, offset: 0 },
       }).total,

@@ -18,6 +18,7 @@ import {
   seriesIdOf,
 } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
+import { getRecord, occurrenceIds } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { type ChangedRecord, changedRecords } from '../sync/fetch-changed.ts';
 import type { Sync, WrittenRecord } from '../sync/sync.ts';
@@ -146,7 +147,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const { collection } = mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
-    const ids = published.map(({ id }) => Number(id)).filter((id) => !replica.get(kind, id));
+    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(replica.db, kind, id));
     return ids.length === 0 ? Promise.resolve(true) : sync.fetchChanged(ids.map((id) => ({ collection, id })));
   };
 
@@ -193,7 +194,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const kindMapping = writable(kind);
     const fields = { ...sent };
     // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides nothing.
-    if (kind === 'event' && replica.occurrenceIds(id).length > 0) delete (fields as { hidden?: boolean }).hidden;
+    if (kind === 'event' && occurrenceIds(replica.db, id).length > 0) delete (fields as { hidden?: boolean }).hidden;
     const before = kindMapping.needsCurrent(fields)
       ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
       : undefined;

@@ -3,7 +3,7 @@
 
 import { invalidParam } from '../interface/errors.ts';
 import type { Site, WallTime } from '../model/records.ts';
-import type { DateBound } from '../store/filters.ts';
+import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
 import { epochToWallMs, parseZone, repeatedSpanToUtc, siteZone, utcZone, type Zone } from '../time/zones.ts';

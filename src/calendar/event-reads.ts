@@ -6,9 +6,11 @@ import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { EventRecord, LinkedKind } from '../model/records.ts';
-import { conditionsOfParameters, type EventFilter, type EventOrder } from '../store/list-events.ts';
-import type { Circle } from '../store/located-venues.ts';
-import type { RecordView } from '../store/own-records.ts';
+import type { View } from '../store/database.ts';
+import { type EventFilter, type EventOrder, listEvents as idsOfEvents } from '../store/list-events.ts';
+import { linkedIds } from '../store/lists.ts';
+import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
+import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, type DateWindow, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
@@ -29,7 +31,7 @@ import { seesUnpublished, shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import type { Audience } from './serializer.ts';
+import { type Audience, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 
 /** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
@@ -79,7 +81,7 @@ export async function findEvents(
   const filter = eventFilter(services, values, view);
   const { limit, offset } = page;
   const listed = () =>
-    view.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+    idsOfEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
   const password = statuses === undefined ? undefined : sent.password;
   const unlocking = typeof password === 'string' && password !== '';
   const serialize = unlocking
@@ -115,7 +117,7 @@ async function unlockingSerializer(
   request: RequestContext,
 ): Promise<Serialize<'event'>> {
   const unlocked = new Map<number, EventRecord>();
-  for (const event of services.replica.getMany('event', ids).values()) {
+  for (const event of getRecords(services.replica.db, 'event', ids).values()) {
     if (!event.protected) continue;
     try {
       unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
@@ -137,13 +139,13 @@ export async function readEvent(
   const password = (input.values.password ?? input.sent.password) as string | undefined;
   const editing = input.sent.context === 'edit';
   const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
-  const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
+  const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
   const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
   // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
   // `record`.
-  const shared = isPlain ? replica.get('event', id) : undefined;
+  const shared = isPlain ? getRecord(replica.db, 'event', id) : undefined;
   if (shared && !shared.protected) {
     const serializeSingle: Serialize<'event'> = (event, to) => serializer.event(event, to, { single: true });
     return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
@@ -159,21 +161,22 @@ export async function readEvent(
 export function eventFilter(
   services: Services,
   values: Record<string, unknown>,
-  view: RecordView,
+  view: View,
 ): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
-  const visibleIds = (kind: LinkedKind, ids: number[]) => view.linkedIds(kind, ids);
+  const visibleIds = (kind: LinkedKind, ids: number[]) => linkedIds(view, kind, ids);
   /** Undefined if the client did not send the parameter. */
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
   return {
-    ...conditionsOfParameters(values),
     ...orderOf(values),
+    featured: values.featured as boolean | undefined,
+    event_status: values.event_status as EventFilter['event_status'],
     customFields: condition('custom_fields', (sent: Record<string, string>) =>
       customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
     ),
     words: condition('search', (text) => searchWords(String(text))),
-    categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
+    categories: condition('categories', (ids: number[]) => withDescendants(replica.db, ids)),
     tags: condition('tags', (ids: number[]) => ids),
     ...venueConditions(
       view,
@@ -184,7 +187,7 @@ export function eventFilter(
     include: condition('include', (ids: number[]) => ids),
     // If the actor may not see the parent, 0 matches no event.
     parent: condition('post_parent', (id) => {
-      const parent = view.get('event', Number(id));
+      const parent = getRecord(view, 'event', Number(id));
       return parent && parent.status !== 'trash' ? parent.id : 0;
     }),
   };
@@ -267,14 +270,14 @@ const DEFAULT_DISTANCE_KM = 25;
  * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
  */
 function venueConditions(
-  view: RecordView,
+  view: View,
   values: Record<string, unknown>,
   named: number[] | undefined,
 ): Pick<EventFilter, 'venues' | 'notVenues'> {
   const circle = circleOf(values);
-  const notVenues = values.geoloc === false ? view.locatedVenueIds() : undefined;
+  const notVenues = values.geoloc === false ? locatedVenueIds(view) : undefined;
   if (values.geoloc !== true && !circle) return { venues: named, notVenues };
-  const located = view.locatedVenueIds(circle);
+  const located = locatedVenueIds(view, circle);
   if (!named) return { venues: located, notVenues };
   const inArea = new Set(located);
   return { venues: named.filter((id) => inArea.has(id)), notVenues };

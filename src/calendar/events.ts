@@ -9,6 +9,7 @@ import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventFields, EventRecord, LinkedKind, TermKind } from '../model/records.ts';
+import { getRecord } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { normalizeUnicode } from '../text/text.ts';
@@ -365,7 +366,7 @@ function minimumNew(
   existing: readonly number[],
   names: readonly string[],
 ): number {
-  const titles = existing.map((id) => services.replica.get(kind, id)?.title);
+  const titles = existing.map((id) => getRecord(services.replica.db, kind, id)?.title);
   if (titles.includes(undefined)) return 0;
   const known = new Set(titles.map((title) => nameKey(title!)));
   return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;

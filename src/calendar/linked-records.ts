@@ -15,7 +15,9 @@ import {
   PLURALS,
   type VenueFields,
 } from '../model/records.ts';
-import type { RecordView } from '../store/own-records.ts';
+import type { View } from '../store/database.ts';
+import { listLinked } from '../store/lists.ts';
+import { getRecord } from '../store/records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
@@ -36,7 +38,7 @@ import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { unpublishedParts, writableMapping } from './request.ts';
-import type { Audience, SerializeOptions } from './serializer.ts';
+import { type Audience, type SerializeOptions, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,
@@ -101,7 +103,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const onlyUpcoming = values.only_with_upcoming === true;
     const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
-    const { ids, total } = access.view.listLinked(kind, {
+    const { ids, total } = listLinked(access.view, kind, {
       statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
@@ -134,14 +136,14 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = input.sent.password as string | undefined;
     const editing = input.sent.context === 'edit';
-    const audience: Audience = { baseUrl: request.baseUrl, shown: replica };
+    const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
     const isPlain = !password && !editing;
     const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
     const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
-    const shared = isPlain ? replica.get(kind, id) : undefined;
+    const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
     if (shared) {
       return singleResponse(renderRecord<LinkedKind>(services, shared, audience, 'single', serializeSingle));
     }
@@ -290,7 +292,7 @@ async function findDuplicate(
   // A record that is not published can only be one of the actor's own unpublished ones.
   const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);
-  if (Object.keys(parts).length === 0) return findSame(replica, kind, longestWord, isSame);
+  if (Object.keys(parts).length === 0) return findSame(replica.db, kind, longestWord, isSame);
   const lease = await ownRecords.acquire(request, parts);
   try {
     return findSame(lease.records, kind, longestWord, isSame);
@@ -300,15 +302,15 @@ async function findDuplicate(
 }
 
 function findSame(
-  view: RecordView,
+  view: View,
   kind: LinkedKind,
   word: string,
   isSame: (record: LinkedRecord) => boolean,
 ): LinkedRecord | undefined {
-  const { ids } = view.listLinked(kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
+  const { ids } = listLinked(view, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
-    const record = view.get(kind, id);
+    const record = getRecord(view, kind, id);
     if (!record) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;

@@ -7,8 +7,9 @@ import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
-import type { PageWindow, SearchWord } from '../store/filters.ts';
-import type { RecordView } from '../store/own-records.ts';
+import type { View } from '../store/database.ts';
+import type { PageWindow } from '../store/lists.ts';
+import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
 import { createPlaces } from './limits.ts';
 import {
@@ -22,12 +23,12 @@ import {
   staffItems,
 } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
-import type { Audience } from './serializer.ts';
+import { type Audience, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
-  view: RecordView;
+  view: View;
   /** The requested statuses; undefined for the public. */
   statuses: readonly string[] | undefined;
   /** The `status` in the links. */
@@ -59,7 +60,7 @@ export async function withAccess<T>(
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
     status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
   };
-  if (Object.keys(parts).length === 0) return use({ view: replica, isPublic: true, ...rest, async addImages() {} });
+  if (Object.keys(parts).length === 0) return use({ view: replica.db, isPublic: true, ...rest, async addImages() {} });
   const lease = await ownRecords.acquire(request, parts);
   try {
     const addImages = (ids: readonly number[]) => ownRecords.addImages(lease, ids, request);
@@ -135,7 +136,7 @@ function* responseSteps<K extends Kind>(
   assertPageExists(listPage);
   const { kind, ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
-  const audience: Audience = { baseUrl, shown: view };
+  const audience: Audience = { baseUrl, shown: shownIn(view) };
   const rest = restOf(listPage);
   const response = (items: readonly { bytes: Uint8Array }[]): ApiResponse => ({
     status: 200,

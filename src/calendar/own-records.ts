@@ -16,8 +16,9 @@ import {
   type RecordOf,
   type Site,
 } from '../model/records.ts';
-import type { RecordView } from '../store/own-records.ts';
-import { MAX_OWN_DATABASES, type OwnRecords } from '../store/own-records.ts';
+import type { Database } from '../store/database.ts';
+import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
+import { getImage, getImages, getRecords } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
@@ -31,6 +32,7 @@ import {
   type UnpublishedParts,
   unpublishedParts,
 } from './request.ts';
+import { type Shown, shownIn } from './serializer.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -57,7 +59,7 @@ export interface Lease {
 }
 
 interface Dependencies {
-  replica: Pick<Replica, 'openOwn'>;
+  db: Database;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
   sync: Pick<Sync, 'site' | 'linkTables'>;
@@ -127,7 +129,7 @@ export class OwnRecordsCache {
     const slot: Slot = {
       number: free,
       userId,
-      records: this.#dependencies.replica.openOwn(free),
+      records: new OwnRecords(this.#dependencies.db, free),
       kinds: new Map(),
       leases: 0,
       isOutdated: false,
@@ -225,7 +227,7 @@ const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
   );
 
 interface Reader {
-  replica: Pick<Replica, 'getMany' | 'getImage' | 'getImages'>;
+  replica: Pick<Replica, 'db'>;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
   permissions: PermissionCache;
@@ -253,13 +255,9 @@ const LINKED = [
  * What the replica lacks comes from the CMS, with the caller's credentials. What the CMS does not send at once is left
  * out: the response is about another record.
  */
-export async function shownWith(
-  services: Reader,
-  record: PostRecord,
-  request: RequestContext,
-): Promise<Pick<RecordView, 'getMany' | 'getImages'>> {
+export async function shownWith(services: Reader, record: PostRecord, request: RequestContext): Promise<Shown> {
   const { replica, cms } = services;
-  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return replica;
+  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return shownIn(replica.db);
   const more = new Map<string, CalendarRecord>();
   if (record.kind === 'event') {
     const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
@@ -268,12 +266,12 @@ export async function shownWith(
         more.set(`${kind} ${linked.id}`, linked);
   }
   const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
-  const unknown = imageIds.filter((id) => !replica.getImage(id));
+  const unknown = imageIds.filter((id) => !getImage(replica.db, id));
   const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
   const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
   return {
     getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
-      const records = replica.getMany(kind, ids);
+      const records = getRecords(replica.db, kind, ids);
       for (const id of ids) {
         const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
         if (own) records.set(id, own);
@@ -282,7 +280,7 @@ export async function shownWith(
     },
     getImages: (ids) =>
       new Map([
-        ...replica.getImages(ids),
+        ...getImages(replica.db, ids),
         ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
       ]),
   };
@@ -295,7 +293,7 @@ async function readUnpublished(
   parts: UnpublishedParts,
   request: RequestContext,
 ): Promise<CalendarRecord[]> {
-  const known = replica.getMany(kind, ids);
+  const known = getRecords(replica.db, kind, ids);
   const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
   const kindMapping = kindMappingOf(mapping, kind);
   if (unknown.length === 0 || !kindMapping) return [];

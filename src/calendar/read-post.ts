@@ -18,6 +18,8 @@ import {
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
+import { isLinkedToEvent } from '../store/lists.ts';
+import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
 import { callOptions, isStaff, permissionsFor, type RequestContext } from './request.ts';
@@ -49,10 +51,10 @@ export async function readPost<K extends PostKind>(
   request: RequestContext,
   options: ReadOptions = {},
 ): Promise<ReadResult<K>> {
-  const stored = services.replica.get(kind, id);
+  const stored = getRecord(services.replica.db, kind, id);
   if (stored)
     return stored.protected ? unlock(services, kind, stored, request, options) : { record: stored, unlocked: false };
-  if (services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  if (kindOf(services.replica.db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
   if (isUnknownOccurrence(services, kind, id)) throw unknownId(kind, id);
   const record = await lookUpPost(services, kind, id, request);
   if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
@@ -62,7 +64,10 @@ export async function readPost<K extends PostKind>(
 
 /** The replica has every occurrence of a public series: the CMS would have to send all of them to say the same. */
 const isUnknownOccurrence = ({ replica, sync }: Services, kind: PostKind, id: number): boolean =>
-  kind === 'event' && isOccurrenceId(id) && sync.state().complete && replica.get('event', seriesIdOf(id)) !== undefined;
+  kind === 'event' &&
+  isOccurrenceId(id) &&
+  sync.state().complete &&
+  getRecord(replica.db, 'event', seriesIdOf(id)) !== undefined;
 
 /**
  * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
@@ -104,7 +109,7 @@ async function lookUpPost<K extends PostKind>(
   if (unknownRecords.isMissing(lookUpName(kind, id, request))) throw unknownId(kind, id);
   const found = await unknownRecords.lookUp(request.actor, () => fetchPost(services, kind, id, request));
   if (found) return found.result;
-  const record = replica.get(kind, id);
+  const record = getRecord(replica.db, kind, id);
   if (record) return record;
   throw kind === 'event' && replica.journal.cancelled(id) ? noLongerAvailable() : unknownId(kind, id);
 }
@@ -147,7 +152,7 @@ export async function missingPost(
   request: RequestContext,
 ): Promise<ApiError> {
   if (kind !== 'event') return unknownId(kind, id);
-  const isOther = services.replica.kindOf(id) !== undefined || (await isOfAnotherType(services, id, request));
+  const isOther = kindOf(services.replica.db, id) !== undefined || (await isOfAnotherType(services, id, request));
   return isOther ? notAnEvent() : unknownId(kind, id);
 }
 
@@ -174,7 +179,7 @@ async function readAsStaff<K extends PostKind>(
  * further call.
  */
 async function isOfAnotherType(services: Services, id: number, request: RequestContext): Promise<boolean> {
-  if (services.replica.getImage(id)) return true;
+  if (getImage(services.replica.db, id)) return true;
   if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
   if (await services.cms.exists(id, callOptions(request))) return true;
   services.unknownRecords.markMissing(lookUpName('event', id, request));
@@ -188,7 +193,7 @@ async function isOfAnotherType(services: Services, id: number, request: RequestC
  */
 export function mayKnow(services: Services, kind: PostKind, id: number): boolean {
   if (kind === 'event' || id < FIRST_EMBEDDED_ID) return true;
-  return services.replica.isLinkedToEvent(kind, id);
+  return isLinkedToEvent(services.replica.db, kind, id);
 }
 
 /** Whether the post exists, even if the actor may not see it. Throws `CmsUnavailable`. */
@@ -199,11 +204,11 @@ export async function postExists(
   request: RequestContext,
 ): Promise<boolean> {
   const { replica } = services;
-  const storedKind = replica.kindOf(id);
+  const storedKind = kindOf(replica.db, id);
   if (storedKind !== undefined) return storedKind === kind && mayKnow(services, kind, id);
   if (isUnknownOccurrence(services, kind, id)) return false;
   const found = await findInCms(services, kind, [id], request);
-  return found ? found.includes(id) : replica.kindOf(id) === kind;
+  return found ? found.includes(id) : kindOf(replica.db, id) === kind;
 }
 
 /** Which of these terms exist, in the replica or in the CMS. Throws `CmsUnavailable`. */
@@ -213,7 +218,7 @@ export async function existingTermIds(
   ids: readonly number[],
   request: RequestContext,
 ): Promise<ReadonlySet<number>> {
-  const storedIds = () => [...services.replica.stampsById(kind, ids).keys()];
+  const storedIds = () => [...stampsById(services.replica.db, kind, ids).keys()];
   const stored = new Set(storedIds());
   const unknown = [...new Set(ids)].filter((id) => !stored.has(id));
   return new Set([...stored, ...((await findInCms(services, kind, unknown, request)) ?? storedIds())]);
@@ -301,7 +306,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
   });
   const { replica } = services;
 
-  const findInReplica = (kind: PostKind, slug: string): number | undefined => replica.idsBySlug(kind, slug)[0];
+  const findInReplica = (kind: PostKind, slug: string): number | undefined => idsBySlug(replica.db, kind, slug)[0];
 
   async function findInCms(
     kind: PostKind,
@@ -324,7 +329,7 @@ export function createSlugResolver(services: Services, clockMs = () => performan
     const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
     const key = `${kind} ${isForStaff ? request.actor.account?.userId : 'public'} ${slug}`;
     const cached = ids.get(key);
-    if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
+    if (cached && slugKey(getRecord(replica.db, kind, cached)?.slug ?? '') === slug) return cached;
     const storedId = findInReplica(kind, slug);
     if (storedId !== undefined) {
       ids.set(key, storedId);
@@ -360,8 +365,8 @@ export function findTermByText({ replica }: Services, kind: TermKind, text: stri
   // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
   // number is an id.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
-  const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
-  return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
+  const bySlug = slug === '' ? undefined : termIdBySlug(replica.db, kind, slug);
+  return termIdBySlug(replica.db, kind, text) ?? bySlug ?? termIdByName(replica.db, kind, text);
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
@@ -369,8 +374,8 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
   const { replica } = services;
   const id = /^\d+$/.test(text) ? Number(text) : undefined;
   return (
-    replica.termIdBySlug(kind, text) ??
-    (id !== undefined && replica.get(kind, id) ? id : findTermByText(services, kind, text))
+    termIdBySlug(replica.db, kind, text) ??
+    (id !== undefined && getRecord(replica.db, kind, id) ? id : findTermByText(services, kind, text))
   );
 }
 

@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type CalendarRecord, isTermKind, type Kind, type RecordOf } from '../model/records.ts';
-import type { RecordView } from '../store/own-records.ts';
-import type { RenderedRecord } from '../store/replica.ts';
+import type { View } from '../store/database.ts';
+import type { RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { ownTurn } from './limits.ts';
@@ -48,10 +48,10 @@ export function renderRecord<K extends Kind>(
   const etag = `"${contentHash(bytes)}"`;
   const rendering = renderingOf(audience, variant);
   const { kind, id } = record;
-  const previous = replica.peekRendered(rendering, kind, id);
+  const previous = replica.rendered.peek(rendering, kind, id);
   // Unchanged JSON keeps its modification date: the public does not see what changed.
   if (previous?.etag === etag) {
-    replica.setRendered(rendering, record, previous);
+    replica.rendered.set(rendering, record, previous);
     return previous;
   }
   const shown = shownCacheTags(kind, json);
@@ -59,7 +59,7 @@ export function renderRecord<K extends Kind>(
   // as it is.
   const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
   const rendered: RenderedRecord = { bytes, etag, cacheTags: [`${kind}-${id}`, ...shown], modifiedUtc };
-  replica.setRendered(rendering, record, rendered);
+  replica.rendered.set(rendering, record, rendered);
   return rendered;
 }
 
@@ -75,7 +75,7 @@ export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: Rendered
 
 /** The cached rendered record, if it is still valid. */
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
-  services.replica.getRendered(renderingOf(audience, variant), kind, id);
+  services.replica.rendered.get(renderingOf(audience, variant), kind, id);
 
 /** Records that are read at once: the largest take a few milliseconds. */
 const RECORDS_PER_READ = 5;
@@ -140,7 +140,7 @@ export const publicItems = <K extends Kind>(
     audience,
     kind,
     ids,
-    (id) => services.replica.getRendered(rendering, kind, id),
+    (id) => services.replica.rendered.get(rendering, kind, id),
     (record) => renderRecord<K>(services, record, audience, 'item', serialize),
   );
 };
@@ -176,7 +176,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
  * 500 large events would stop all other requests for half a second. Resolves with undefined if the view
  * changed meanwhile: then the items may belong to different states of it.
  */
-export async function runInTurns<T>(view: Pick<RecordView, 'version'>, steps: Steps<T>): Promise<T | undefined> {
+export async function runInTurns<T>(view: Pick<View, 'version'>, steps: Steps<T>): Promise<T | undefined> {
   const { version } = view;
   for (;;) {
     await ownTurn();

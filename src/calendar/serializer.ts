@@ -23,8 +23,9 @@ import {
   type TermRecord,
   type VenueRecord,
 } from '../model/records.ts';
-import type { RecordView } from '../store/own-records.ts';
-import type { Replica } from '../store/replica.ts';
+import type { View } from '../store/database.ts';
+import { termCount } from '../store/lists.ts';
+import { getImages, getRecords } from '../store/records.ts';
 import { decodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
@@ -41,7 +42,16 @@ export interface Audience {
   shown: Shown;
 }
 
-export type Shown = Pick<RecordView, 'getMany' | 'getImages'>;
+export interface Shown {
+  /** The records that exist, by id. */
+  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
+  getImages(ids: readonly number[]): Map<number, ImageRecord>;
+}
+
+export const shownIn = (view: View): Shown => ({
+  getMany: (kind, ids) => getRecords(view, kind, ids),
+  getImages: (ids) => getImages(view, ids),
+});
 
 export interface SerializeOptions {
   /** Adds `json_ld`, for a single read. */
@@ -70,12 +80,7 @@ export type Serializer = ReturnType<typeof createSerializer>;
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 
 /** Linked records that the audience is not shown are omitted. The replica counts the events of terms. */
-export function createSerializer(
-  replica: Pick<Replica, 'termCount'>,
-  mapping: Mapping,
-  site: () => Site,
-  cost?: CostSettings,
-) {
+export function createSerializer(db: View, mapping: Mapping, site: () => Site, cost?: CostSettings) {
   function common(record: PostRecord): JsonObject {
     return {
       id: record.id,
@@ -233,7 +238,7 @@ export function createSerializer(
         taxonomy: TAXONOMIES[kind],
         description: term.description,
         parent: term.parent,
-        count: replica.termCount(kind, term.id),
+        count: termCount(db, kind, term.id),
         filter: 'raw',
         id: term.id,
         urls: termUrls(term, audience),
@@ -250,7 +255,7 @@ export function createSerializer(
   }
 
   /** A category or tag as a resource, unlike one in an event. */
-  function term(record: TermRecord, audience: Audience, count = replica.termCount(record.kind, record.id)): JsonObject {
+  function term(record: TermRecord, audience: Audience, count = termCount(db, record.kind, record.id)): JsonObject {
     return {
       id: record.id,
       count,

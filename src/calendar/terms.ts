@@ -4,9 +4,11 @@ import { plainCollection } from '../cms/port.ts';
 import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
+import type { TermOrder } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
-import type { TermOrder } from '../store/filters.ts';
+import { listTerms } from '../store/lists.ts';
+import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { MAX_TERM_NAME, withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
@@ -23,7 +25,7 @@ import {
 import { findRendered, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { can, permissionsFor, permissionsForWrite, writableMapping } from './request.ts';
-import type { Audience } from './serializer.ts';
+import { type Audience, shownIn } from './serializer.ts';
 import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
@@ -61,7 +63,7 @@ export type Terms = ReturnType<typeof createTerms>;
 export function createTerms(services: Services, kind: TermKind) {
   const { serializer, replica } = services;
   const plural = PLURALS[kind];
-  const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, shown: replica });
+  const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, shown: shownIn(replica.db) });
   const serializeItem = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
   const serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...serializer.term(record, audience),
@@ -83,9 +85,9 @@ export function createTerms(services: Services, kind: TermKind) {
   /** The parent in the CMS's short form, if `_embed` names the link relation `up`. */
   function parentLinks(record: TermRecord, embed: unknown): JsonObject {
     const relations = ['', 'true', '1'].includes(String(embed ?? '')) ? ['up'] : String(embed).split(/[\s,]+/);
-    const parent = embed !== undefined && relations.includes('up') && replica.get(kind, record.parent);
+    const parent = embed !== undefined && relations.includes('up') && getRecord(replica.db, kind, record.parent);
     if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = serializer.term(parent, { baseUrl: '', shown: replica });
+    const { id, url, name, slug, taxonomy } = serializer.term(parent, { baseUrl: '', shown: shownIn(replica.db) });
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent) }] } };
   }
 
@@ -95,7 +97,7 @@ export function createTerms(services: Services, kind: TermKind) {
     const page = requestedPage(values, services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-    const { ids, total } = view.listTerms({
+    const { ids, total } = listTerms(view, {
       kind,
       limit: page.limit,
       offset: page.offset,
@@ -134,7 +136,7 @@ export function createTerms(services: Services, kind: TermKind) {
     if (input.values.event !== undefined || input.values.post !== undefined)
       return withAccess(services, ['event'], input, request, ({ view }) => respond(view));
     if (!sync.state().complete) throw notReady(sync.status().percent);
-    return respond(replica);
+    return respond(replica.db);
   }
 
   /** Unlike in other lists, `rest_url` has no page. */
@@ -150,7 +152,7 @@ export function createTerms(services: Services, kind: TermKind) {
 
   function read(id: number, { sent }: Input, request: RequestContext): ApiResponse {
     const audience = audienceOf(request);
-    const record = replica.get(kind, id);
+    const record = getRecord(replica.db, kind, id);
     if (!record) throw invalidParam('id');
     if (!isWholeTerm(sent.context) || sent._embed !== undefined) {
       const term = inContext(serializeSingle(record, audience), sent.context);
@@ -222,11 +224,11 @@ export function createTerms(services: Services, kind: TermKind) {
     /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       await assertMayManage(request);
-      const record = replica.get(kind, id);
+      const record = getRecord(replica.db, kind, id);
       if (!record) throw invalidParam('id');
       writableMapping(services, kind);
       const body = serializer.term(record, audienceOf(request));
-      const children = [...replica.getMany(kind, replica.withDescendants([id])).values()];
+      const children = [...getRecords(replica.db, kind, withDescendants(replica.db, [id])).values()];
       const moved = children.filter(({ parent }) => parent === id);
       await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
       return { status: 200, body };

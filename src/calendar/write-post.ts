@@ -7,6 +7,7 @@ import { ApiError, CmsRejected } from '../errors.ts';
 import { alreadyTrashed, forbidden, invalidParam } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
+import { getImage } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { cmsToApiError, type ErrorContext, withApiErrors } from './cms-errors.ts';
 import type { CmsResult } from './cms-records.ts';
@@ -267,7 +268,7 @@ export function createRequestImages(
 
   async function isUploaded(id: number): Promise<boolean> {
     const { replica, unknownRecords, cmsRecords } = services;
-    if (replica.getImage(id)) return true;
+    if (getImage(replica.db, id)) return true;
     // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
     if (unknownRecords.isMissing(name)) return false;

@@ -1,6 +1,7 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
 import { type CmsClient, createCmsClient, type RestCall } from '../cms/client.ts';
+import { IdMap } from '../cms/payload/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
@@ -9,7 +10,6 @@ import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
-import { openIdMap } from '../store/id-map.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { isAccessRefused } from './site-problems.ts';
 
@@ -54,7 +54,7 @@ export function openPayloadSite(
 ): PayloadConnection {
   const address = new URL(url);
   const observe = () => undefined;
-  const idMap = openIdMap();
+  const idMap = new IdMap();
   const cms = createPayload({ url, site: source.payload, specs: Object.values(kinds), idMap, observe, limits });
   const client = createCmsClient({ origin: address, observe, limits });
   const opened = connection(url, credentials, cms, client, createPayloadCall(client, apiPathOf(address)));

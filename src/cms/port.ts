@@ -185,20 +185,6 @@ export interface RecordForm {
   isDescribed(fields: readonly string[], path: string): boolean;
 }
 
-/**
- * Numbers for the records of a CMS whose own ids are texts. A number is allocated on first sight, survives
- * restarts, and is never given to another record. `space`: what the number belongs to; all spaces share one
- * sequence.
- */
-export interface IdMap {
-  /** True if it has any number. */
-  isUsed(): boolean;
-  numberOf(space: string, cmsId: string): number;
-  cmsIdOf(space: string, number: number): string | undefined;
-  /** Runs work that allocates many numbers as one change of the file. */
-  batch<T>(work: () => T): T;
-}
-
 /** Parameters of a request, by the CMS's own names. */
 export type Query = Record<string, string | number | boolean>;
 

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { can, isStaff, mayEditPublished, permissionsFor } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
+import { getRecord, idsBySlug } from '../store/records.ts';
 import { type CachedResponse, isFresh, notModifiedHeaders, type Representation, toBuffer } from './cached-response.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
@@ -135,8 +136,8 @@ async function methodsOf({ actor, path, apiResponse }: State, services: Services
   if (!isStaff(actor, permissions)) return 'GET';
   if (!by) return 'GET, POST';
   const key = path.split('/').at(-1) ?? '';
-  const id = by === 'id' ? Number(key) : services.replica.idsBySlug(kind, key)[0];
-  const record = id === undefined ? undefined : services.replica.get(kind, id);
+  const id = by === 'id' ? Number(key) : idsBySlug(services.replica.db, kind, key)[0];
+  const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
   // Staff read as editors what visitors do not see.
   const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
   return mayEdit ? ITEM_METHODS.posts : 'GET';

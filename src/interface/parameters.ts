@@ -109,6 +109,8 @@ const TERM_ORDERS = [
   'none',
 ] as const;
 
+export type TermOrder = (typeof TERM_ORDERS)[number];
+
 const termList = (kind: TermKind, plural: string): Parameter[] => [
   ...paging(plural),
   parameter('search', types.text, SIZES.search, 'Text in name or slug'),

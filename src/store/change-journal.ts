@@ -5,6 +5,7 @@ import { type EventRecord, FIRST_EMBEDDED_ID, type Kind } from '../model/records
 import { formatWallTime } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
+import { getState, setState } from './state.ts';
 
 export type ChangeType = 'created' | 'updated' | 'deleted';
 
@@ -43,37 +44,10 @@ export type CancelledEvent = Pick<
   'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
 >;
 
-export interface ChangeJournal {
-  head(): JournalPosition;
-  /**
-   * The changes after a position of this replica; after one of another replica of the same site those that this one
-   * noticed since the other's scan began, so that none is left out. Undefined if they are not known any more.
-   */
-  since(position: JournalPosition, limit: number): JournalPage | undefined;
-  /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
-  cancelled(eventId: number): CancelledEvent | undefined;
-  /** Seconds by the CMS's clock, as it is now or later. */
-  setClock(nowS: () => number): void;
-  /** A complete scan has ended that began at this second of the CMS's clock. */
-  scanned(beganS: number): void;
-}
-
-/** For writers, inside their transaction. */
-export interface JournalWriter {
-  add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void;
-  /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
-  restored(eventId: number): void;
-  /** Forgets the oldest changes beyond `MAX_CHANGES`. */
-  prune(): void;
-  /** Forgets all changes: every position so far is unknown. */
-  reset(): void;
-}
-
-/** Changed records that are remembered: about three megabytes. */
+/** Changes that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
 /** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
 const MAX_EPOCHS = 500;
-const PRUNE_EVERY = 1000;
 
 /**
  * What anonymous callers find in a list, in full: neither hidden nor protected. A record that is text inside
@@ -115,107 +89,135 @@ interface JournalRow {
   cancelled: string | null;
 }
 
-export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
-  let nowS = () => Math.ceil(Date.now() / 1000);
-  let prunedAt = 0;
+const COLUMNS = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
 
-  /** The number of the newest forgotten change. */
-  const floor = () => Number(db.meta('journal_floor') ?? 0);
-  const headNumber = () =>
-    Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
-  const scanS = () => Number(db.meta('journal_scan') ?? 0);
-  const columns = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
-  const rowsWhere = (condition: Sql, limit: number) =>
-    db.all<JournalRow>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
+export class ChangeJournal {
+  readonly #db: Database;
+  /**
+   * Names this opening of the file. A file that was restored from a backup, or lost its latest changes in a crash, uses
+   * their numbers again: it does not know the epochs of positions that it never had.
+   */
+  readonly #epoch = randomBytes(9).toString('base64url');
+  #nowS = () => Math.ceil(Date.now() / 1000);
+
+  constructor(db: Database) {
+    this.#db = db;
+    db.insert('journal_epoch', { epoch: this.#epoch, after: this.#headNumber() });
+    db.run(sql`
+      DELETE FROM journal_epoch WHERE number <= (SELECT max(number) FROM journal_epoch) - ${MAX_EPOCHS}`);
+  }
+
+  #number(key: 'journal_floor' | 'journal_scan'): number {
+    return Number(getState(this.#db, key) ?? 0);
+  }
+
+  #headNumber(): number {
+    const newest = this.#db.number(sql`SELECT ifnull(max(number), 0) FROM change_journal`);
+    return Math.max(this.#number('journal_floor'), newest);
+  }
+
+  #rows(condition: Sql, limit: number): JournalRow[] {
+    return this.#db.all(sql`SELECT ${COLUMNS} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
+  }
+
+  head(): JournalPosition {
+    const number = this.#headNumber();
+    return { epoch: this.#epoch, number, first: number, scanS: this.#number('journal_scan') };
+  }
 
   /**
-   * The openings of this file, oldest first, each with the number that it began after. A file that was
-   * restored from a backup, or lost its latest changes in a crash, uses their numbers again: it does not know
-   * the epochs of positions that it never had.
+   * The changes after a position of this replica; after one of another replica of the same site those that this one
+   * noticed since the other's scan began, so that none is left out. Undefined if they are not known any more.
    */
-  const epochs = db.transaction(() => {
-    const known = db.parse<[epoch: string, after: number][]>(db.meta('journal_epochs') ?? '[]');
-    const all = [...known, [randomBytes(9).toString('base64url'), headNumber()] as const].slice(-MAX_EPOCHS);
-    db.setMeta('journal_epochs', JSON.stringify(all));
-    return all;
-  });
-  const epoch = epochs.at(-1)![0];
-
-  function insert(kind: Kind, id: number, change: ChangeType, cancelled: string | null): void {
-    const number = headNumber() + 1;
-    const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
-    if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
-    const created = change === 'created' ? number : (known?.created ?? 0);
-    const deleted = change === 'deleted' ? 1 : 0;
-    const times = { noted_s: nowS(), scan_s: scanS() };
-    db.insert('change_journal', { number, kind, id, created, deleted, ...times, cancelled });
+  since(position: JournalPosition, limit: number): JournalPage | undefined {
+    const isOwn = this.#isOwn(position);
+    const after = isOwn ? position.number : this.#numberOfScan(position.scanS);
+    if (after === undefined || after < this.#number('journal_floor')) return undefined;
+    const rows = this.#rows(sql`number > ${after}`, limit + 1);
+    const hasMore = rows.length > limit;
+    const shown = rows.slice(0, limit);
+    const first = isOwn ? Math.min(position.first, after) : after;
+    const entries = shown.map(({ kind, id, created, deleted }): JournalEntry => {
+      const change = created > first ? 'created' : 'updated';
+      return { kind, id, change: deleted ? 'deleted' : change };
+    });
+    if (!hasMore) return { entries, next: this.head(), hasMore };
+    const { number, scanS } = shown.at(-1)!;
+    return { entries, next: { epoch: this.#epoch, number, first, scanS }, hasMore };
   }
 
   /** Whether this file had that change in that epoch. */
-  function isOwn(position: JournalPosition): boolean {
-    const index = epochs.findIndex(([known]) => known === position.epoch);
-    return index >= 0 && position.number <= (epochs[index + 1]?.[1] ?? headNumber());
+  #isOwn({ epoch, number }: JournalPosition): boolean {
+    const opened = this.#db.get<{ number: number }>(sql`SELECT number FROM journal_epoch WHERE epoch = ${epoch}`);
+    if (!opened) return false;
+    const [last] = this.#db.numbers(sql`
+      SELECT after FROM journal_epoch WHERE number > ${opened.number} ORDER BY number LIMIT 1`);
+    return number <= (last ?? this.#headNumber());
   }
 
-  /** The number up to which a position has seen the changes of this replica; undefined if that is not known. */
-  function numberOf(position: JournalPosition): number | undefined {
-    if (isOwn(position)) return position.number >= floor() ? position.number : undefined;
-    const start = db.meta('journal_start');
-    if (start === undefined || position.scanS < Number(start)) return undefined;
-    const [first] = rowsWhere(sql`noted_s >= ${position.scanS}`, 1);
-    return first ? first.number - 1 : headNumber();
+  /** The number up to which a reader has seen the changes who has seen all of the CMS until then. */
+  #numberOfScan(scanS: number): number | undefined {
+    const start = getState(this.#db, 'journal_start');
+    if (start === undefined || scanS < Number(start)) return undefined;
+    const [first] = this.#rows(sql`noted_s >= ${scanS}`, 1);
+    return first ? first.number - 1 : this.#headNumber();
   }
 
-  return {
-    head() {
-      const number = headNumber();
-      return { epoch, number, first: number, scanS: scanS() };
-    },
-    since(position, limit) {
-      const after = numberOf(position);
-      if (after === undefined) return undefined;
-      const rows = rowsWhere(sql`number > ${after}`, limit + 1);
-      const hasMore = rows.length > limit;
-      const shown = rows.slice(0, limit);
-      const first = isOwn(position) ? Math.min(position.first, after) : after;
-      const entries = shown.map(({ kind, id, created, deleted }): JournalEntry => {
-        const change = created > first ? 'created' : 'updated';
-        return { kind, id, change: deleted ? 'deleted' : change };
-      });
-      if (!hasMore) return { entries, next: this.head(), hasMore };
-      const { number, scanS } = shown.at(-1)!;
-      return { entries, next: { epoch, number, first, scanS }, hasMore };
-    },
-    cancelled(eventId) {
-      const [row] = rowsWhere(sql`kind = 'event' AND id = ${eventId}`, 1);
-      return row?.cancelled ? db.parse<CancelledEvent>(row.cancelled) : undefined;
-    },
-    setClock(clock) {
-      nowS = clock;
-    },
-    scanned: (beganS) => db.setMeta('journal_scan', String(beganS)),
-    add: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
-    restored: (id) =>
-      db.run(
-        sql`UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${id} AND cancelled IS NOT NULL`,
-      ),
-    prune() {
-      const head = headNumber();
-      if (head - prunedAt < PRUNE_EVERY) return;
-      prunedAt = head;
-      const [newest] = db.all<JournalRow>(
-        sql`SELECT ${columns} FROM change_journal ORDER BY number DESC LIMIT 1 OFFSET ${MAX_CHANGES}`,
-      );
-      if (!newest) return;
-      db.run(sql`DELETE FROM change_journal WHERE number <= ${newest.number}`);
-      db.setMeta('journal_floor', String(newest.number));
-      // The changes of this second may be among the forgotten ones.
-      db.setMeta('journal_start', String(newest.notedS + 1));
-    },
-    reset() {
-      db.setMeta('journal_floor', String(headNumber() + 1));
-      db.run(sql`DELETE FROM change_journal`);
-      db.setMeta('journal_start', String(nowS()));
-    },
-  };
+  /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
+  cancelled(eventId: number): CancelledEvent | undefined {
+    const [row] = this.#rows(sql`kind = 'event' AND id = ${eventId}`, 1);
+    return row?.cancelled ? this.#db.parse<CancelledEvent>(row.cancelled) : undefined;
+  }
+
+  /** Seconds by the CMS's clock, as it is now or later. */
+  setClock(nowS: () => number): void {
+    this.#nowS = nowS;
+  }
+
+  /** A complete scan has ended that began at this second of the CMS's clock. */
+  scanned(beganS: number): void {
+    setState(this.#db, 'journal_scan', String(beganS));
+  }
+
+  /** The following ones are for writers, inside their transaction. */
+  add(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void {
+    const number = this.#headNumber() + 1;
+    const [known] = this.#rows(sql`kind = ${kind} AND id = ${id}`, 1);
+    if (known) this.#db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
+    this.#db.insert('change_journal', {
+      number,
+      kind,
+      id,
+      created: change === 'created' ? number : (known?.created ?? 0),
+      deleted: change === 'deleted' ? 1 : 0,
+      noted_s: this.#nowS(),
+      scan_s: this.#number('journal_scan'),
+      cancelled: cancelled ? JSON.stringify(cancelled) : null,
+    });
+  }
+
+  /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
+  restored(eventId: number): void {
+    this.#db.run(sql`
+      UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${eventId} AND cancelled IS NOT NULL`);
+  }
+
+  /** Forgets all but the last `MAX_CHANGES` changes. */
+  prune(): void {
+    const floor = this.#headNumber() - MAX_CHANGES;
+    const [newest] = this.#db.numbers(sql`
+      SELECT noted_s FROM change_journal WHERE number <= ${floor} ORDER BY number DESC LIMIT 1`);
+    if (newest === undefined) return;
+    this.#db.run(sql`DELETE FROM change_journal WHERE number <= ${floor}`);
+    setState(this.#db, 'journal_floor', String(floor));
+    // The changes of this second may be among the forgotten ones.
+    setState(this.#db, 'journal_start', String(newest + 1));
+  }
+
+  /** Forgets all changes: every position so far is unknown. */
+  reset(): void {
+    setState(this.#db, 'journal_floor', String(this.#headNumber() + 1));
+    this.#db.run(sql`DELETE FROM change_journal`);
+    setState(this.#db, 'journal_start', String(this.#nowS()));
+  }
 }

@@ -9,8 +9,8 @@ const MERGE_PAGES = 24;
 const MAX_INDEXED = { characters: 100_000, trigrams: 12_000 };
 
 /**
- * The part of an event's folded text that searches look at. Adding a text takes time for each of its characters, and far
- * more for each different trigram: a picture in a `data:` URL would stop all other requests for seconds.
+ * The part of an event's folded text that searches look at. Adding a text takes time for each of its characters, and
+ * far more for each different trigram: a picture in a `data:` URL would stop all other requests for seconds.
  */
 export function searchedText(folded: string): string {
   const text = folded.slice(0, MAX_INDEXED.characters);
@@ -28,14 +28,14 @@ export function searchedText(folded: string): string {
  * savepoint, at which FTS5 writes out every single text.
  */
 export function setText(db: Database, id: number, folded: string | undefined): void {
-  const old = db.get<{ folded: string }>(sql`SELECT folded FROM main.event_text WHERE id = ${id}`);
+  const old = db.get<{ folded: string }>(sql`SELECT folded FROM event_text WHERE id = ${id}`);
   if (old?.folded === folded) return;
   if (old !== undefined) {
     db.run(sql`INSERT INTO event_fts (event_fts, rowid, folded) VALUES ('delete', ${id}, ${old.folded})`);
-    db.run(sql`DELETE FROM main.event_text WHERE id = ${id}`);
+    db.run(sql`DELETE FROM event_text WHERE id = ${id}`);
   }
   if (folded === undefined) return;
-  db.insert('main.event_text', { id, folded });
+  db.insert('event_text', { id, folded });
   db.run(sql`INSERT INTO event_fts (rowid, folded) VALUES (${id}, ${folded})`);
 }
 
@@ -44,7 +44,7 @@ export function setText(db: Database, id: number, folded: string | undefined): v
  * turn of the event loop: unmerged segments slow down searches, and too many of them the next change.
  */
 export function mergeIndex(db: Database): boolean {
-  const totalChanges = () => db.numbers(sql`SELECT total_changes()`)[0]!;
+  const totalChanges = () => db.number(sql`SELECT total_changes()`);
   const before = totalChanges();
   db.run(sql`INSERT INTO event_fts (event_fts, rank) VALUES ('merge', ${MERGE_PAGES})`);
   // If there was something to merge, FTS5 changes two rows or more (sqlite.org/fts5.html, "The merge command").

@@ -45,14 +45,6 @@ export const KEY_TTL_MS = 24 * 3_600_000;
 export const MAX_KEYS_PER_USER = 1000;
 const MAX_KEYS = 20_000;
 
-/** Deletes all but the newest `count` keys. An index covers each statement: neither reads the entries. */
-export const pruneUserKeys = (owner: string, count: number): Sql => sql`
-  DELETE FROM idempotency_key WHERE key IN (
-    SELECT key FROM idempotency_key WHERE owner = ${owner} ORDER BY started_ms DESC LIMIT -1 OFFSET ${count})`;
-export const pruneAllKeys = (count: number): Sql => sql`
-  DELETE FROM idempotency_key WHERE key IN (
-    SELECT key FROM idempotency_key ORDER BY started_ms DESC LIMIT -1 OFFSET ${count})`;
-
 /** The store of a gateway without a cluster. Calls reject with `ReplicaError`. */
 export function openIdempotencyStore(db: Database): IdempotencyStore {
   const find = (key: string) =>
@@ -60,14 +52,20 @@ export function openIdempotencyStore(db: Database): IdempotencyStore {
   const update = (key: string, entry: IdempotencyEntry) =>
     db.run(sql`UPDATE idempotency_key SET entry = ${JSON.stringify(entry)} WHERE key = ${key}`);
 
+  /** Deletes all but the newest `count` of these keys. */
+  const prune = (condition: Sql, count: number) =>
+    db.run(sql`
+      DELETE FROM idempotency_key WHERE key IN (
+        SELECT key FROM idempotency_key WHERE ${condition} ORDER BY started_ms DESC LIMIT -1 OFFSET ${count})`);
+
   return {
     async claim(owner, key, entry) {
       return db.transaction(() => {
         db.run(sql`DELETE FROM idempotency_key WHERE started_ms < ${entry.startedMs - KEY_TTL_MS}`);
         const known = find(key);
         if (known !== undefined) return db.parse<IdempotencyEntry>(known);
-        db.run(pruneUserKeys(owner, MAX_KEYS_PER_USER - 1));
-        db.run(pruneAllKeys(MAX_KEYS - 1));
+        prune(sql`owner = ${owner}`, MAX_KEYS_PER_USER - 1);
+        prune(sql`1`, MAX_KEYS - 1);
         db.insert('idempotency_key', { key, owner, started_ms: entry.startedMs, entry: JSON.stringify(entry) });
         return undefined;
       });

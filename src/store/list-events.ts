@@ -5,21 +5,17 @@ import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';
 import { fold } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { Database, Totals } from './database.ts';
-import type { DateBound, IdPage, PageWindow, SearchWord } from './filters.ts';
+import type { View } from './database.ts';
+import type { IdPage, PageWindow } from './lists.ts';
 import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import {
-  and,
-  containsWords,
-  hasCustomValues,
-  inJson,
-  limitOffset,
-  type OwnSchema,
-  raw,
-  readingOwn,
-  type Sql,
-  sql,
-} from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, raw, type SearchWord, type Sql, sql } from './sql.ts';
+
+/** A bound on the event's start or end, in the event's own wall time. */
+export interface DateBound {
+  field: 'start' | 'end';
+  op: '>=' | '>' | '<=' | '<';
+  wall: WallTime;
+}
 
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
@@ -65,12 +61,9 @@ export const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
-/**
- * Every condition as SQL on `e`, a row of `event` or of `event_link`; the compiler misses none. A condition that has the
- * name of a parameter of the API, such as `featured`, is also in `PARAMETER_CONDITIONS`.
- */
+/** Every condition as SQL on `e`, a row of `event` or of `event_link`; the compiler misses none. */
 const CONDITIONS: {
-  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: OwnSchema) => Sql;
+  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: string | undefined) => Sql;
 } = {
   statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
   bounds: (bounds) =>
@@ -81,7 +74,7 @@ const CONDITIONS: {
   venues: linksTo('venue'),
   organizers: linksTo('organizer'),
   notVenues: (ids) => sql`e.id NOT IN (SELECT l.id FROM event_link l WHERE ${isLinkTo('l', 'venue', ids)})`,
-  featured: (featured) => sql`e.featured = ${raw(featured ? 1 : 0)}`,
+  featured: (featured) => sql`e.featured = ${featured ? 1 : 0}`,
   include: (ids) => sql`e.id IN ${inJson(ids)}`,
   modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
   parent: (id) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
@@ -89,15 +82,6 @@ const CONDITIONS: {
     sql`e.id IN (SELECT id FROM event WHERE event_status IN ${inJson(words)} AND event_status <> '')`,
   customFields: (values) => hasCustomValues('event', values, 'e'),
 };
-
-const PARAMETER_CONDITIONS = ['featured', 'event_status'] as const satisfies readonly EventCondition[];
-
-/**
- * The conditions that have the names of parameters, with the values of a request. The API has checked the types of
- * the values.
- */
-export const conditionsOfParameters = (values: Readonly<Record<string, unknown>>): EventConditions =>
-  Object.fromEntries(PARAMETER_CONDITIONS.map((name) => [name, values[name]]));
 
 /** The conditions on links, the most selective kind first: a venue has fewer events than a category. */
 const LINK_CONDITIONS = { organizers: 'organizer', venues: 'venue', tags: 'tag', categories: 'category' } as const;
@@ -111,31 +95,29 @@ function isLinkTo(alias: string, kind: TargetKind, ids: readonly number[]): Sql 
 }
 
 /**
- * The `+` keeps SQLite 3.51, which Node 22 has, from turning EXISTS into a join: the OFFSET of such a join counts an
- * event once for each of its targets. For many targets, such as all venues of an area, the links are collected once.
+ * The first `+` keeps SQLite 3.51, which Node 22 has, from turning EXISTS into a join: the OFFSET of such a join counts
+ * an event once for each of its targets. The second lets SQLite read the few links of each event, and look each up
+ * among the targets, which may be all venues of an area.
  */
 function linksTo(kind: TargetKind) {
-  return (ids: readonly number[]): Sql =>
-    ids.length > MAX_LOOKUPS
-      ? sql`e.id IN (SELECT l.id FROM event_link l WHERE ${isLinkTo('l', kind, ids)})`
-      : sql`+EXISTS (SELECT 1 FROM event_link l WHERE l.id = e.id AND ${isLinkTo('l', kind, ids)})`;
+  return (ids: readonly number[]): Sql => sql`+EXISTS (
+    SELECT 1 FROM event_link l
+    WHERE l.id = e.id AND l.kind = ${raw(TARGET_KIND[kind])} AND l.hidden = ${raw(LISTED)}
+      AND +l.target_id IN ${inJson(ids)})`;
 }
-
-const MAX_LOOKUPS = 8;
-
-const quotePhrase = (word: string) => `"${word.replaceAll('"', '""')}"`;
 
 /** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
 const INDEXED_LETTERS = { min: 3, max: 24 };
 
 /** The full-text index finds words of three letters and more, and the texts themselves the others. */
-function textMatches(words: readonly SearchWord[], own: OwnSchema): Sql {
+function textMatches(words: readonly SearchWord[], own: string | undefined): Sql {
   const lettersOf = ({ text }: SearchWord) => [...fold(text)];
   const indexed = words.filter((word) => !word.not && lettersOf(word).length >= INDEXED_LETTERS.min);
   const inText = words.filter((word) => !indexed.includes(word) || lettersOf(word).length > INDEXED_LETTERS.max);
   const conditions = containsWords(inText, 'x.folded');
   const inTexts = sql`EXISTS (SELECT 1 FROM event_text x WHERE x.id = e.id AND ${and(conditions)})`;
-  const match = indexed.map((word) => quotePhrase(lettersOf(word).slice(0, INDEXED_LETTERS.max).join(''))).join(' ');
+  const phrases = indexed.map((word) => lettersOf(word).slice(0, INDEXED_LETTERS.max).join('').replaceAll('"', '""'));
+  const match = phrases.map((phrase) => `"${phrase}"`).join(' ');
   const inIndex = sql`e.id IN (SELECT rowid FROM event_fts WHERE event_fts MATCH ${match})`;
   const ofPublic = and([...(indexed.length > 0 ? [inIndex] : []), ...(inText.length > 0 ? [inTexts] : [])]);
   if (own === undefined || indexed.length === 0) return ofPublic;
@@ -154,10 +136,10 @@ interface EventRows {
 }
 
 /**
- * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an event's
- * times and flags for each of its links.
+ * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an
+ * event's times and flags for each of its links.
  */
-function eventsOf(filter: EventConditions, own: OwnSchema): EventRows {
+function eventsOf(filter: EventConditions, own: string | undefined): EventRows {
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const names = Object.keys(LINK_CONDITIONS) as LinkCondition[];
   const driver = filter.include ? undefined : names.find((name) => filter[name] && filter[name].length <= MAX_DRIVERS);
@@ -179,24 +161,21 @@ const MAX_DRIVERS = 16;
 
 /**
  * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
- * synchronous statements. `own`: the database with the caller's unpublished records.
+ * synchronous statements.
  */
-export function listEvents(db: Database, totals: Totals, filter: EventFilter, own?: OwnSchema): IdPage {
+export function listEvents(view: View, filter: EventFilter): IdPage {
   const { order, descending, limit, offset } = filter;
-  const { from, where, repeats, hasTitle } = eventsOf(filter, own);
-  const total = db.countOnce(
-    totals,
-    readingOwn(own, sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`),
-  );
+  const { from, where, repeats, hasTitle } = eventsOf(filter, view.own);
+  const total = view.count(sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`);
   if (limit === 0 || offset >= total) return { ids: [], total };
   const direction = descending ? 'DESC' : 'ASC';
   const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
   const orderBy = raw(columns.map((column) => `e.${column} ${direction}`).join(', '));
-  const rest = sql`ORDER BY ${orderBy} ${limitOffset(filter)}`;
+  const rest = sql`ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`;
   if (order === 'title' && !hasTitle) {
     const page = sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${rest}`;
-    return { ids: db.numbers(readingOwn(own, page)), total };
+    return { ids: view.numbers(page), total };
   }
   const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
-  return { ids: db.numbers(readingOwn(own, sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`)), total };
+  return { ids: view.numbers(sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`), total };
 }

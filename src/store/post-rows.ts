@@ -9,23 +9,20 @@ import { searchedText, setText } from './full-text-index.ts';
 import { HIDDEN, LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, sql } from './sql.ts';
 
-/** The database with public records, or that of one caller: `own1`. */
-export type Schema = string;
-export const PUBLIC: Schema = 'main';
+/** The database with public records; those of one caller are in one such as `own1`. */
+export const PUBLIC = 'main';
+
+/** The fields of an event with what it links to. */
+const LINKS = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
 
 /** What an event links to, each once. */
-export function linksOf({ categories, tags, venues, organizers }: EventRecord): [kind: TargetKind, id: number][] {
-  const links = (kind: TargetKind, ids: number[]) => [...new Set(ids)].map((id): [TargetKind, number] => [kind, id]);
-  return [
-    ...links('category', categories),
-    ...links('tag', tags),
-    ...links('venue', venues),
-    ...links('organizer', organizers),
-  ];
-}
+export const linksOf = (event: EventRecord): [kind: TargetKind, id: number][] =>
+  (Object.keys(LINKS) as TargetKind[]).flatMap((kind) =>
+    [...new Set(event[LINKS[kind]])].map((id): [TargetKind, number] => [kind, id]),
+  );
 
 /** Writes a record that the database does not have. */
-export function insertPost(db: Database, schema: Schema, record: PostRecord): void {
+export function insertPost(db: Database, schema: string, record: PostRecord): void {
   const { id, kind, slug, modifiedUtc, image } = record;
   const json = JSON.stringify(record);
   const post = { id, kind, slug: slugKey(slug), modified_utc: modifiedUtc, image_id: image, record: json };
@@ -35,13 +32,13 @@ export function insertPost(db: Database, schema: Schema, record: PostRecord): vo
   insertCustomValues(db, schema, record);
 }
 
-export function deletePost(db: Database, schema: Schema, id: number): void {
+export function deletePost(db: Database, schema: string, id: number): void {
   if (schema === PUBLIC) setText(db, id, undefined);
   for (const table of ['post', 'event', 'event_link', 'event_text', 'linked_record', 'custom_value'])
     db.run(sql`DELETE FROM ${raw(`${schema}.${table}`)} WHERE id = ${id}`);
 }
 
-function insertEvent(db: Database, schema: Schema, event: EventRecord): void {
+function insertEvent(db: Database, schema: string, event: EventRecord): void {
   const { start, end } = event.listed ?? event;
   const { id, status, protected: isProtected } = event;
   const shared = {
@@ -70,7 +67,7 @@ function insertEvent(db: Database, schema: Schema, event: EventRecord): void {
   else db.insert(`${schema}.event_text`, { id, folded });
 }
 
-function insertLinked(db: Database, schema: Schema, record: LinkedRecord): void {
+function insertLinked(db: Database, schema: string, record: LinkedRecord): void {
   const { kind, id, status, date, searchText } = record;
   const isLocated = record.kind === 'venue' && !record.protected;
   db.insert(`${schema}.linked_record`, {
@@ -86,7 +83,7 @@ function insertLinked(db: Database, schema: Schema, record: LinkedRecord): void 
 }
 
 /** The custom fields that lists filter by. */
-function insertCustomValues(db: Database, schema: Schema, record: PostRecord): void {
+function insertCustomValues(db: Database, schema: string, record: PostRecord): void {
   const { kind, id, customFields = {}, protected: isProtected } = record;
   if (isProtected) return;
   for (const [name, value] of Object.entries(customFields).map(([name, value]) => [name, String(value)] as const))

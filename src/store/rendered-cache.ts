@@ -3,6 +3,8 @@
 
 import { LRUCache } from 'lru-cache';
 import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage, type WallTime } from '../model/records.ts';
+import type { Database } from './database.ts';
+import { linksOf } from './post-rows.ts';
 
 export interface RenderedRecord {
   /** UTF-8 JSON. */
@@ -14,16 +16,6 @@ export interface RenderedRecord {
   modifiedUtc: WallTime | undefined;
 }
 
-export interface RenderedCache {
-  get(rendering: string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
-  /** The entry that was set last, even if it is outdated. */
-  peek(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
-  set(rendering: string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
-  /** Invalidates entries that depend on this and are older than `version`. */
-  invalidate(kind: KindOrImage, id: number, version: number): void;
-  clear(): void;
-}
-
 type Dependency = readonly [kind: KindOrImage, id: number];
 
 interface Entry extends RenderedRecord {
@@ -33,9 +25,7 @@ interface Entry extends RenderedRecord {
   validAtVersion: number;
 }
 
-/**
- * More invalidations than this clear the cache: the initial sync must not pile up a hundred thousand of them.
- */
+/** More of them clear the cache: the initial sync must not pile up a hundred thousand. */
 const MAX_INVALIDATIONS = 20_000;
 
 /** The memory of an entry besides its bytes, and of each thing that it shows. */
@@ -43,62 +33,71 @@ const ENTRY_BYTES = 1600;
 const DEPENDENCY_BYTES = 100;
 
 /**
- * The images of venues and organizers are no dependencies of an event: upsert.ts invalidates the venue or
+ * The images of venues and organizers are no dependencies of an event: changes.ts invalidates the venue or
  * organizer instead.
  */
 function dependenciesOf(record: CalendarRecord): Dependency[] {
   const own: Dependency = [record.kind, record.id];
   if (isTermRecord(record)) return [own];
-  const of = (kind: KindOrImage, ids: number[]) => ids.map((id): Dependency => [kind, id]);
-  const image = record.image ? of('image', [record.image]) : [];
-  if (record.kind !== 'event') return [own, ...image];
-  const { categories, tags, venues, organizers } = record;
-  const terms = [...of('category', categories), ...of('tag', tags)];
-  return [own, ...image, ...terms, ...of('venue', venues), ...of('organizer', organizers)];
+  const image: Dependency[] = record.image ? [['image', record.image]] : [];
+  return [own, ...image, ...(record.kind === 'event' ? linksOf(record) : [])];
 }
 
-/**
- * Creates a cache of up to `maxBytes`, which evicts the least recently used entries. A change evicts nothing:
- * it is noted in O(1), and `get` compares the noted changes with the entry's dependencies. So an event added
- * to a category of fifty thousand events, all of which show the category's count, costs one note.
- */
-export function createRenderedCache(maxBytes: number): RenderedCache {
-  const entries = new LRUCache<string, Entry>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ bytes, dependencies }) =>
-      bytes.byteLength + ENTRY_BYTES + dependencies.length * DEPENDENCY_BYTES,
-  });
-  /** The version at which each record or image changed. */
-  const invalidatedAt = new Map<string, number>();
-  const entryKey = (rendering: string, kind: Kind, id: number) => `${kind} ${id} ${rendering}`;
+const entryKey = (rendering: string, kind: Kind, id: number) => `${kind} ${id} ${rendering}`;
 
-  function clear(): void {
-    entries.clear();
-    invalidatedAt.clear();
+/**
+ * Evicts the least recently used entries. A change evicts nothing: it is noted in O(1), and `get` compares the noted
+ * changes with the entry's dependencies. So an event added to a category of fifty thousand events, all of which show
+ * the category's count, costs one note. A rendering is a form (`single`, or `item` of a list) and the base URL.
+ */
+export class RenderedCache {
+  readonly #db: Database;
+  readonly #entries: LRUCache<string, Entry>;
+  /** The version at which each record or image changed. */
+  readonly #invalidatedAt = new Map<string, number>();
+
+  constructor(db: Database, maxBytes: number) {
+    this.#db = db;
+    this.#entries = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ bytes, dependencies }) =>
+        bytes.byteLength + ENTRY_BYTES + dependencies.length * DEPENDENCY_BYTES,
+    });
   }
 
-  const isOutdated = ({ dependencies, validAtVersion }: Entry): boolean =>
-    dependencies.some(([kind, id]) => (invalidatedAt.get(`${kind} ${id}`) ?? 0) > validAtVersion);
+  /** A rendered record that is valid now. */
+  get(rendering: string, kind: Kind, id: number): RenderedRecord | undefined {
+    const { version } = this.#db;
+    const entry = this.#entries.get(entryKey(rendering, kind, id));
+    if (entry === undefined || entry.validAtVersion === version) return entry;
+    // An outdated entry stays until it is replaced: the new one may turn out to be the same (`peek`).
+    const { dependencies, validAtVersion } = entry;
+    if (dependencies.some(([of, its]) => (this.#invalidatedAt.get(`${of} ${its}`) ?? 0) > validAtVersion))
+      return undefined;
+    entry.validAtVersion = version;
+    return entry;
+  }
 
-  return {
-    get(rendering, kind, id, version) {
-      const entry = entries.get(entryKey(rendering, kind, id));
-      if (entry === undefined || entry.validAtVersion === version) return entry;
-      // An outdated entry stays until it is replaced: the new one may turn out to be the same (`peek`).
-      if (isOutdated(entry)) return undefined;
-      entry.validAtVersion = version;
-      return entry;
-    },
-    peek: (rendering, kind, id) => entries.peek(entryKey(rendering, kind, id)),
-    set(rendering, record, rendered, version) {
-      const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: version };
-      entries.set(entryKey(rendering, record.kind, record.id), entry);
-    },
-    invalidate(kind, id, version) {
-      if (entries.size === 0) return invalidatedAt.clear();
-      if (invalidatedAt.size >= MAX_INVALIDATIONS) return clear();
-      invalidatedAt.set(`${kind} ${id}`, version);
-    },
-    clear,
-  };
+  /** The entry that was set last, even if it is outdated; undefined if it was evicted. */
+  peek(rendering: string, kind: Kind, id: number): RenderedRecord | undefined {
+    return this.#entries.peek(entryKey(rendering, kind, id));
+  }
+
+  /** `record` must be what was rendered, read at the current version (without `await` in between). */
+  set(rendering: string, record: CalendarRecord, rendered: RenderedRecord): void {
+    const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: this.#db.version };
+    this.#entries.set(entryKey(rendering, record.kind, record.id), entry);
+  }
+
+  /** In the next version this record or image is another. */
+  invalidate(kind: KindOrImage, id: number): void {
+    if (this.#entries.size === 0) this.#invalidatedAt.clear();
+    else if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();
+    else this.#invalidatedAt.set(`${kind} ${id}`, this.#db.version + 1);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#invalidatedAt.clear();
+  }
 }

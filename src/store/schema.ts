@@ -1,7 +1,7 @@
 // The replica's format: its tables, and the properties of the records in them. A file of another format is
 // quarantined, never migrated: every replica can be built again from the CMS.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { FIELDS } from '../interface/fields.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 
@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 22;
+export const SCHEMA_VERSION = 23;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -19,13 +19,10 @@ export const RECORD_PROPERTIES = Object.fromEntries(
   KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
 ) as Record<Kind, string[]>;
 
-/** Names the tables and the properties of their records. Their order does not count. */
-export function replicaFormat(properties: Readonly<Record<Kind, readonly string[]>>): string {
-  const names = KINDS.map((kind) => properties[kind].toSorted());
-  return `${SCHEMA_VERSION}-${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 8)}`;
-}
+const propertyNames = KINDS.map((kind) => RECORD_PROPERTIES[kind].toSorted());
 
-export const REPLICA_FORMAT = replicaFormat(RECORD_PROPERTIES);
+/** Names the tables and the properties of their records. */
+export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', JSON.stringify(propertyNames)).slice(0, 8)}`;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -48,8 +45,8 @@ export const PROTECTED = 2;
  * caller, where none is.
  *
  * Wall times are wall numbers (20270312100000): half the size of text, in the same order. `event_link` has a row for
- * each link of an event, and repeats what lists filter and sort by: "events of this category in this month" is one range
- * of its primary key. `custom_value` has the custom fields for equality filters; nothing that a password hides.
+ * each link of an event, and repeats what lists filter and sort by: "events of this category in this month" is one
+ * range of its primary key. `custom_value` has the custom fields for equality filters; nothing that a password hides.
  */
 export const recordTables = (schema: string): string => `
 CREATE TABLE ${schema}.post (
@@ -69,7 +66,6 @@ CREATE TABLE ${schema}.event (
 ) STRICT;
 CREATE INDEX ${schema}.event_start ON event (hidden, starts, published, id, ends, featured, status);
 CREATE INDEX ${schema}.event_end ON event (hidden, ends, starts, published, id, featured, status);
-CREATE INDEX ${schema}.event_featured ON event (hidden, starts, published, id, ends, status) WHERE featured = 1;
 CREATE INDEX ${schema}.event_modified ON event (hidden, modified, id, starts, ends, published, featured, status);
 CREATE INDEX ${schema}.event_title ON event (hidden, title, id, starts, ends, published, featured, status);
 CREATE INDEX ${schema}.event_parent ON event (parent) WHERE parent <> 0;
@@ -101,12 +97,13 @@ CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 `;
 
 /**
- * What `main` has alone. `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS keeps
- * a time of change for terms. `withheld_record` has what was public before a write whose outcome could not be read yet.
+ * What `main` has alone. `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS
+ * keeps a time of change for terms. `withheld_record` has what was public before a write whose outcome could not be
+ * read yet.
  *
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
- * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeFts` merges its segments, a
- * little at a time: writes that merge (automerge, and crisismerge without `mergeFts`) block the event loop
+ * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeIndex` merges its segments, a
+ * little at a time: writes that merge (automerge, and crisismerge without `mergeIndex`) block the event loop
  * for 20 ms and more.
  */
 export const TABLES = `
@@ -126,11 +123,15 @@ CREATE INDEX term_name ON term (kind, name_key);
 CREATE INDEX term_parent ON term (kind, parent);
 
 CREATE TABLE change_journal (
-  number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL, deleted INTEGER NOT NULL,
-  noted_s INTEGER NOT NULL, scan_s INTEGER NOT NULL, cancelled TEXT
+  number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL,
+  deleted INTEGER NOT NULL, noted_s INTEGER NOT NULL, scan_s INTEGER NOT NULL, cancelled TEXT
 ) STRICT;
 CREATE UNIQUE INDEX change_journal_record ON change_journal (kind, id);
 CREATE INDEX change_journal_noted ON change_journal (noted_s, number);
+
+CREATE TABLE journal_epoch (number INTEGER PRIMARY KEY, epoch TEXT NOT NULL, after INTEGER NOT NULL) STRICT;
+
+CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_key (
   key TEXT PRIMARY KEY, owner TEXT NOT NULL, started_ms INTEGER NOT NULL, entry TEXT NOT NULL
@@ -143,10 +144,4 @@ CREATE VIRTUAL TABLE event_fts USING fts5(
 );
 INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8), ('crisismerge', 256),
   ('hashsize', 4194304);
-`;
-
-/** The tables about the file itself, and about the sync. */
-export const META_TABLES = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;

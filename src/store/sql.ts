@@ -3,7 +3,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
 import { fold } from '../text/text.ts';
-import type { PageWindow, SearchWord } from './filters.ts';
 
 export type SqlValue = SQLInputValue;
 
@@ -48,34 +47,24 @@ export function toStatement(query: Sql): { text: string; values: SqlValue[] } {
  */
 export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
 
-/** Joins pieces of SQL. */
-export function joinSql(pieces: readonly Sql[], separator: string): Sql {
-  if (pieces.length === 0) return raw('');
-  return { texts: ['', ...Array<string>(pieces.length - 1).fill(separator), ''], parts: pieces };
-}
-
 /** True if all conditions are; true without conditions. */
 export const and = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0 ? raw('1') : joinSql(conditions, ' AND ');
+  conditions.length === 0
+    ? raw('1')
+    : { texts: ['', ...Array<string>(conditions.length - 1).fill(' AND '), ''], parts: conditions };
 
 /** The right side of `IN` for lists of any length. */
 export const inJson = (values: readonly (number | string)[]): Sql =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-/**
- * The records that a statement reads: the public ones, or also those of one caller, in an attached database.
- * `own1`: the name of that database.
- */
-export type OwnSchema = string | undefined;
-
 const OWN_TABLES = ['event', 'event_link', 'event_text', 'linked_record', 'custom_value', 'post', 'image'];
 
 /**
- * The statement for one caller: each table is "public, but for the ids that this caller has unpublished, and theirs".
- * `NOT MATERIALIZED`: SQLite would copy a table that a statement names twice.
+ * The statement for one caller whose records are in the attached database `own`: each table is "public, but for the ids
+ * that this caller has unpublished, and theirs". `NOT MATERIALIZED`: SQLite would copy a table that a statement names
+ * twice.
  */
-export function readingOwn(own: OwnSchema, statement: Sql): Sql {
-  if (own === undefined) return statement;
+export function readingOwn(own: string, statement: Sql): Sql {
   const tables = OWN_TABLES.map((name) => {
     const hidden = name === 'image' ? `SELECT id FROM ${own}.image` : `SELECT id FROM ${own}.post`;
     return `${name} AS NOT MATERIALIZED (
@@ -85,33 +74,17 @@ export function readingOwn(own: OwnSchema, statement: Sql): Sql {
 }
 
 /**
- * Longer patterns are slow: on repetitive text `GLOB` takes time proportional to text length times pattern
- * length.
+ * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
+ * ordinary characters.
  */
-const MAX_GLOB_LETTERS = 8;
-
-/**
- * Conditions that a column of folded text contains (or lacks) each word. `GLOB` is several times faster than
- * `instr`, except with long patterns: for a long word it tests the first letters, and `instr` then tests the
- * whole word.
- */
-export function containsWords(words: readonly SearchWord[], column: string): Sql[] {
-  return words.map(({ text, not }) => {
-    const word = fold(text);
-    const letters = [...word];
-    const glob = `*${letters.slice(0, MAX_GLOB_LETTERS).join('').replace(/[[*?]/g, '[$&]')}*`;
-    const start = sql`${raw(column)} GLOB ${glob}`;
-    const contains =
-      letters.length <= MAX_GLOB_LETTERS ? start : sql`(${start} AND instr(${raw(column)}, ${word}) > 0)`;
-    return not ? sql`NOT ${contains}` : contains;
-  });
+export interface SearchWord {
+  text: string;
+  not: boolean;
 }
 
-/**
- * The end of a statement that returns one page. SQLite plans for the value of a lone `LIMIT ?`, and therefore
- * compiles the statement again in each execution; a sum spares that.
- */
-export const limitOffset = ({ limit, offset }: PageWindow): Sql => sql`LIMIT 0 + ${limit} OFFSET ${offset}`;
+/** Conditions that a column of folded text contains (or lacks) each word. */
+export const containsWords = (words: readonly SearchWord[], column: string): Sql[] =>
+  words.map(({ text, not }) => sql`instr(${raw(column)}, ${fold(text)}) ${raw(not ? '=' : '>')} 0`);
 
 /** True for rows of `alias` (a table with the column `id`) whose custom fields have these values. */
 export const hasCustomValues = (kind: PostKind, values: Readonly<Record<string, string>>, alias: 'e' | 'r'): Sql =>

@@ -12,6 +12,7 @@ import {
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
+import { getState } from '../store/state.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
@@ -279,7 +280,7 @@ async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> 
   const { always, varies } = knownFields(context, kind);
   const key = STATE_KEYS.fields(kind);
   const text = JSON.stringify({ always: [...always], varies: [...varies] });
-  if (text !== context.replica.state(key)) await context.commit(() => ({ state: { [key]: text } }));
+  if (text !== getState(context.replica.db, key)) await context.commit(() => ({ state: { [key]: text } }));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
 import type { CalendarRecord, Kind, Site } from '../model/records.ts';
-import type { RecordStamp } from '../store/record-queries.ts';
+import type { RecordStamp } from '../store/records.ts';
 
 /** The part of a collection that a request is about. */
 export type Scope = Pick<ListRequest, 'view'>;

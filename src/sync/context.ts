@@ -6,9 +6,10 @@ import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { ChangeSet } from '../store/change-set.ts';
-import type { RecordStamp } from '../store/record-queries.ts';
+import type { ChangeSet } from '../store/changes.ts';
+import type { RecordStamp } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
+import { getState } from '../store/state.ts';
 import type { Collection } from './collections.ts';
 import type { Cursor, WatermarkAge } from './paginate.ts';
 import { readState } from './saved-state.ts';
@@ -238,7 +239,7 @@ export interface SyncMemory {
 /** Where saved state comes from, and who gets the warnings about it. */
 type Saved = Pick<SyncContext, 'replica' | 'observe'>;
 
-export const isComplete = (replica: Replica): boolean => replica.state(STATE_KEYS.complete) === '1';
+export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
 export const loadInitialSync = (saved: Saved): SyncProgress =>
   readState(saved, 'initialSync', STATE_KEYS.initialSync, {});

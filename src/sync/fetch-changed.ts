@@ -4,6 +4,7 @@
 import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, seriesIdOf } from '../model/records.ts';
+import { getImages } from '../store/records.ts';
 import { decided, type SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty } from './ingest.ts';
@@ -45,7 +46,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     for (const change of changes)
       if (change.collection === name && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
   }
-  const images = [...replica.getImages([...idsOf(MEDIA.collection)]).keys()];
+  const images = [...getImages(replica.db, [...idsOf(MEDIA.collection)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinkTables(context);

@@ -4,7 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
-import type { ChangeSet } from '../store/change-set.ts';
+import type { ChangeSet } from '../store/changes.ts';
+import { mergeIndex } from '../store/full-text-index.ts';
+import { occurrenceIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { idOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
@@ -40,7 +42,7 @@ export async function ingestOccurrences(
   for (const event of events) {
     const occurrences = readOccurrences(event, context.memory.site, context.memory.links.tables);
     const ids = new Set(occurrences.map(({ id }) => id));
-    const gone = context.replica.occurrenceIds(idOf(event)).filter((id) => !ids.has(id));
+    const gone = occurrenceIds(context.replica.db, idOf(event)).filter((id) => !ids.has(id));
     await commitBatches(context, idOf(event), readMark, occurrences, BATCH_SIZE, (upserts) => ({
       upserts,
     }));
@@ -55,7 +57,7 @@ export async function deleteOccurrences(
   readMark: number,
   isTrashed: boolean,
 ): Promise<void> {
-  await deleteIds(context, eventId, readMark, context.replica.occurrenceIds(eventId), isTrashed);
+  await deleteIds(context, eventId, readMark, occurrenceIds(context.replica.db, eventId), isTrashed);
 }
 
 const deleteIds = (
@@ -90,7 +92,7 @@ async function commitBatches<T>(
       memory.tally.changed += changed;
       if (changed > 0) memory.kinds.event.revision += 1;
       await nextTurn();
-      if (changed > 0) while (replica.mergeFts()) await nextTurn();
+      if (changed > 0) while (mergeIndex(replica.db)) await nextTurn();
     }
   } catch (error) {
     markDirty(memory, 'event', [eventId]);

@@ -3,8 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord, seriesIdOf } from '../model/records.ts';
-import type { ChangeSet } from '../store/change-set.ts';
-import type { RecordStamp } from '../store/record-queries.ts';
+import type { ChangeSet } from '../store/changes.ts';
+import { mergeIndex } from '../store/full-text-index.ts';
+import { eventIdsShowing, getImages, getRecord, getRecords, type RecordStamp } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
@@ -57,7 +58,7 @@ export async function ingestRecords(
     if (changed > 0) memory.kinds[kind].revision += 1;
     memory.tally.changed += changed;
     await nextTurn();
-    if (changed > 0 && kind === 'event') while (replica.mergeFts()) await nextTurn();
+    if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
     if (!collection.occurrences) continue;
     const accepted = batch.filter((record) => acceptedIds.includes(idOf(record)));
     await ingestOccurrences(context, collection.occurrences, accepted, readMark);
@@ -98,7 +99,7 @@ function acceptRecords(
     if ('image' in record && record.image !== 0) images.push(record.image);
     accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
   }
-  const known = byId ? undefined : replica.getImages(images);
+  const known = byId ? undefined : getImages(replica.db, images);
   for (const image of images) if (!known?.has(image)) memory.media.toRead.add(image);
   return accepted;
 }
@@ -145,7 +146,7 @@ function isStaleConfirmed(
   storedUtc: string,
 ) {
   if (storedUtc > formatWallTime(memory.reads.cmsTimeMs)) return true;
-  const stored = replica.get(kind, id) as PostRecord | undefined;
+  const stored = getRecord(replica.db, kind, id) as PostRecord | undefined;
   if (stored?.dateUtc === storedUtc && dateUtc === storedUtc) return true;
   const { staleResponses } = memory.kinds[kind];
   const stale = staleResponses.get(id);
@@ -182,14 +183,14 @@ async function commitAndPruneEmbedded(
   const changed = await commit(() => {
     const { changes, changedIds } = build();
     if (!hasEmbedded) return changes;
-    for (const event of replica.getMany('event', changedIds).values()) {
+    for (const event of getRecords(replica.db, 'event', changedIds).values()) {
       for (const id of event.venues) if (id >= FIRST_EMBEDDED_ID) before.venue.add(id);
       for (const id of event.organizers) if (id >= FIRST_EMBEDDED_ID) before.organizer.add(id);
     }
     return changes;
   });
   const deletes = (['venue', 'organizer'] as const).flatMap((linked) => {
-    const ids = [...before[linked]].filter((id) => replica.eventIdsShowing(linked, id).length === 0);
+    const ids = [...before[linked]].filter((id) => eventIdsShowing(replica.db, linked, id).length === 0);
     return ids.length > 0 ? [{ kind: linked, ids }] : [];
   });
   if (deletes.length > 0) await commit(() => ({ deletes }));
@@ -258,7 +259,7 @@ async function leaveOutTooLarge(
     const { id } = stamp;
     const message = `record ${id} of "${name}" is larger than 5 MB: the gateway leaves it out`;
     if (!tooLarge.has(id)) observe({ type: 'message', level: 'warn', message });
-    if (replica.get(kind, id)) await deleteRecords(context, collection, [id], readMark);
+    if (getRecord(replica.db, kind, id)) await deleteRecords(context, collection, [id], readMark);
     tooLarge.set(id, stamp);
   }
 }
@@ -334,6 +335,6 @@ function deletableIds(
   // The replica may withhold a post, which then has no stamp.
   const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));
   if (!isStoredAsPosts && kind !== 'event')
-    for (const id of deletable) markDirty(memory, 'event', replica.eventIdsShowing(kind, id));
+    for (const id of deletable) markDirty(memory, 'event', eventIdsShowing(replica.db, kind, id));
   return deletable;
 }

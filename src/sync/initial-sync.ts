@@ -2,6 +2,7 @@
 // stopped.
 
 import { CmsUnavailable } from '../errors.ts';
+import { setState } from '../store/state.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { noEventsError, readPage, refusedEventsError, unlessAbsent, unlessRefused } from './cms-reader.ts';
 import { type Collection, recordsPerPage, stampOf } from './collections.ts';
@@ -113,5 +114,5 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
 }
 
 function saveProgress({ replica, memory }: SyncContext): void {
-  replica.setState(STATE_KEYS.initialSync, JSON.stringify(memory.initialSync));
+  setState(replica.db, STATE_KEYS.initialSync, JSON.stringify(memory.initialSync));
 }

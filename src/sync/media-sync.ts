@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MEDIA } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
+import { getImages, getRecords, imageIds, missingImageIds, postsWithImage, stamps } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readImages, readMediaPage } from './cms-reader.ts';
 import { PUBLIC_SCOPE, stampOf } from './collections.ts';
@@ -32,14 +33,15 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
     const existing = new Set(images.map(({ id }) => id));
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
-  const stored = [...replica.getImages(missing).keys()];
+  const stored = [...getImages(replica.db, missing).keys()];
   if (ids.length > 0) decided(context, MEDIA.collection, 'fetch images', { ids, missing });
   if (stored.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, stored)))
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);
     // The CMS removes a deleted image from its posts without touching their `modified`.
-    for (const { kind, id } of deleted.flatMap((image) => replica.postsWithImage(image))) markDirty(memory, kind, [id]);
+    for (const { kind, id } of deleted.flatMap((image) => postsWithImage(replica.db, image)))
+      markDirty(memory, kind, [id]);
     memory.tally.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
   }
 }
@@ -56,7 +58,7 @@ export async function fetchMissingImages(
   let after = 0;
   let isAnyFetched = false;
   for (;;) {
-    const ids = replica.missingImageIds(after, pageSize);
+    const ids = missingImageIds(replica.db, after, pageSize);
     const missing = ids.filter((id) => !media.notInCms.has(id));
     onProgress?.(done, missing.length);
     if (ids.length === 0) {
@@ -69,7 +71,7 @@ export async function fetchMissingImages(
     if (missing.length === 0) continue;
     isAnyFetched = true;
     await fetchImages(context, missing);
-    const fetched = replica.getImages(missing);
+    const fetched = getImages(replica.db, missing);
     for (const id of missing) {
       if (!fetched.has(id)) media.notInCms.add(id);
       media.toRead.delete(id);
@@ -141,7 +143,10 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
     // The initial sync has just read every image.
     if (isFirstPoll) break;
     const recent = stamps.filter(({ modifiedUtc }) => modifiedUtc >= lookbackUtc(watermarkUtc));
-    const stored = replica.getImages(recent.map(({ id }) => id));
+    const stored = getImages(
+      replica.db,
+      recent.map(({ id }) => id),
+    );
     for (const { id, modifiedUtc } of recent) {
       if (stored.has(id) && media.recent.get(id)?.modifiedUtc !== modifiedUtc)
         media.recent.set(id, { modifiedUtc, seenMs: startedMs, isSettled: false });
@@ -157,15 +162,15 @@ async function referencedImageIds({ replica, collections }: SyncContext): Promis
   for (const { kind, isStoredAsPosts } of collections) {
     if (!isStoredAsPosts) continue;
     for (let after = 0; ; ) {
-      const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE }).map(({ id }) => id);
-      for (const record of replica.getMany(kind, slice).values())
+      const slice = stamps(replica.db, kind, { after, limit: IDS_PER_SLICE }).map(({ id }) => id);
+      for (const record of getRecords(replica.db, kind, slice).values())
         if ('image' in record && record.image !== 0) ids.add(record.image);
       if (slice.length < IDS_PER_SLICE) break;
       after = slice.at(-1) ?? after;
       await nextTurn();
     }
   }
-  return [...replica.getImages([...ids]).keys()];
+  return [...getImages(replica.db, [...ids]).keys()];
 }
 
 /** Images that the CMS did not have are requested again: they may exist by now. */
@@ -180,7 +185,7 @@ export function forgetMissingImages({ memory: { media } }: SyncContext): void {
  */
 export async function resyncImages(context: SyncContext, lastId: number, pages: number): Promise<number | undefined> {
   const limit = pages * context.pageSize;
-  const ids = context.replica.imageIds(lastId, limit);
+  const ids = imageIds(context.replica.db, lastId, limit);
   await fetchImages(context, ids);
   return ids.length < limit ? undefined : ids.at(-1);
 }

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import type { RecordStamp } from '../store/record-queries.ts';
+import type { RecordStamp } from '../store/records.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { decided, type SyncContext } from './context.ts';

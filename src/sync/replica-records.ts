@@ -1,7 +1,7 @@
 // Owns what the replica holds of one collection, as it compares with the CMS's lists.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RecordStamp } from '../store/record-queries.ts';
+import { type RecordStamp, recordCounts, stamps, stampsById as storedStamps } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
 import type { SyncContext } from './context.ts';
@@ -17,7 +17,7 @@ export function stampsById(
   { kind }: Collection,
   ids: readonly number[],
 ): Map<number, RecordStamp> {
-  const stamps = replica.stampsById(kind, ids);
+  const stamps = storedStamps(replica.db, kind, ids);
   for (const id of ids) {
     const tooLarge = memory.kinds[kind].tooLarge.get(id);
     if (tooLarge) stamps.set(id, tooLarge);
@@ -27,12 +27,12 @@ export function stampsById(
 
 /** Stamps of all records of the collection in the replica, ascending by id. Yields to the event loop. */
 export async function allStamps(replica: Replica, { kind }: Collection): Promise<RecordStamp[]> {
-  const stamps: RecordStamp[] = [];
+  const all: RecordStamp[] = [];
   for (;;) {
-    const after = stamps.at(-1)?.id ?? 0;
-    const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE, withoutOccurrences: true });
-    stamps.push(...slice);
-    if (slice.length < IDS_PER_SLICE) return stamps;
+    const after = all.at(-1)?.id ?? 0;
+    const slice = stamps(replica.db, kind, { after, limit: IDS_PER_SLICE, withoutOccurrences: true });
+    all.push(...slice);
+    if (slice.length < IDS_PER_SLICE) return all;
     await nextTurn();
   }
 }
@@ -40,7 +40,7 @@ export async function allStamps(replica: Replica, { kind }: Collection): Promise
 /** Number of records of the collection in the replica. */
 export function countRecords({ replica, memory }: SyncContext, { kind }: Collection): number {
   if (memory.recordCounts.version !== replica.version)
-    memory.recordCounts = { version: replica.version, kinds: replica.counts() };
+    memory.recordCounts = { version: replica.version, kinds: recordCounts(replica.db) };
   return memory.recordCounts.kinds[kind] ?? 0;
 }
 

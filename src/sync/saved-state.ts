@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { KINDS } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
+import { getState } from '../store/state.ts';
 
 const text = { type: 'string', maxLength: 2000 };
 /** An id, or how many there are. */
@@ -46,7 +47,7 @@ export function readState<T>(
   key: string,
   fallback: T,
 ): T {
-  const json = replica.state(key);
+  const json = getState(replica.db, key);
   if (json === undefined) return fallback;
   try {
     const value: unknown = JSON.parse(json);

@@ -8,6 +8,7 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
+import { setState as saveState } from '../store/state.ts';
 import { assertComplete, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import {
@@ -165,7 +166,7 @@ export function createSync(options: SyncOptions): Sync {
   function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
     const savedMs = loadCaughtUpMs(context) ?? 0;
     if (lastCaughtUpMs !== undefined && Math.abs(lastCaughtUpMs - savedMs) >= toleranceMs)
-      replica.setState(STATE_KEYS.caughtUp, String(lastCaughtUpMs));
+      saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
   }
 
   function setState(state: SyncState, why: string): void {

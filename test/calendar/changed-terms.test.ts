@@ -7,10 +7,12 @@ import { expect } from 'chai';
 import { createIds } from '../../src/cms/payload/ids.ts';
 import { toGatewayRecord } from '../../src/cms/payload/records.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { listTerms } from '../../src/store/lists.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, type FakeTerm } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 
 const START_MS = Date.UTC(2027, 0, 1, 10, 0, 0, 400);
 const MINUTE_MS = 60_000;
@@ -183,17 +185,17 @@ describe('modified_after of categories and tags', () => {
 describe('a term of Payload', () => {
   it('is noticed when what the API shows of it changes, not when Payload saved it', () => {
     let nowMs = START_MS;
-    const replica = openReplica({ identity: 'test', nowMs: () => nowMs });
+    const replica = new Replica({ identity: 'test', nowMs: () => nowMs });
     const mapping = loadMapping('payload');
     const { read } = collectionsOf(mapping, 'users API-Key 1').find(({ kind }) => kind === 'category')!;
     const ids = createIds();
     const site = { url: 'https://cms.example', name: 'Site', timezone: 'UTC' };
     const save = (name: string, updatedAt: string) => {
       const doc = { id: 3, name, slug: 'music', updatedAt };
-      replica.upsert([read(toGatewayRecord(ids, mapping.kinds.category!, doc), site)]);
+      upsert(replica, [read(toGatewayRecord(ids, mapping.kinds.category!, doc), site)]);
     };
     const noticedFrom = (wall: string) =>
-      replica.listTerms({
+      listTerms(replica.db, {
         kind: 'category',
         noticedFrom: wall,
         orderBy: 'name',

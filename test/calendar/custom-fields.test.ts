@@ -5,6 +5,7 @@ import type { FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
+import { remove, upsert } from '../store/changes.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
 import { addUnpublished, seededGateway } from './seeded-gateway.ts';
@@ -51,7 +52,11 @@ describe('custom fields', () => {
     });
 
     it('are an empty list in an event without any, and absent in a venue without any', async () => {
-      gateway.services.replica.upsert([on(1, { venues: [21] }), venue(21), venue(22, { customFields: { room: 'A' } })]);
+      upsert(gateway.services.replica, [
+        on(1, { venues: [21] }),
+        venue(21),
+        venue(22, { customFields: { room: 'A' } }),
+      ]);
       const body = await get('/events/1');
       expect(body.custom_fields).to.deep.equal([]);
       expect(body.venue).to.not.have.property('custom_fields');
@@ -59,7 +64,7 @@ describe('custom fields', () => {
     });
 
     it('are hidden by the password of a record', async () => {
-      gateway.services.replica.upsert([
+      upsert(gateway.services.replica, [
         on(1, { protected: true, customFields: { door_time: 'secret-19' } }),
         venue(21, { protected: true, customFields: { room: 'secret-A' } }),
       ]);
@@ -174,7 +179,7 @@ describe('custom fields', () => {
   describe('as filters', () => {
     beforeEach(() => {
       const fields = (door_time: string, outdoors = false) => ({ customFields: { door_time, outdoors } });
-      gateway.services.replica.upsert([
+      upsert(gateway.services.replica, [
         on(1, fields('19:00')),
         on(2, fields('19:00', true)),
         on(3, fields('20:00', true)),
@@ -217,9 +222,9 @@ describe('custom fields', () => {
     it('follow a change and a deletion', async () => {
       const { replica } = gateway.services;
       const found = async () => (await get('/events?custom_fields[door_time]=21:00')).events.map(({ id }: Json) => id);
-      replica.upsert([on(1, { customFields: { door_time: '21:00' } })]);
+      upsert(replica, [on(1, { customFields: { door_time: '21:00' } })]);
       expect(await found()).to.deep.equal([1]);
-      replica.delete('event', [1]);
+      remove(replica, 'event', [1]);
       expect(await found()).to.deep.equal([]);
     });
 

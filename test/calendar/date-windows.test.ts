@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import type { TestGateway } from '../start-gateway.ts';
+import { remove, upsert } from '../store/changes.ts';
 import { event } from '../store/sample-records.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -207,12 +208,13 @@ describe('date parameters of the event list', () => {
     await fc.assert(
       fc.asyncProperty(events, query, async (walls, sent) => {
         const { replica } = gateway.services;
-        replica.delete(
+        remove(
+          replica,
           'event',
           Array.from({ length: 8 }, (_, i) => i + 1),
         );
         const records = walls.map((pair, i) => at(i + 1, ...([...pair].sort() as [string, string])));
-        replica.upsert(records);
+        upsert(replica, records);
         const params = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
         const { ids } = await list(new URLSearchParams(params as Record<string, string>).toString());
         const wanted = records

@@ -5,6 +5,7 @@ import type { EventFields } from '../../src/model/records.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { expectFieldsNamed, expectInvalid } from '../record/expectations.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event, venue } from '../store/sample-records.ts';
 import { parseWithIcalJs } from './feeds/parsers.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -89,7 +90,7 @@ describe('the state of an event', () => {
 
     it('is a change', async () => {
       const { next_token: token } = await get('/changes');
-      gateway.replica.upsert([at(1, { eventStatus: 'cancelled' })]);
+      upsert(gateway.replica, [at(1, { eventStatus: 'cancelled' })]);
       expect((await get(`/changes?since=${token}`)).changes).to.deep.equal([
         { kind: 'event', id: 1, change: 'updated' },
       ]);

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { TestGateway } from '../start-gateway.ts';
+import { remove, upsert } from '../store/changes.ts';
 import { organizer, venue } from '../store/sample-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -48,8 +49,8 @@ describe('a list of large records', () => {
   for (const as of [undefined, 'admin'] as const)
     it(`shows ${as ?? 'the public'} one state if the replica changes meanwhile`, async () => {
       const change = () => {
-        gateway.replica.upsert([on(1, { description: 'new' }), on(COUNT, { description: 'new' }), on(999)]);
-        gateway.replica.delete('event', [2]);
+        upsert(gateway.replica, [on(1, { description: 'new' }), on(COUNT, { description: 'new' }), on(999)]);
+        remove(gateway.replica, 'event', [2]);
       };
       const { body } = await turnsDuring('/events?per_page=500', change, as);
       const descriptions = new Map(body.events.map(({ id, description: text }: never) => [id, text]));

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { type EventRecord, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
 import { expectInvalid, expectMistyped } from '../record/expectations.ts';
+import { upsert } from '../store/changes.ts';
 import { venue } from '../store/sample-records.ts';
 import { listFixture, on } from './list-fixture.ts';
 
@@ -173,7 +174,7 @@ describe('list filters', () => {
       const inside = FIRST_EMBEDDED_ID + 1;
       const cellar = venue(inside, { title: 'Secret cellar', slug: 'secret-cellar-1', searchText: 'Secret cellar' });
       const put = (fields: Partial<EventRecord>) =>
-        fixture.gateway.services.replica.upsert([on(6, { venues: [inside], author: 2, ...fields }), cellar]);
+        upsert(fixture.gateway.services.replica, [on(6, { venues: [inside], author: 2, ...fields }), cellar]);
       const paths = [`/venues/${inside}`, '/venues/by-slug/secret-cellar-1', `/events?venue=${inside}`];
       const statusesFor = async (as?: string) => {
         const statuses = [];

@@ -5,6 +5,7 @@ import { createPasswordAttempts, type PasswordAttempts } from '../../src/calenda
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event, venue } from '../store/sample-records.ts';
 
 const wrong = () => new CmsRejected('forbidden', 'No.');
@@ -89,7 +90,7 @@ describe('password attempts of anonymous callers', () => {
       };
       gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
       const locked = { protected: true, slug: 'locked' };
-      gateway.services.replica.upsert([event(1, locked), venue(2, locked)]);
+      upsert(gateway.services.replica, [event(1, locked), venue(2, locked)]);
       const statuses = new Set<number>();
       for (const path of ['/events/1', '/venues/2', '/events/by-slug/locked', '/venues/by-slug/locked'])
         for (let n = 0; n < 50; n += 1) statuses.add((await gateway.request(`${path}?password=${path}${n}`)).status);

@@ -6,6 +6,7 @@ import type { ActionPermissions, Cms, CollectionInfo } from '../../src/cms/port.
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, SAME_NAMES } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { addUnpublished, NOW_MS } from './seeded-gateway.ts';
 
@@ -37,7 +38,7 @@ describe('permissions', () => {
       nowMs: () => NOW_MS,
     });
     const start = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', startUtc: '2027-01-10 15:00:00' };
-    gateway.services.replica.upsert([event(1, { ...start, venues: [11], organizers: [12] })]);
+    upsert(gateway.services.replica, [event(1, { ...start, venues: [11], organizers: [12] })]);
     for (const record of [
       event(2, { ...start, status: 'draft', author: 9 }),
       venue(11, { status: 'draft', author: 9 }),

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event } from '../store/sample-records.ts';
 
 describe('a slug in a path', () => {
@@ -41,7 +42,7 @@ describe('a slug in a path', () => {
 
   it('longer than WordPress can store is found in the replica: Payload stores it', async () => {
     const { requestedSlugs } = await withCms();
-    gateway.replica.upsert([event(1, { slug: '日'.repeat(150) })]);
+    upsert(gateway.replica, [event(1, { slug: '日'.repeat(150) })]);
     expect((await gateway.request(`/events/by-slug/${'%E6%97%A5'.repeat(150)}`)).body).to.include({ id: 1 });
     expect((await gateway.request(`/events/by-slug/${'%E6%97%A5'.repeat(151)}`)).status).to.equal(400);
     expect(requestedSlugs).to.deep.equal([]);
@@ -49,7 +50,7 @@ describe('a slug in a path', () => {
 
   it('may be written like a title, as in the original, and an existing slug of that spelling comes first', async () => {
     await withCms();
-    gateway.replica.upsert([event(1, { slug: 'folk-night-2' }), event(2, { slug: 'v1.0' })]);
+    upsert(gateway.replica, [event(1, { slug: 'folk-night-2' }), event(2, { slug: 'v1.0' })]);
     for (const slug of ['Folk%20Night%202', '%20folk-night-2', 'folk.night.2', 'folk+night+2'])
       expect((await gateway.request(`/events/by-slug/${slug}`)).body, slug).to.include({ id: 1 });
     expect((await gateway.request('/events/by-slug/v1.0')).body).to.include({ id: 2 });
@@ -89,7 +90,7 @@ describe('a slug in a path', () => {
       [1, '日本'],
       [2, '%e9%9f%b3'],
     ] as const)
-      gateway.replica.upsert([event(id, { slug: sent })]);
+      upsert(gateway.replica, [event(id, { slug: sent })]);
     for (const [slug, id] of [
       ['%E6%97%A5%E6%9C%AC', 1],
       ['%25e6%2597%25a5%25e6%259c%25ac', 1],

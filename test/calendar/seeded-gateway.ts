@@ -6,6 +6,7 @@ import { type CalendarRecord, type ImageRecord, isTermRecord, type PostRecord } 
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { postFields } from '../cms/fake-responses.ts';
 import { type MemoryOptions, startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 
 /** When The Events Calendar's responses were recorded: the evening of the day before on the site's clock. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 2, 42);
@@ -30,7 +31,7 @@ export async function seededGateway(
     ...options,
   });
   const isPublic = (record: CalendarRecord) => isTermRecord(record) || record.status === 'publish';
-  gateway.services.replica.upsert(records.filter(isPublic), images);
+  upsert(gateway.services.replica, records.filter(isPublic), images);
   for (const record of records) if (!isPublic(record)) addUnpublished(cms, gateway.mapping, record as PostRecord);
   return gateway;
 }

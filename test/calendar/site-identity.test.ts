@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
 
@@ -12,7 +13,7 @@ describe('ids of a site in a folder', () => {
     const cms = createFakeCms(() => NOW_MS);
     cms.siteFacts = { ...cms.siteFacts, url: 'https://cms.example:8443/town/theatre' };
     gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => NOW_MS });
-    gateway.replica.upsert([event(5, { venues: [21], organizers: [26] }), venue(21), organizer(26)]);
+    upsert(gateway.replica, [event(5, { venues: [21], organizers: [26] }), venue(21), organizer(26)]);
   });
   after(() => gateway.stop());
 

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createPlaces, ownTurn } from '../../src/calendar/limits.ts';
+import { OwnRecords } from '../../src/store/own-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -60,21 +61,16 @@ describe('the turns of long work', () => {
   it('hold a few events of one feed, however many feeds are written at the same time', async () => {
     const ids = Array.from({ length: 100 }, (_, n) => n + 1);
     const gateway = await seededGateway(ids.map((id) => on(1, { id })));
+    const { parse } = OwnRecords.prototype;
     try {
-      const { replica } = gateway.services;
       const read = new Map<number, number>();
       const { promise: work, resolve: done } = Promise.withResolvers<void>();
       const count = countTurns(work);
-      const { openOwn } = replica;
-      replica.openOwn = (number) => {
-        const own = openOwn(number);
-        const getMany = own.getMany.bind(own);
-        own.getMany = (kind, some) => {
-          read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? some.length : 0));
-          return getMany(kind, some);
-        };
-        return own;
-      };
+      OwnRecords.prototype.parse = function (this: OwnRecords, json, properties) {
+        const { kind } = JSON.parse(json) as { kind: string };
+        read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? 1 : 0));
+        return parse.call(this, json, properties);
+      } as typeof parse;
       // As staff: each response is computed, and no event is rendered before.
       const paths = [100, 99, 98, 97].map((perPage) => `/events.atom?per_page=${perPage}`);
       const responses = await Promise.all(paths.map((path) => gateway.request(path, { as: 'admin' })));
@@ -83,6 +79,7 @@ describe('the turns of long work', () => {
       expect([...read.values()].reduce((sum, events) => sum + events, 0)).to.equal(100 + 99 + 98 + 97);
       expect(Math.max(...read.values())).to.equal(10);
     } finally {
+      OwnRecords.prototype.parse = parse;
       await gateway.stop();
     }
   });

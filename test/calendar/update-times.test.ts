@@ -2,6 +2,7 @@
 // the clock shows twice.
 
 import { expect } from 'chai';
+import { getRecord } from '../../src/store/records.ts';
 import { errorOf, event, writeFixture } from './write-fixture.ts';
 
 describe('times in an update', () => {
@@ -13,7 +14,7 @@ describe('times in an update', () => {
       const { id } = await write('/events', 'create', event);
       fixture.cms.edit(id, { meta: { ...fixture.cms.posts.get(id)?.meta, end_date: '2027-01-10 22:00:00' } });
       await write('/events', 'update', { start_date: '2027-01-10 20:00:00' }, { id });
-      expect(fixture.gateway.services.replica.get('event', id)).to.include({
+      expect(getRecord(fixture.gateway.services.replica.db, 'event', id)).to.include({
         start: '2027-01-10 20:00:00',
         end: '2027-01-10 22:00:00',
       });
@@ -26,7 +27,7 @@ describe('times in an update', () => {
       const { end_date: _, ...meta } = fixture.cms.posts.get(id)!.meta as Record<string, unknown>;
       fixture.cms.edit(id, { meta });
       await write('/events', 'update', { start_date: '2028-05-01 10:00:00' }, { id });
-      expect(fixture.gateway.services.replica.get('event', id)).to.include({
+      expect(getRecord(fixture.gateway.services.replica.db, 'event', id)).to.include({
         start: '2028-05-01 10:00:00',
         end: '2028-05-01 10:00:00',
       });
@@ -40,7 +41,7 @@ describe('times in an update', () => {
         expect([start_date, end_date]).to.not.include(undefined);
         fixture.cms.edit(id, { meta: others });
       });
-      const stored = () => fixture.gateway.services.replica.get('event', id);
+      const stored = () => getRecord(fixture.gateway.services.replica.db, 'event', id);
 
       for (const change of [{ timezone: 'Asia/Tokyo' }, { all_day: true }])
         it(`leaves it without dates: ${JSON.stringify(change)}`, async () => {
@@ -69,7 +70,7 @@ describe('times in an update', () => {
         { start_date: '2027-01-10T03:00:00Z', end_date: '2027-01-10T04:00:00Z' },
         { id },
       );
-      expect(fixture.gateway.services.replica.get('event', id)!.start).to.equal('2027-01-10 12:00:00');
+      expect(getRecord(fixture.gateway.services.replica.db, 'event', id)!.start).to.equal('2027-01-10 12:00:00');
     });
   });
 });
@@ -79,7 +80,7 @@ describe('an event in the hour that the clock shows twice', () => {
   const { write } = fixture;
   const times = { start_date: '2026-11-01T05:45:00Z', end_date: '2026-11-01T06:15:00Z' };
   const stored = (id: number) => {
-    const { start, end, startUtc, endUtc } = fixture.gateway.services.replica.get('event', id)!;
+    const { start, end, startUtc, endUtc } = getRecord(fixture.gateway.services.replica.db, 'event', id)!;
     return { start, end, startUtc, endUtc };
   };
 

@@ -5,6 +5,7 @@ import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { term } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
 
@@ -119,14 +120,14 @@ describe('a request that the gateway can know to be invalid', () => {
   });
 
   it('attaches no category for a text without letters and digits, not even one that has no slug', async () => {
-    gateway.replica.upsert([term('category', 900, { name: 'Jazz', slug: '' })]);
+    upsert(gateway.replica, [term('category', 900, { name: 'Jazz', slug: '' })]);
     expect((await gateway.request('/events?categories=!!!')).status).to.equal(400);
     const { body } = await send('/events', { title: 'Fair', ...times, categories: ['!!!'] });
     expect(body.categories.map(({ name }: Json) => name)).to.deep.equal(['!!!']);
   });
 
   it('takes a negative number for no slug: -1 is not the category with the slug 1', async () => {
-    gateway.replica.upsert([term('category', 900, { name: 'One', slug: '1' })]);
+    upsert(gateway.replica, [term('category', 900, { name: 'One', slug: '1' })]);
     expect((await gateway.request('/events?categories=-1')).status).to.equal(400);
     const { status, body } = await send('/categories', { name: 'Child', parent: -1 });
     expect([status, Object.keys(body.data.params)]).to.deep.equal([400, ['parent']]);

@@ -2,6 +2,7 @@
 // Redis is away, full, emptied, or written to by somebody else.
 
 import { expect } from 'chai';
+import { getRecord } from '../../src/store/records.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, startGateway, type TestGateway, until } from './gateways.ts';
@@ -39,7 +40,7 @@ describe('gateways as peers', function () {
   }
 
   const two = async (intervalMs?: number) => (await start(2, intervalMs)) as [TestGateway, TestGateway];
-  const titleAt = ({ replica }: TestGateway, id: number) => replica.get('event', id)?.title;
+  const titleAt = ({ replica }: TestGateway, id: number) => getRecord(replica.db, 'event', id)?.title;
 
   it('serves through one gateway what was written through another', async () => {
     const [a, b] = await two();

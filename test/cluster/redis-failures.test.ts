@@ -1,6 +1,7 @@
 // Gateways while Redis is away, suspended, full or emptied, and when somebody else writes to it.
 
 import { expect } from 'chai';
+import { getRecord } from '../../src/store/records.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, isConnected, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
@@ -37,7 +38,7 @@ describe('gateways whose Redis fails', function () {
     await allSettled(both);
     return both;
   }
-  const titleAt = ({ replica }: TestGateway, id: number) => replica.get('event', id)?.title;
+  const titleAt = ({ replica }: TestGateway, id: number) => getRecord(replica.db, 'event', id)?.title;
   const messages = ({ observations }: TestGateway) =>
     observations.flatMap((each) => (each.type === 'message' ? [each.message] : []));
   const ignored = ({ observations }: TestGateway) =>

@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import nock from 'nock';
 import { Dispatcher } from 'undici';
+import { IdMap } from '../../src/cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from '../../src/cms/payload/payload.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { openIdMap } from '../../src/store/id-map.ts';
 import type { ContractSubject } from './contract-context.ts';
 import { CREDENTIALS, createFakeCms } from './fake-cms.ts';
 import { replay } from './replay.ts';
@@ -32,7 +32,7 @@ const TRASHED_MS = Date.UTC(2027, 0, 1);
 
 const payloadCms = (url: string, dispatcher?: Dispatcher) =>
   createPayload({
-    ...{ url, dispatcher, observe: () => {}, nowMs: () => TRASHED_MS, idMap: openIdMap() },
+    ...{ url, dispatcher, observe: () => {}, nowMs: () => TRASHED_MS, idMap: new IdMap() },
     ...{ site: payloadMapping.source.payload!, specs: Object.values(payloadMapping.kinds) },
     limits: { retries: 0, headersTimeoutMs: 60_000, deadlineMs: 60_000 },
   });

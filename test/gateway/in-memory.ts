@@ -21,7 +21,8 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Observation, Observe } from '../../src/observability/observations.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { type IdempotencyStore, openIdempotencyStore } from '../../src/store/idempotency-keys.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { changedRecords } from '../../src/sync/fetch-changed.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
@@ -97,6 +98,7 @@ export interface TestGateway {
   mapping: Mapping;
   service: Credentials;
   replica: Replica;
+  idempotencyKeys: IdempotencyStore;
   sync: Sync;
   /** Of a gateway with `redisUrl`. */
   peers: Peers | undefined;
@@ -162,7 +164,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
       ? undefined
       : openCluster({ url: redisUrl, siteUrl: SITE_URL, mapping, intervalMs, observe });
   const peers = cluster?.createPeers();
-  const replica = openReplica({
+  const replica = new Replica({
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
     onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
   });
@@ -176,6 +178,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     pageSize: options.syncPageSize,
     turns: peers,
   });
+  const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({
     config,
     mapping,
@@ -186,7 +189,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     observe,
     nowMs,
     peers,
-    idempotencyKeys: cluster && createSharedIdempotencyKeys(cluster),
+    idempotencyKeys,
     sharedCounters: cluster && createSharedCounters({ ...cluster, secret: '' }),
     ...(options.isRecorded && { clocks: { cachesMs: () => 1, attemptsMs: steppingClock() } }),
   });
@@ -212,6 +215,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     mapping,
     service,
     replica,
+    idempotencyKeys,
     sync,
     peers,
     observations,

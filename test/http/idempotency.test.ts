@@ -201,7 +201,7 @@ describe('Idempotency-Key on creates', () => {
   });
 
   it('a gateway does not create if another gateway took its key over meanwhile', async () => {
-    const { idempotency } = gateway.services.replica;
+    const { idempotencyKeys: idempotency } = gateway;
     const { create: creating } = cms;
     cms.create = async (spec, body, options) => {
       const cmsRecord = await creating(spec, body, options);
@@ -244,7 +244,7 @@ describe('Idempotency-Key on creates', () => {
   });
 
   it('a retry may use a key whose claim the store did not confirm, unless the outcome is unknown', async () => {
-    const { idempotency } = gateway.services.replica;
+    const { idempotencyKeys: idempotency } = gateway;
     const { claim, set } = idempotency;
     const silent = async (): Promise<never> => {
       throw new ApiError(503, 'calendar_keys_unavailable', 'No.');
@@ -270,7 +270,7 @@ describe('Idempotency-Key on creates', () => {
   });
 
   it('a retry may use a key that could not be released after a temporary error', async () => {
-    const { idempotency } = gateway.services.replica;
+    const { idempotencyKeys: idempotency } = gateway;
     const { delete: drop } = idempotency;
     idempotency.delete = async () => {
       throw new Error('no answer within 1000 ms');

@@ -11,6 +11,7 @@ import { createOverloadCheck, type LoadSheddingOptions, loadShedding } from '../
 import type { State } from '../../src/http/state.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event } from '../store/sample-records.ts';
 import { until } from '../until.ts';
 
@@ -135,7 +136,7 @@ describe('load shedding', () => {
         service: CREDENTIALS.admin,
         limits: { overloadMs: -1 },
       });
-      gateway.services.replica.upsert([event(1, times)]);
+      upsert(gateway.services.replica, [event(1, times)]);
       try {
         expect((await gateway.request('/events/1')).status).to.equal(200);
         const burst = Array.from({ length: CROWD }, (_, n) => gateway.request(`/events/${n % 2 === 0 ? 1 : 2}`));

@@ -6,6 +6,7 @@ import { on } from '../calendar/list-fixture.ts';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { type RequestOptions, startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
+import { upsert } from '../store/changes.ts';
 import { event, image, organizer, term, venue } from '../store/sample-records.ts';
 
 const times = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
@@ -73,7 +74,7 @@ describe('response cache', () => {
     request: RequestOptions = {},
   ): Promise<TestResponse> => gateway.request(path, { ...request, headers });
   const touch = (modifiedUtc: string) =>
-    gateway.services.replica.upsert([event(1, { ...times, title: 'Another', modifiedUtc })]);
+    upsert(gateway.services.replica, [event(1, { ...times, title: 'Another', modifiedUtc })]);
 
   const EVERYTHING = ['', '/doc', '/events', '/events/1', '/events/by-slug/event-1', '/venues', '/venues/6'];
   EVERYTHING.push('/organizers', '/organizers/by-slug/organizer-7', '/categories', '/categories/3', '/tags', '/tags/4');
@@ -111,7 +112,7 @@ describe('response cache', () => {
       for (const path of ['/events/1', '/events']) {
         const before = (await send(path)).headers.etag!;
         touch(path === '/events' ? '2026-03-01 09:00:00' : '2026-02-01 09:00:00');
-        const put = gateway.services.replica.upsert([event(1, { ...times, title: `Title at ${path}` })]);
+        const put = upsert(gateway.services.replica, [event(1, { ...times, title: `Title at ${path}` })]);
         expect(put).to.equal(1);
         const after = await send(path, { 'if-none-match': before });
         expect(after.status).to.equal(200);
@@ -129,7 +130,7 @@ describe('response cache', () => {
       ];
       let last = (await send('/events/2')).headers.etag!;
       for (const changed of changes) {
-        gateway.services.replica.upsert([changed]);
+        upsert(gateway.services.replica, [changed]);
         const { status, headers } = await send('/events/2', { 'if-none-match': last });
         expect({ status, changed: changed.kind }).to.deep.equal({ status: 200, changed: changed.kind });
         last = headers.etag!;
@@ -154,7 +155,7 @@ describe('response cache', () => {
       moving = await startGateway({
         ...{ cms: createFakeCms(() => nowMs), service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs },
       });
-      moving.services.replica.upsert(RECORDS, [image(9)]);
+      upsert(moving.services.replica, RECORDS, [image(9)]);
     });
     afterEach(() => moving.stop());
 
@@ -171,16 +172,16 @@ describe('response cache', () => {
       const { replica } = moving.services;
       expect(await date()).to.equal(NOW);
       nowMs += MINUTE_MS;
-      replica.upsert([organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
+      upsert(replica, [organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
       expect(await date()).to.equal(NOW);
-      replica.upsert([organizer(7, { title: 'Renamed' })]);
+      upsert(replica, [organizer(7, { title: 'Renamed' })]);
       expect(await date()).to.equal(A_MINUTE_LATER);
     });
 
     it('is not later than the response, if the clock was set back (RFC 9110, 8.8.2.1)', async () => {
       expect(await date()).to.equal(NOW);
       nowMs -= MINUTE_MS;
-      moving.services.replica.upsert([venue(12)]);
+      upsert(moving.services.replica, [venue(12)]);
       expect(await date()).to.equal('Sat, 21 Nov 2026 02:41:00 GMT');
     });
 
@@ -200,7 +201,7 @@ describe('response cache', () => {
         for (const method of ['GET', 'HEAD'])
           expect(await statusSince('/events/1', since, method), `${method} ${since}`).to.equal(status);
       nowMs += MINUTE_MS;
-      moving.services.replica.upsert([event(1, { ...times, title: 'Another' })]);
+      upsert(moving.services.replica, [event(1, { ...times, title: 'Another' })]);
       expect(await statusSince('/events/1', NOW)).to.equal(200);
     });
 
@@ -223,7 +224,7 @@ describe('response cache', () => {
       await date();
       nowMs += MINUTE_MS;
       expect(await statusSince('/events/2', NOW)).to.equal(304);
-      replica.upsert([term('category', 3, { name: 'Renamed' })]);
+      upsert(replica, [term('category', 3, { name: 'Renamed' })]);
       expect(await statusSince('/events/2', NOW)).to.equal(200);
       expect(await date()).to.equal(A_MINUTE_LATER);
     });
@@ -236,7 +237,7 @@ describe('response cache', () => {
     for (const [kind, id, links] of ONLY_LINKS) {
       it(`changes when the only ${kind} of an event is deleted, also after the rendered record was evicted`, async () => {
         const { replica } = moving.services;
-        replica.upsert([event(20, { ...times, ...links })]);
+        upsert(replica, [event(20, { ...times, ...links })]);
         expect(await date('/events/20')).to.equal(NOW);
         nowMs += MINUTE_MS;
         replica.clearRendered();
@@ -259,7 +260,7 @@ describe('response cache', () => {
       const parts = { cms: createFakeCms(() => NOW_MS), service: CREDENTIALS.admin, nowMs: () => NOW_MS };
       const other = await startGateway({ ...parts, cache: { maxAgeS: 60, staleWhileRevalidateS: 600 } });
       try {
-        other.services.replica.upsert([event(1, times)]);
+        upsert(other.services.replica, [event(1, times)]);
         for (const path of ['/events', '/events/1'])
           expect((await other.request(path)).headers['cache-control']).to.equal(
             'public, max-age=60, stale-while-revalidate=600',

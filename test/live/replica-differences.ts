@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cms, ListRequest } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
+import { getImages, getRecords, imageIds, stamps } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { TestGateway } from '../start-gateway.ts';
 
@@ -49,11 +50,11 @@ export function recordsOfFile(file: string): Map<string, unknown> {
 export function recordsOfGateway({ replica, mapping }: TestGateway): Map<string, unknown> {
   const records = new Map<string, unknown>();
   for (const { kind } of collectionsOf(mapping)) {
-    const ids = replica.stamps(kind).map(({ id }) => id);
-    for (const [id, record] of replica.getMany(kind, ids))
+    const ids = stamps(replica.db, kind).map(({ id }) => id);
+    for (const [id, record] of getRecords(replica.db, kind, ids))
       records.set(`${kind} ${id}`, JSON.parse(JSON.stringify(record)));
   }
-  for (const [id, image] of replica.getImages(replica.imageIds(0, -1))) records.set(`image ${id}`, image);
+  for (const [id, image] of getImages(replica.db, imageIds(replica.db, 0, -1))) records.set(`image ${id}`, image);
   return records;
 }
 

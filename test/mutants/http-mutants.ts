@@ -6,8 +6,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/application.ts', 'test/http/visibility.test.ts', {
     'the status counts the events that lists show': {
       function: 'countPublicRecords',
-      code: "events: _1.listEvents({ order: 'start', ..._2 }).total,",
-      replacement: 'listEvents: _1.counts().event,',
+      code: "events: listEvents(_1, { order: 'start', ..._2 }).total,",
+      replacement: "events: listEvents(_1, { order: 'start', ..._2, include: [] }).total,",
       title: 'the status on the admin port',
     },
   }),

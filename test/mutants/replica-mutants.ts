@@ -54,32 +54,34 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'no hidden events',
     },
   }),
-  ...mutantsOf('src/store/upsert.ts', 'test/store/replica.test.ts', {
+  ...mutantsOf('src/store/changes.ts', 'test/store/replica.test.ts', {
     'the replica stores published posts only': {
-      code: "if (_1.status !== 'publish') return this.delete(_1.kind, _1.id, _1.status === 'trash');",
+      code: "else if (_1.status === 'publish') this.#upsertPost(_1);\n    else this.delete(_1.kind, _1.id, _1.status === 'trash');",
+      replacement: 'else this.#upsertPost(_1);',
     },
     'a record that a caller wrote is in no list until visitors get it': {
-      code: 'this.#deletePost(this.#db.parse(_1.record));',
+      code: 'record: JSON.stringify(_1) });\n    this.#deletePost(_1);',
+      replacement: 'record: JSON.stringify(_1) });',
       title: 'is in no list',
     },
   }),
-  ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', {
+  ...mutantsOf('src/data-files.ts', 'test/process/failed-start.test.ts', {
     'files of the replica that others can read become private': {
       function: 'restrictMode',
-      code: 'chmodSync(_1, _2 & _3);',
+      code: 'if ((_1 & ~_2) !== 0) chmodSync(_3, _1 & _2);',
       title: 'creates files',
     },
   }),
   ...mutantsOf('src/store/database.ts', 'test/process/damage.test.ts', {
     'damage at run time is reported': {
-      code: 'this.#options.onDamage?.(_1.message);',
+      code: 'this.#onDamage(_1.message);',
       title: 'every third page',
     },
   }),
-  ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/store/lists.ts', 'test/http/visibility.test.ts', {
     'terms, venues and organizers of a protected event are not listed': {
-      function: 'isNamedBy',
-      code: "AND NOT json_extract(p.record, '$.protected')",
+      function: 'isLinked',
+      code: 'AND l.hidden <> ${raw(PROTECTED)}',
       title: 'of an event are those',
     },
     'an embedded record is listed with an event that is': {

@@ -10,10 +10,12 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../../src/model/records.ts';
-import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/filters.ts';
+import type { View } from '../../src/store/database.ts';
 import type { EventFilter } from '../../src/store/list-events.ts';
-import type { RecordView } from '../../src/store/own-records.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
+import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
+import { OwnRecords } from '../../src/store/own-records.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { remove, upsert } from './changes.ts';
 import {
   anyEvent,
   anyLinked,
@@ -177,7 +179,7 @@ export type World = typeof records extends fc.Arbitrary<infer T> ? T : never;
 
 /** What somebody sees of the records: the view that lists read, and the records themselves for the oracle. */
 export interface Seen {
-  view: RecordView;
+  view: View;
   events: EventRecord[];
   linked: LinkedRecord[];
 }
@@ -195,11 +197,11 @@ export function build({ first, changed, deleted, seen }: World): {
   const terms = first.filter(isTermRecord);
   /** The replica asks for the time once for each new or changed term. */
   const times = terms.map((record) => Date.parse(`${noticedAt(record)}Z`));
-  const replica = openReplica({ identity: 'test', nowMs: () => times.shift()! });
+  const replica = new Replica({ identity: 'test', nowMs: () => times.shift()! });
   const isPublic = (record: CalendarRecord) => isTermRecord(record) || record.status === 'publish';
-  replica.upsert(first.filter(isPublic));
-  replica.upsert([...changed.filter(isPublic), ...terms]);
-  replica.delete('event', [...changed.filter((record) => !isPublic(record)).map(({ id }) => id), ...deleted]);
+  upsert(replica, first.filter(isPublic));
+  upsert(replica, [...changed.filter(isPublic), ...terms]);
+  remove(replica, 'event', [...changed.filter((record) => !isPublic(record)).map(({ id }) => id), ...deleted]);
   const stored = new Map<string, PostRecord>();
   for (const record of [...first, ...changed])
     if (!isTermRecord(record)) stored.set(`${record.kind}/${record.id}`, record);
@@ -208,17 +210,17 @@ export function build({ first, changed, deleted, seen }: World): {
   const isOwn = ({ status, author }: PostRecord) =>
     status !== 'publish' &&
     (seen.anyAuthor.includes(status) || (seen.userId === author && seen.ownOnly.includes(status)));
-  const own = replica.openOwn(1);
+  const own = new OwnRecords(replica.db, 1);
   own.add(all.filter(isOwn).map((record) => ({ ...record, title: 'before' })));
   own.add(all.filter(isOwn));
-  const seenBy = (view: RecordView, records: PostRecord[]): Seen => ({
+  const seenBy = (view: View, records: PostRecord[]): Seen => ({
     view,
     events: records.filter((record) => record.kind === 'event'),
     linked: records.filter((record) => record.kind !== 'event'),
   });
   return {
     replica,
-    everybody: seenBy(replica, all.filter(isPublic)),
+    everybody: seenBy(replica.db, all.filter(isPublic)),
     caller: seenBy(
       own,
       all.filter((record) => isPublic(record) || isOwn(record)),

@@ -7,8 +7,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CalendarRecord, Kind } from '../../src/model/records.ts';
 import { type JournalEntry, type JournalPosition, MAX_CHANGES } from '../../src/store/change-journal.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { getRecord } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { runs } from './arbitrary-lists.ts';
+import { remove, upsert } from './changes.ts';
 import { anyEvent, anyLinked, anyTerm, event, image, term, venue } from './sample-records.ts';
 
 const isPublic = (record: CalendarRecord): boolean =>
@@ -50,7 +52,7 @@ describe('the change journal', () => {
   it('lets a reader who reads it now and then keep a copy that equals the public records', () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), (reads) => {
-        const replica = openReplica({ identity: 'test' });
+        const replica = new Replica({ identity: 'test' });
         const stored = new Map<string, CalendarRecord>();
         const copy = new Map<string, string>();
         let position = replica.journal.head();
@@ -59,11 +61,11 @@ describe('the change journal', () => {
           const left = new Set<string>();
           for (const step of read) {
             if ('delete' in step) {
-              replica.delete(step.delete, [step.id]);
+              remove(replica, step.delete, [step.id]);
               stored.delete(keyOf({ kind: step.delete, id: step.id }));
               left.add(keyOf({ kind: step.delete, id: step.id }));
             } else {
-              replica.upsert([step]);
+              upsert(replica, [step]);
               stored.set(keyOf(step), step);
               if (!isPublic(step)) left.add(keyOf(step));
             }
@@ -76,11 +78,13 @@ describe('the change journal', () => {
             if (entry.change === 'created') expect(isNew, keyOf(entry)).to.equal(true);
             if (entry.change === 'updated') expect(copy.has(keyOf(entry)), keyOf(entry)).to.equal(true);
             if (entry.change === 'deleted') copy.delete(keyOf(entry));
-            else copy.set(keyOf(entry), JSON.stringify(replica.get(entry.kind, entry.id)));
+            else copy.set(keyOf(entry), JSON.stringify(getRecord(replica.db, entry.kind, entry.id)));
           }
           const expected = [...stored].filter(([, record]) => isPublic(record));
           expect([...copy].sort()).to.deep.equal(
-            expected.map(([key, record]) => [key, JSON.stringify(replica.get(record.kind, record.id))]).sort(),
+            expected
+              .map(([key, record]) => [key, JSON.stringify(getRecord(replica.db, record.kind, record.id))])
+              .sort(),
           );
         }
         replica.close();
@@ -93,8 +97,8 @@ describe('the change journal', () => {
     let replica: Replica;
     let start: JournalPosition;
     beforeEach(() => {
-      replica = openReplica({ identity: 'test' });
-      replica.upsert([event(1), venue(3), term('tag', 4)]);
+      replica = new Replica({ identity: 'test' });
+      upsert(replica, [event(1), venue(3), term('tag', 4)]);
       start = replica.journal.head();
     });
     afterEach(() => replica.close());
@@ -102,37 +106,37 @@ describe('the change journal', () => {
 
     it('reports what leaves public view as deleted', () => {
       for (const change of [{ hidden: true }, { protected: true }]) {
-        replica.upsert([event(1, change)]);
+        upsert(replica, [event(1, change)]);
         expect(since(), JSON.stringify(change)).to.deep.equal(['event 1 deleted']);
-        replica.upsert([event(1)]);
+        upsert(replica, [event(1)]);
       }
-      replica.upsert([venue(3, { protected: true })]);
-      replica.delete('event', [1]);
-      replica.delete('tag', [4]);
+      upsert(replica, [venue(3, { protected: true })]);
+      remove(replica, 'event', [1]);
+      remove(replica, 'tag', [4]);
       expect(since()).to.deep.equal(['venue 3 deleted', 'event 1 deleted', 'tag 4 deleted']);
     });
 
     it('has no entry for a record that was never public, and its head stays the same', () => {
-      replica.upsert([event(6, { protected: true }), event(7, { hidden: true })]);
-      replica.delete('event', [6, 7]);
+      upsert(replica, [event(6, { protected: true }), event(7, { hidden: true })]);
+      remove(replica, 'event', [6, 7]);
       expect(since()).to.deep.equal([]);
       expect(replica.journal.head()).to.deep.equal(start);
     });
 
     it('has no entry for records that are written again without a change, as by a full resync', () => {
-      replica.upsert([event(1), venue(3), term('tag', 4)], [image(9)]);
+      upsert(replica, [event(1), venue(3), term('tag', 4)], [image(9)]);
       expect(since()).to.deep.equal([]);
     });
 
     it('reports a changed image as a change of the public records that show it', () => {
-      replica.upsert([event(1, { image: 9 }), event(2, { hidden: true, image: 9 })], [image(9)]);
+      upsert(replica, [event(1, { image: 9 }), event(2, { hidden: true, image: 9 })], [image(9)]);
       start = replica.journal.head();
-      replica.upsert([], [image(9, { width: 20 })]);
+      upsert(replica, [], [image(9, { width: 20 })]);
       expect(since()).to.deep.equal(['event 1 updated']);
     });
 
     it('does not know positions of other replicas, or positions that it has not reached', () => {
-      const other = openReplica({ identity: 'test' });
+      const other = new Replica({ identity: 'test' });
       expect(replica.journal.since(other.journal.head(), 9)).to.equal(undefined);
       expect(replica.journal.since({ ...start, number: start.number + 1 }, 9)).to.equal(undefined);
       other.close();
@@ -140,7 +144,10 @@ describe('the change journal', () => {
 
     it('remembers the latest changes, and does not know positions before them', () => {
       const write = (from: number, count: number) =>
-        replica.upsert(Array.from({ length: count }, (_, n) => term('tag', from + n)));
+        upsert(
+          replica,
+          Array.from({ length: count }, (_, n) => term('tag', from + n)),
+        );
       write(100, 500);
       const kept = replica.journal.head();
       write(1000, MAX_CHANGES - 1);
@@ -149,17 +156,17 @@ describe('the change journal', () => {
       expect(replica.journal.since(kept, 9)).to.equal(undefined);
       expect(replica.journal.since(start, 9)).to.equal(undefined);
       const { next } = replica.journal.since(replica.journal.head(), 9)!;
-      replica.upsert([term('tag', 100, { name: 'Changed' })]);
+      upsert(replica, [term('tag', 100, { name: 'Changed' })]);
       expect(texts(changesSince(replica, next).entries)).to.deep.equal(['tag 100 updated']);
     }).timeout(60_000);
 
     it('forgets everything in the initial sync, which replaces all records', () => {
       replica.beginInitialSync();
-      replica.upsert([event(1, { title: 'New' }), event(8)]);
+      upsert(replica, [event(1, { title: 'New' }), event(8)]);
       replica.endInitialSync();
       expect(replica.journal.since(start, 9)).to.equal(undefined);
       start = replica.journal.head();
-      replica.upsert([event(8, { title: 'Newer' })]);
+      upsert(replica, [event(8, { title: 'Newer' })]);
       expect(since()).to.deep.equal(['event 8 updated']);
     });
   });
@@ -171,7 +178,7 @@ describe('the change journal', () => {
     beforeEach(() => {
       dir = mkdtempSync(join(tmpdir(), 'calendar-journal-'));
       file = join(dir, 'replica.sqlite');
-      replica = openReplica({ identity: 'test', file });
+      replica = new Replica({ identity: 'test', file });
     });
     afterEach(() => {
       replica.close();
@@ -180,31 +187,31 @@ describe('the change journal', () => {
     function reopen(from = file) {
       replica.close();
       if (from !== file) copyFileSync(from, file);
-      replica = openReplica({ identity: 'test', file });
+      replica = new Replica({ identity: 'test', file });
     }
 
     it('continues after a restart', () => {
       const start = replica.journal.head();
-      replica.upsert([event(1)]);
+      upsert(replica, [event(1)]);
       reopen();
-      replica.upsert([event(2)]);
+      upsert(replica, [event(2)]);
       expect(texts(changesSince(replica, start).entries)).to.deep.equal(['event 1 created', 'event 2 created']);
     });
 
     it('does not know positions that are newer than the backup it was restored from, even after as many new changes', () => {
-      replica.upsert([event(1)]);
+      upsert(replica, [event(1)]);
       const before = replica.journal.head();
       replica.close();
       const backup = join(dir, 'backup.sqlite');
       copyFileSync(file, backup);
       reopen();
       const start = replica.journal.head();
-      replica.upsert([event(2), event(3)]);
+      upsert(replica, [event(2), event(3)]);
       const lost = [start, replica.journal.since(start, 1)!.next, replica.journal.head()];
       reopen(backup);
-      replica.upsert([event(4), event(5), event(6)]);
+      upsert(replica, [event(4), event(5), event(6)]);
       reopen();
-      replica.upsert([event(7)]);
+      upsert(replica, [event(7)]);
       for (const position of lost) expect(replica.journal.since(position, 9)).to.equal(undefined);
       expect(changesSince(replica, before).entries.map(({ id }) => id)).to.deep.equal([4, 5, 6, 7]);
     });
@@ -213,7 +220,7 @@ describe('the change journal', () => {
       const kept = replica.journal.head();
       reopen();
       const taken = { ...kept, number: kept.number + 1, first: kept.number + 1 };
-      replica.upsert([event(3), event(4)]);
+      upsert(replica, [event(3), event(4)]);
       expect(replica.journal.since(taken, 9)).to.equal(undefined);
       expect(texts(changesSince(replica, kept).entries)).to.deep.equal(['event 3 created', 'event 4 created']);
     });
@@ -227,7 +234,7 @@ describe('the change journal', () => {
         nowS = 100;
         replica.journal.setClock(() => nowS);
         replica.beginInitialSync();
-        replica.upsert([event(3)]);
+        upsert(replica, [event(3)]);
         replica.endInitialSync();
       });
 
@@ -238,7 +245,7 @@ describe('the change journal', () => {
           [130, 6],
         ] as const) {
           nowS = second;
-          replica.upsert([event(id)]);
+          upsert(replica, [event(id)]);
         }
         expect(idsSince(100)).to.deep.equal([4, 5, 6]);
         expect(idsSince(120)).to.deep.equal([5, 6]);
@@ -247,7 +254,7 @@ describe('the change journal', () => {
       });
 
       it('are not known if the journal is younger than the scan, or no scan is known', () => {
-        replica.upsert([event(4)]);
+        upsert(replica, [event(4)]);
         expect(idsSince(99)).to.equal(undefined);
         expect(idsSince(0)).to.equal(undefined);
       });
@@ -255,16 +262,16 @@ describe('the change journal', () => {
       it('name the scan before each change, so that a reader of half a page misses nothing elsewhere', () => {
         const { journal } = replica;
         const before = journal.head();
-        replica.upsert([event(4)]);
+        upsert(replica, [event(4)]);
         journal.scanned(150);
-        replica.upsert([event(5)]);
+        upsert(replica, [event(5)]);
         expect(journal.since(before, 1)?.next.scanS).to.equal(0);
         expect(journal.since(before, 9)?.next.scanS).to.equal(150);
       });
 
       it('survive a restart', () => {
         nowS = 110;
-        replica.upsert([event(4)]);
+        upsert(replica, [event(4)]);
         replica.journal.scanned(105);
         reopen();
         expect(idsSince(105)).to.deep.equal([4]);

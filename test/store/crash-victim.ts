@@ -2,7 +2,7 @@
 // gateway does.
 
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync } from '../../src/sync/sync.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
@@ -10,7 +10,7 @@ import { mapping } from '../sync/test-site.ts';
 
 const [url = '', file = ''] = process.argv.slice(2);
 const cms = createWordPress({ url, observe: () => undefined });
-const replica = openReplica({ file, identity: 'crash' });
+const replica = new Replica({ file, identity: 'crash' });
 const sync = createSync({
   replica,
   cms,

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { openReplica } from '../../src/store/replica.ts';
+import { recordCounts } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { integrityErrors } from './changes.ts';
 import { killOften } from './crash.ts';
 
 describe('the file of the replica after a crash', () => {
@@ -42,10 +44,10 @@ describe('the file of the replica after a crash', () => {
     expect(state).to.be.oneOf(['stale', 'unreachable']);
     expect(reason).to.match(/disk/);
     expect(total).to.be.least(after).and.greaterThan(before);
-    const replica = openReplica({ file, identity: 'test' });
+    const replica = new Replica({ file, identity: 'test' });
     expect(replica.quarantined).to.equal(undefined);
-    expect(replica.integrityCheck()).to.deep.equal([]);
-    expect(replica.counts().event).to.equal(total);
+    expect(integrityErrors(replica)).to.deep.equal([]);
+    expect(recordCounts(replica.db).event).to.equal(total);
     replica.close();
   }).timeout(60_000);
 });

@@ -4,9 +4,10 @@ import { StatementSync } from 'node:sqlite';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
-import type { EventFilter } from '../../src/store/list-events.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { type EventFilter, listEvents } from '../../src/store/list-events.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { bound, build, eventFilter, page, records, runs } from './arbitrary-lists.ts';
+import { remove, upsert } from './changes.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { event } from './sample-records.ts';
 
@@ -18,7 +19,7 @@ describe('the event list', () => {
         try {
           for (const filter of filters)
             for (const { view, events } of [everybody, caller])
-              expect(view.listEvents(filter), JSON.stringify(filter)).to.deep.equal(expectedEvents(events, filter));
+              expect(listEvents(view, filter), JSON.stringify(filter)).to.deep.equal(expectedEvents(events, filter));
         } finally {
           replica.close();
         }
@@ -45,11 +46,13 @@ describe('the event list', () => {
         } = build(world);
         const expectAll = (stored: EventRecord[]) => {
           for (const filter of filters)
-            expect(replica.listEvents(filter), JSON.stringify(filter)).to.deep.equal(expectedEvents(stored, filter));
+            expect(listEvents(replica.db, filter), JSON.stringify(filter)).to.deep.equal(
+              expectedEvents(stored, filter),
+            );
         };
         try {
           expectAll(events);
-          replica.delete('event', [events[0]?.id ?? 0]);
+          remove(replica, 'event', [events[0]?.id ?? 0]);
           expectAll(events.slice(1));
         } finally {
           replica.close();
@@ -60,19 +63,19 @@ describe('the event list', () => {
   });
 
   it('counts once for all pages of a list, until the replica changes', () => {
-    const replica = openReplica({ identity: 'test' });
-    replica.upsert([event(1), event(2), event(3)]);
+    const replica = new Replica({ identity: 'test' });
+    upsert(replica, [event(1), event(2), event(3)]);
     const all = StatementSync.prototype.all;
     let counts = 0;
     StatementSync.prototype.all = function countingAll(...values) {
       if (this.sourceSQL.includes('count(')) counts += 1;
       return all.apply(this, values as never);
     };
-    const total = (offset: number) => replica.listEvents({ order: 'start', limit: 1, offset }).total;
+    const total = (offset: number) => listEvents(replica.db, { order: 'start', limit: 1, offset }).total;
     try {
       for (const offset of [0, 1, 2]) expect(total(offset)).to.equal(3);
       expect(counts).to.equal(1);
-      replica.upsert([event(4)]);
+      upsert(replica, [event(4)]);
       expect(total(0)).to.equal(4);
     } finally {
       StatementSync.prototype.all = all;
@@ -81,9 +84,12 @@ describe('the event list', () => {
   });
 
   it('excludes an event that ends exactly at the bound, also at the end of an hour, day or month', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const walls = ['2026-02-27 23:59:58', '2026-03-01 00:00:00', '2026-03-01 09:59:59', '2026-03-01 10:00:00'];
-    replica.upsert(walls.map((start, n) => event(1 + n, { start, end: start.replace(/8$/, '9') })));
+    upsert(
+      replica,
+      walls.map((start, n) => event(1 + n, { start, end: start.replace(/8$/, '9') })),
+    );
     for (const [wall, before, upTo] of [
       ['2026-02-27 23:59:59', [], [1]],
       ['2026-02-28 00:00:00', [1], [1]],
@@ -94,7 +100,7 @@ describe('the event list', () => {
     ] as const) {
       for (const [op, ids] of [['<', before] as const, ['<=', upTo] as const]) {
         const bounds = [{ field: 'end' as const, op, wall }];
-        const list = replica.listEvents({ bounds, order: 'start', limit: 9, offset: 0 });
+        const list = listEvents(replica.db, { bounds, order: 'start', limit: 9, offset: 0 });
         expect(list, `${op} ${wall}`).to.deep.equal({ ids, total: ids.length });
       }
     }
@@ -105,7 +111,7 @@ describe('the event list', () => {
     const ids = Array.from({ length: 60 }, (_, n) => 500 + n);
 
     it('returns what a filter over all records returns, in every order and with words', () => {
-      const replica = openReplica({ identity: 'test' });
+      const replica = new Replica({ identity: 'test' });
       const events = Array.from({ length: 240 }, (_, n) =>
         event(1 + n, {
           venues: n % 4 ? [500 + (n % 75)] : [],
@@ -117,12 +123,12 @@ describe('the event list', () => {
           featured: n % 5 === 0,
         }),
       );
-      replica.upsert(events);
+      upsert(replica, events);
       for (const order of ['start', 'date', 'modified', 'title'] as const)
         for (const words of [undefined, [{ text: 'concert', not: false }], [{ text: 'concert', not: true }]])
           for (const offset of [0, 40]) {
             const filter: EventFilter = { order, limit: 50, offset, venues: ids, words };
-            expect(replica.listEvents(filter), JSON.stringify({ order, words, offset })).to.deep.equal(
+            expect(listEvents(replica.db, filter), JSON.stringify({ order, words, offset })).to.deep.equal(
               expectedEvents(events, filter),
             );
           }

@@ -1,14 +1,16 @@
 // Full-text search of events: long words, case, accents and special characters.
 
 import { expect } from 'chai';
-import type { SearchWord } from '../../src/store/filters.ts';
 import { searchedText } from '../../src/store/full-text-index.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { listEvents } from '../../src/store/list-events.ts';
+import { Replica } from '../../src/store/replica.ts';
+import type { SearchWord } from '../../src/store/sql.ts';
+import { upsert } from './changes.ts';
 import { event } from './sample-records.ts';
 
 describe('the search of events', () => {
   it('finds and excludes words that are longer than the full-text index searches for', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const long = 'abcdefghijklmnopqrstuvwxyz'.repeat(3);
     const texts = [
       `${long}-one`,
@@ -19,8 +21,12 @@ describe('the search of events', () => {
       'ééé'.repeat(40),
     ];
     // More candidates than the replica reads texts of: it uses the full-text index.
-    replica.upsert(Array.from({ length: 3600 }, (_, n) => event(n + 1, { searchText: texts[n % 60] ?? `other ${n}` })));
-    const count = (...words: SearchWord[]) => replica.listEvents({ words, order: 'start', limit: 5, offset: 0 }).total;
+    upsert(
+      replica,
+      Array.from({ length: 3600 }, (_, n) => event(n + 1, { searchText: texts[n % 60] ?? `other ${n}` })),
+    );
+    const count = (...words: SearchWord[]) =>
+      listEvents(replica.db, { words, order: 'start', limit: 5, offset: 0 }).total;
     const word = (text: string, not = false): SearchWord => ({ text, not });
     expect(count(word(`${long}-one`))).to.equal(60);
     expect(count(word(`${long.toUpperCase()}-TWO`))).to.equal(60);
@@ -35,15 +41,15 @@ describe('the search of events', () => {
   });
 
   it('finds the words of a long text, and forgets them with it', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const prose = 'concert evening open '.repeat(4700);
     const many = Array.from({ length: 40_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7919) % 20_000))).join('');
-    replica.upsert([event(1, { searchText: `${prose} last` }), event(2, { searchText: `first ${many} last` })]);
+    upsert(replica, [event(1, { searchText: `${prose} last` }), event(2, { searchText: `first ${many} last` })]);
     const find = (text: string) =>
-      replica.listEvents({ words: [{ text, not: false }], order: 'start', limit: 5, offset: 0 }).ids;
+      listEvents(replica.db, { words: [{ text, not: false }], order: 'start', limit: 5, offset: 0 }).ids;
     expect(find('last')).to.deep.equal([1]);
     expect(find('first')).to.deep.equal([2]);
-    replica.upsert([event(1, { searchText: prose }), event(2)]);
+    upsert(replica, [event(1, { searchText: prose }), event(2)]);
     expect([find('last'), find('first')]).to.deep.equal([[], []]);
     replica.close();
   });
@@ -62,14 +68,14 @@ describe('the search of events', () => {
   });
 
   it('ignores case and accents in searches, and takes other characters literally', () => {
-    const replica = openReplica({ identity: 'test' });
-    replica.upsert([
+    const replica = new Replica({ identity: 'test' });
+    upsert(replica, [
       event(1, { searchText: 'Le Café d’Été, Straße' }),
       event(2, { searchText: '100% sure_thing' }),
       event(3, { searchText: '<b>zeb</b>ra' }),
     ]);
     const find = (text: string, not = false) =>
-      replica.listEvents({
+      listEvents(replica.db, {
         words: [{ text, not }],
         order: 'start',
         limit: 9,

@@ -1,12 +1,15 @@
 // The process whose files must not grow: syncs a site into argv[2] until nothing more can be written, then
 // reports what lists return.
 
+import { listEvents } from '../../src/store/list-events.ts';
+import { getRecords } from '../../src/store/records.ts';
 import { testSite } from '../sync/test-site.ts';
+import { integrityErrors } from './changes.ts';
 
 const site = testSite({ file: process.argv[2] ?? '', pageSize: 100 });
 const { cms, replica, sync } = site;
 const list = () =>
-  replica.listEvents({
+  listEvents(replica.db, {
     order: 'start',
     limit: 10,
     offset: 0,
@@ -26,8 +29,8 @@ while (sync.status().state === 'live' && after < 100_000) {
 }
 const { state, complete, reason } = sync.status();
 const { total, ids } = list();
-const records = replica.getMany('event', ids).size;
+const records = getRecords(replica.db, 'event', ids).size;
 process.stdout.write(
-  JSON.stringify({ before, after, total, records, state, complete, reason, errors: replica.integrityCheck() }),
+  JSON.stringify({ before, after, total, records, state, complete, reason, errors: integrityErrors(replica) }),
 );
 await site.close();

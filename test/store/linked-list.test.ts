@@ -4,8 +4,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type EventRecord, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { listEvents } from '../../src/store/list-events.ts';
+import { isLinkedToEvent, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
+import { OwnRecords } from '../../src/store/own-records.ts';
+import { withDescendants } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { build, linkedFilter, records, runs, termFilter } from './arbitrary-lists.ts';
+import { remove, upsert } from './changes.ts';
 import { expectedLinked, expectedTerms, withoutProtected } from './list-oracle.ts';
 import { event, organizer, term, venue } from './sample-records.ts';
 
@@ -18,7 +23,7 @@ describe('lists of venues, organizers and terms', () => {
           for (const kind of ['venue', 'organizer'] as const)
             for (const filter of filters)
               for (const { view, events, linked } of [everybody, caller])
-                expect(view.listLinked(kind, filter), JSON.stringify(filter)).to.deep.equal(
+                expect(listLinked(view, kind, filter), JSON.stringify(filter)).to.deep.equal(
                   expectedLinked(
                     linked.filter((record) => record.kind === kind),
                     events,
@@ -40,12 +45,12 @@ describe('lists of venues, organizers and terms', () => {
         try {
           for (const filter of filters)
             for (const { view, events } of [everybody, caller])
-              expect(view.listTerms(filter), JSON.stringify(filter)).to.deep.equal(
+              expect(listTerms(view, filter), JSON.stringify(filter)).to.deep.equal(
                 expectedTerms(terms, events, filter),
               );
           const open = everybody.events.map(withoutProtected).filter((record) => record.status === 'publish');
           const count = open.filter((record) => record.categories.includes(3)).length;
-          expect(replica.termCount('category', 3)).to.equal(count);
+          expect(termCount(replica.db, 'category', 3)).to.equal(count);
         } finally {
           replica.close();
         }
@@ -55,57 +60,57 @@ describe('lists of venues, organizers and terms', () => {
   });
 
   it('count hidden events as events of their venue, and do not list them', () => {
-    const replica = openReplica({ identity: 'test' });
-    replica.upsert([event(1, { hidden: true, venues: [5], categories: [8] }), venue(5), term('category', 8)]);
+    const replica = new Replica({ identity: 'test' });
+    upsert(replica, [event(1, { hidden: true, venues: [5], categories: [8] }), venue(5), term('category', 8)]);
     const seen = { limit: 9, offset: 0 };
-    expect(replica.listEvents({ ...seen, include: [1], order: 'date' }).total).to.equal(0);
-    expect(replica.listLinked('venue', { ...seen, hasEvents: false }).ids).to.deep.equal([]);
-    expect(replica.listLinked('venue', { ...seen, upcomingFromUtc: '2026-01-01 00:00:00' }).ids).to.deep.equal([]);
-    expect(replica.termCount('category', 8)).to.equal(1);
+    expect(listEvents(replica.db, { ...seen, include: [1], order: 'date' }).total).to.equal(0);
+    expect(listLinked(replica.db, 'venue', { ...seen, hasEvents: false }).ids).to.deep.equal([]);
+    expect(listLinked(replica.db, 'venue', { ...seen, upcomingFromUtc: '2026-01-01 00:00:00' }).ids).to.deep.equal([]);
+    expect(termCount(replica.db, 'category', 8)).to.equal(1);
     replica.close();
   });
 
   it('show an embedded venue with one of its events', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const inside = FIRST_EMBEDDED_ID + 7;
     const page = { limit: 9, offset: 0 };
-    replica.upsert([venue(inside)]);
+    upsert(replica, [venue(inside)]);
     for (const [fields, isListed, isLinked] of [
       [{ hidden: true }, false, true],
       [{ protected: true }, false, false],
       [{ venues: [] }, false, false],
       [{}, true, true],
     ] as const) {
-      replica.upsert([event(1, { venues: [inside], ...(fields as Partial<EventRecord>) })]);
+      upsert(replica, [event(1, { venues: [inside], ...(fields as Partial<EventRecord>) })]);
       expect(
-        [replica.listLinked('venue', page).total === 1, replica.isLinkedToEvent('venue', inside)],
+        [listLinked(replica.db, 'venue', page).total === 1, isLinkedToEvent(replica.db, 'venue', inside)],
         JSON.stringify(fields),
       ).to.deep.equal([isListed, isLinked]);
     }
-    replica.delete('event', [1]);
-    const own = replica.openOwn(0);
+    remove(replica, 'event', [1]);
+    const own = new OwnRecords(replica.db, 0);
     own.add([event(2, { status: 'draft', venues: [inside] })]);
-    expect([replica.listLinked('venue', page).total, own.listLinked('venue', page).total]).to.deep.equal([0, 1]);
+    expect([listLinked(replica.db, 'venue', page).total, listLinked(own, 'venue', page).total]).to.deep.equal([0, 1]);
     replica.close();
   });
 
   it("do not count the caller's own hidden event as upcoming", () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const filter = { upcomingFromUtc: '2025-12-30 00:00:00', limit: 9, offset: 0 };
     const mine = { status: 'pending', organizers: [16] };
-    replica.upsert([organizer(16)]);
-    const own = replica.openOwn(0);
+    upsert(replica, [organizer(16)]);
+    const own = new OwnRecords(replica.db, 0);
     own.add([event(104, { ...mine, hidden: true })]);
-    expect(own.listLinked('organizer', filter)).to.deep.equal({ ids: [], total: 0 });
+    expect(listLinked(own, 'organizer', filter)).to.deep.equal({ ids: [], total: 0 });
     own.add([event(104, mine)]);
-    expect(own.listLinked('organizer', filter)).to.deep.equal({ ids: [16], total: 1 });
+    expect(listLinked(own, 'organizer', filter)).to.deep.equal({ ids: [16], total: 1 });
     own.add([event(104, { ...mine, status: 'trash' })]);
-    expect(own.listLinked('organizer', filter)).to.deep.equal({ ids: [], total: 0 });
+    expect(listLinked(own, 'organizer', filter)).to.deep.equal({ ids: [], total: 0 });
     replica.close();
   });
 
   it('include all descendants of categories, also in a cycle of ancestors', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const parents: [number, number][] = [
       [1, 0],
       [2, 1],
@@ -114,27 +119,33 @@ describe('lists of venues, organizers and terms', () => {
       [5, 6],
       [6, 5],
     ];
-    replica.upsert(parents.map(([id, parent]) => term('category', id, { parent })));
-    expect(replica.withDescendants([1]).sort()).to.deep.equal([1, 2, 3]);
-    expect(replica.withDescendants([2, 4, 2]).sort()).to.deep.equal([2, 3, 4]);
-    expect(replica.withDescendants([5]).sort()).to.deep.equal([5, 6]);
-    expect(replica.withDescendants([99])).to.deep.equal([99]);
+    upsert(
+      replica,
+      parents.map(([id, parent]) => term('category', id, { parent })),
+    );
+    expect(withDescendants(replica.db, [1]).sort()).to.deep.equal([1, 2, 3]);
+    expect(withDescendants(replica.db, [2, 4, 2]).sort()).to.deep.equal([2, 3, 4]);
+    expect(withDescendants(replica.db, [5]).sort()).to.deep.equal([5, 6]);
+    expect(withDescendants(replica.db, [99])).to.deep.equal([99]);
     replica.close();
   });
 
   // Of each with each, these would exceed the test's timeout.
   it('accept very many terms, each the parent of the next', () => {
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const ids = Array.from({ length: 15_000 }, (_, n) => n + 1);
     for (let from = 0; from < ids.length; from += 1000)
-      replica.upsert(ids.slice(from, from + 1000).map((id) => term('category', id, { parent: id - 1 })));
-    replica.upsert([event(99_999, { categories: [ids.length] })]);
-    expect(replica.withDescendants([1])).to.have.length(ids.length);
-    expect(replica.withDescendants(ids)).to.have.length(ids.length);
+      upsert(
+        replica,
+        ids.slice(from, from + 1000).map((id) => term('category', id, { parent: id - 1 })),
+      );
+    upsert(replica, [event(99_999, { categories: [ids.length] })]);
+    expect(withDescendants(replica.db, [1])).to.have.length(ids.length);
+    expect(withDescendants(replica.db, ids)).to.have.length(ids.length);
     const list = { kind: 'category', descending: false, limit: 3, offset: 0 } as const;
-    expect(replica.listTerms({ ...list, orderBy: 'name', hideEmpty: true }).total).to.equal(ids.length);
+    expect(listTerms(replica.db, { ...list, orderBy: 'name', hideEmpty: true }).total).to.equal(ids.length);
     const include = [7, 5, 7, ...ids.toReversed()];
-    expect(replica.listTerms({ ...list, orderBy: 'include', include, hideEmpty: false })).to.deep.equal({
+    expect(listTerms(replica.db, { ...list, orderBy: 'include', include, hideEmpty: false })).to.deep.equal({
       ...{ ids: [7, 5, ids.length], total: ids.length },
     });
     replica.close();

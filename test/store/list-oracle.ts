@@ -1,8 +1,9 @@
 // The oracle of list queries: every list as a plain filter over all records.
 
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
-import type { LinkedFilter, SearchWord, TermFilter } from '../../src/store/filters.ts';
 import type { EventCondition, EventFilter } from '../../src/store/list-events.ts';
+import type { LinkedFilter, TermFilter } from '../../src/store/lists.ts';
+import type { SearchWord } from '../../src/store/sql.ts';
 import { fold, foldForSort } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 

@@ -2,8 +2,10 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Coordinates, distanceKm } from '../../src/store/located-venues.ts';
-import { openReplica } from '../../src/store/replica.ts';
+import { type Coordinates, distanceKm, locatedVenueIds } from '../../src/store/located-venues.ts';
+import { OwnRecords } from '../../src/store/own-records.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { remove, upsert } from './changes.ts';
 import { venue } from './sample-records.ts';
 
 const at = (latitude: number, longitude: number): Coordinates => ({ latitude, longitude });
@@ -72,19 +74,19 @@ describe('the search for venues by coordinates', () => {
         fc.array(anyVenue, { minLength: 20, maxLength: 20 }),
         fc.array(circle, { minLength: 10, maxLength: 10 }),
         (places, searches) => {
-          const replica = openReplica({ identity: 'test' });
+          const replica = new Replica({ identity: 'test' });
           const venues = places.map(({ isLocated, latitude, longitude, ...fields }, index) =>
             venue(index + 1, { ...fields, ...(isLocated ? { latitude, longitude } : {}) }),
           );
           const isPublic = ({ status }: (typeof venues)[number]) => status === 'publish';
-          replica.upsert(venues.filter(isPublic));
-          const own = replica.openOwn(0);
+          upsert(replica, venues.filter(isPublic));
+          const own = new OwnRecords(replica.db, 0);
           own.add(venues.filter((record) => !isPublic(record)));
           const isFound = ({ status, protected: isProtected, latitude }: (typeof venues)[number]) =>
             latitude !== null && !isProtected && status !== 'trash';
           try {
             for (const circle of searches)
-              for (const view of [replica, own]) {
+              for (const view of [replica.db, own]) {
                 const visible = venues.filter((record) => isFound(record) && (view === own || isPublic(record)));
                 const inCircle = visible.filter(
                   (place) => chordDistanceKm(circle.center, place as Coordinates) <= circle.distanceKm,
@@ -93,8 +95,8 @@ describe('the search for venues by coordinates', () => {
                 const onCircle = (id: number) =>
                   Math.abs(chordDistanceKm(circle.center, venues[id - 1] as Coordinates) - circle.distanceKm) < 0.001;
                 const without = (ids: number[]) => ids.filter((id) => !onCircle(id));
-                expect(without(view.locatedVenueIds(circle))).to.deep.equal(without(inCircle.map(({ id }) => id)));
-                expect(view.locatedVenueIds()).to.deep.equal(visible.map(({ id }) => id));
+                expect(without(locatedVenueIds(view, circle))).to.deep.equal(without(inCircle.map(({ id }) => id)));
+                expect(locatedVenueIds(view)).to.deep.equal(visible.map(({ id }) => id));
               }
           } finally {
             replica.close();
@@ -106,8 +108,8 @@ describe('the search for venues by coordinates', () => {
   });
 
   it('follows a venue that moves, gets a password, loses its coordinates or is deleted', () => {
-    const replica = openReplica({ identity: 'test' });
-    const near = () => replica.locatedVenueIds({ center: at(52.5, 13.4), distanceKm: 5 });
+    const replica = new Replica({ identity: 'test' });
+    const near = () => locatedVenueIds(replica.db, { center: at(52.5, 13.4), distanceKm: 5 });
     const berlin = venue(1, { latitude: 52.52, longitude: 13.41 });
     for (const [record, found] of [
       [berlin, [1]],
@@ -117,10 +119,10 @@ describe('the search for venues by coordinates', () => {
       [{ ...berlin, latitude: null, longitude: null }, []],
       [berlin, [1]],
     ] as const) {
-      replica.upsert([record]);
+      upsert(replica, [record]);
       expect(near()).to.deep.equal(found);
     }
-    replica.delete('venue', [1]);
+    remove(replica, 'venue', [1]);
     expect(near()).to.deep.equal([]);
     replica.close();
   });

@@ -7,11 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { openReplica, type Replica, ReplicaInUse } from '../../src/store/replica.ts';
-import { RECORD_PROPERTIES, REPLICA_FORMAT, replicaFormat } from '../../src/store/schema.ts';
+import { ConfigError } from '../../src/errors.ts';
+import { listEvents } from '../../src/store/list-events.ts';
+import { termCount } from '../../src/store/lists.ts';
+import { getRecord, recordCounts } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { REPLICA_FORMAT } from '../../src/store/schema.ts';
+import { getState, setState } from '../../src/store/state.ts';
+import { integrityErrors, upsert } from './changes.ts';
 import { event, image, term } from './sample-records.ts';
 
-const listed = (replica: Replica) => replica.listEvents({ order: 'start', limit: 100, offset: 0 });
+const listed = (replica: Replica) => listEvents(replica.db, { order: 'start', limit: 100, offset: 0 });
 
 describe('the file of the replica', () => {
   let folder: string;
@@ -23,22 +29,19 @@ describe('the file of the replica', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   function filled(identity = 'site') {
-    const stored = openReplica({ file, identity });
-    stored.upsert([event(1, { categories: [4] }), term('category', 4)], [image(9)]);
-    stored.setState('watermark', '2026');
-    const { version } = stored;
+    const stored = new Replica({ file, identity });
+    upsert(stored, [event(1, { categories: [4] }), term('category', 4)], [image(9)]);
+    setState(stored.db, 'watermark', '2026');
     stored.close();
-    return version;
   }
 
   it('keeps everything over a restart', () => {
-    const version = filled();
-    const stored = openReplica({ file, identity: 'site' });
+    filled();
+    const stored = new Replica({ file, identity: 'site' });
     expect(stored.quarantined).to.equal(undefined);
-    expect(stored.version).to.equal(version);
-    expect(stored.get('event', 1)).to.deep.equal(event(1, { categories: [4] }));
-    expect(stored.termCount('category', 4)).to.equal(1);
-    expect(stored.state('watermark')).to.equal('2026');
+    expect(getRecord(stored.db, 'event', 1)).to.deep.equal(event(1, { categories: [4] }));
+    expect(termCount(stored.db, 'category', 4)).to.equal(1);
+    expect(getState(stored.db, 'watermark')).to.equal('2026');
     stored.close();
   });
 
@@ -59,10 +62,11 @@ describe('the file of the replica', () => {
       /another site or mapping/,
       () => {
         filled();
-        const { event: properties } = RECORD_PROPERTIES;
-        const format = replicaFormat({ ...RECORD_PROPERTIES, event: properties.slice(1) });
         const db = new DatabaseSync(file);
-        db.prepare("UPDATE meta SET value = replace(value, ?, ?) WHERE key = 'identity'").run(REPLICA_FORMAT, format);
+        db.prepare("UPDATE state SET value = replace(value, ?, ?) WHERE key = 'identity'").run(
+          REPLICA_FORMAT,
+          'another format',
+        );
         db.close();
       },
     ],
@@ -103,41 +107,28 @@ describe('the file of the replica', () => {
       },
     ],
   ];
-  for (const [key, value] of [
-    ...['{', '{}', '[null]', '[["x","y"]]'].map((json) => ['journal_epochs', json] as const),
-    ...['version', 'public_version', 'max_duration_s'].map((name) => [name, 'x'] as const),
-    ['version', '1e300'] as const,
-  ]) {
-    const change = () => {
-      filled();
-      const db = new DatabaseSync(file);
-      db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(key, value);
-      db.close();
-    };
-    rejected.push([`with the ${key} ${value}`, /damaged/, change]);
-  }
   for (const [what, reason, make] of rejected) {
     it(`${what} is quarantined, and a new one created`, () => {
       make();
-      const stored = openReplica({ file, identity: 'site' });
+      const stored = new Replica({ file, identity: 'site' });
       expect(stored.quarantined).to.match(reason);
-      expect(stored.counts().event).to.equal(0);
-      expect(stored.state('watermark')).to.equal(undefined);
+      expect(recordCounts(stored.db).event).to.equal(0);
+      expect(getState(stored.db, 'watermark')).to.equal(undefined);
       expect(existsSync(`${file}.quarantined`)).to.equal(true);
-      expect(stored.upsert([event(1)])).to.equal(1);
-      expect(stored.integrityCheck()).to.deep.equal([]);
+      expect(upsert(stored, [event(1)])).to.equal(1);
+      expect(integrityErrors(stored)).to.deep.equal([]);
       stored.close();
-      const reopened = openReplica({ file, identity: 'site' });
+      const reopened = new Replica({ file, identity: 'site' });
       expect(reopened.quarantined).to.equal(undefined);
-      expect(reopened.counts().event).to.equal(1);
+      expect(recordCounts(reopened.db).event).to.equal(1);
       reopened.close();
     });
   }
 
   it('in use by another process is not touched', () => {
-    const stored = openReplica({ file, identity: 'site' });
-    stored.upsert([event(1)]);
-    expect(() => openReplica({ file, identity: 'elsewhere' })).to.throw(ReplicaInUse);
+    const stored = new Replica({ file, identity: 'site' });
+    upsert(stored, [event(1)]);
+    expect(() => new Replica({ file, identity: 'elsewhere' })).to.throw(ConfigError, 'in use by another process');
     expect(listed(stored).total).to.equal(1);
     stored.close();
   });
@@ -145,11 +136,13 @@ describe('the file of the replica', () => {
   it('is intact after a process was killed while writing', async function () {
     this.timeout(60_000);
     const script = `
-      const { openReplica } = await import(${JSON.stringify(new URL('../../src/store/replica.ts', import.meta.url).href)});
+      const { Replica } = await import(${JSON.stringify(new URL('../../src/store/replica.ts', import.meta.url).href)});
+      const { recordCounts } = await import(${JSON.stringify(new URL('../../src/store/records.ts', import.meta.url).href)});
       const { event } = await import(${JSON.stringify(new URL('./sample-records.ts', import.meta.url).href)});
-      const stored = openReplica({ file: ${JSON.stringify(file)}, identity: 'site' });
-      for (let n = stored.counts().event; ; n += 10) {
-        stored.upsert(Array.from({ length: 10 }, (_, i) => event(n + i + 1, { categories: [1 + (i % 3)], searchText: 'word ' + n })));
+      const stored = new Replica({ file: ${JSON.stringify(file)}, identity: 'site' });
+      for (let n = recordCounts(stored.db).event; ; n += 10) {
+        const more = (i) => ({ categories: [1 + (i % 3)], searchText: 'word ' + n });
+        stored.apply({ upserts: Array.from({ length: 10 }, (_, i) => event(n + i + 1, more(i))) });
         if (n % 100 === 0) process.stdout.write('.');
       }`;
     let before = 0;
@@ -166,14 +159,14 @@ describe('the file of the replica', () => {
       child.kill('SIGKILL');
       await exit;
       clearTimeout(timeout);
-      const stored = openReplica({ file, identity: 'site' });
+      const stored = new Replica({ file, identity: 'site' });
       expect(stored.quarantined).to.equal(undefined);
-      expect(stored.integrityCheck()).to.deep.equal([]);
-      const { event: events } = stored.counts();
+      expect(integrityErrors(stored)).to.deep.equal([]);
+      const { event: events } = recordCounts(stored.db);
       expect(events).to.be.greaterThan(before);
       expect(events % 10).to.equal(0);
       expect(listed(stored).total).to.equal(events);
-      const counts = [1, 2, 3].map((id) => stored.termCount('category', id));
+      const counts = [1, 2, 3].map((id) => termCount(stored.db, 'category', id));
       expect(counts).to.deep.equal([4, 3, 3].map((share) => (share * events) / 10));
       before = events;
       stored.close();

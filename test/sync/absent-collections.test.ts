@@ -1,6 +1,7 @@
 // The sync of a site that lacks some of the mapping's collections, at the start or later.
 
 import { expect } from 'chai';
+import { getRecord, recordCounts } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, testSite } from './test-site.ts';
@@ -11,7 +12,7 @@ describe('a collection that the site does not have', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
-  const counts = () => site.replica.counts();
+  const counts = () => recordCounts(site.replica.db);
   const messages = () => site.observations.flatMap((entry) => (entry.type === 'message' ? entry.message : []));
 
   async function initialSyncFails(): Promise<void> {
@@ -102,8 +103,8 @@ describe('a collection that the site does not have', () => {
     site.cms.edit(10, { title: 'Meanwhile' });
     site.cms.erase(11);
     await site.poll();
-    expect(site.replica.get('event', 10)?.title).to.equal('Meanwhile');
-    expect(site.replica.get('event', 11)).to.equal(undefined);
+    expect(getRecord(site.replica.db, 'event', 10)?.title).to.equal('Meanwhile');
+    expect(getRecord(site.replica.db, 'event', 11)).to.equal(undefined);
     expect(site.sync.status().state).to.equal('stale');
     expect(counts().tag).to.equal(1);
   });

@@ -2,7 +2,8 @@
 // long as before.
 
 import { expect } from 'chai';
-import { openReplica } from '../../src/store/replica.ts';
+import { getRecord, recordCounts } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { createSync } from '../../src/sync/sync.ts';
 import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
@@ -16,7 +17,7 @@ describe('a wall clock that was set', () => {
     const cms = createFakeCms(() => nowMs);
     let polls = 0;
     let skewMs = DAY_MS;
-    const replica = openReplica({ identity: 'test' });
+    const replica = new Replica({ identity: 'test' });
     const sync = createSync({
       ...{ replica, cms, mapping, serviceCredentials: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
       observe({ type }) {
@@ -41,7 +42,7 @@ describe('a wall clock that was set', () => {
     expect(site.sync.status().reason).to.match(/leave out 50 records/);
     site.setClock(-DAY_MS);
     await site.settle();
-    expect([site.sync.status().state, site.replica.counts().event]).to.deep.equal(['live', 10]);
+    expect([site.sync.status().state, recordCounts(site.replica.db).event]).to.deep.equal(['live', 10]);
     await site.close();
   });
 
@@ -55,7 +56,7 @@ describe('a wall clock that was set', () => {
       await site.poll();
       site.setClock(DAY_MS);
     }
-    expect(site.replica.counts().event).to.equal(60);
+    expect(recordCounts(site.replica.db).event).to.equal(60);
     await site.close();
   });
 
@@ -67,7 +68,7 @@ describe('a wall clock that was set', () => {
     site.advance(-DAY_MS);
     site.cms.editSilently(id, { title: 'After' });
     for (let poll = 0; poll < 16; poll += 1) await site.poll();
-    expect(site.replica.get('event', id)?.title).to.equal('After');
+    expect(getRecord(site.replica.db, 'event', id)?.title).to.equal('After');
     await site.close();
   });
 });

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { ReplicaError } from '../../src/errors.ts';
+import { recordCounts } from '../../src/store/records.ts';
 import { SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
@@ -68,7 +69,7 @@ describe('sync and CMS failures', () => {
     it("is polled less and less often while the gateway's disk is full, which the log says once", async () => {
       site = await syncedSite();
       await site.poll();
-      site.replica.setState = () => {
+      site.replica.db.replace = () => {
         throw new ReplicaError('unwritable', 'database or disk is full');
       };
       site.observations.length = 0;
@@ -87,7 +88,7 @@ describe('sync and CMS failures', () => {
       const { state, reason } = site.sync.status();
       expect(state).to.equal('unreachable');
       expect(reason).to.contain('"admin"').and.not.contain('secret');
-      expect(site.replica.counts().event).to.equal(23);
+      expect(recordCounts(site.replica.db).event).to.equal(23);
       site.cms.serviceRole = 'editor';
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
@@ -113,7 +114,7 @@ describe('sync and CMS failures', () => {
       site = await syncedSite();
       for (const base of ['events', 'venues']) site.cms.closedToPublic.add(base);
       for (let n = 0; n < 360; n += 1) await site.poll();
-      expect(site.replica.counts()).to.include({ event: 23, venue: 1 });
+      expect(recordCounts(site.replica.db)).to.include({ event: 23, venue: 1 });
       expect(site.sync.status()).to.include({ state: 'stale', readAs: 'visitor' });
       expect(site.sync.status().reason).to.equal(
         'the site refuses visitors "venues" (401 rest_login_required), "events" (401 rest_login_required): ' +
@@ -121,7 +122,7 @@ describe('sync and CMS failures', () => {
       );
       site.cms.createTerm('tags', { name: 'Open to all' });
       await site.poll();
-      expect(site.replica.counts().tag).to.be.above(0);
+      expect(recordCounts(site.replica.db).tag).to.be.above(0);
       site.cms.closedToPublic.clear();
       site.cms.edit(10, { title: 'Seen again' });
       await site.poll();

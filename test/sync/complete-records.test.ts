@@ -1,6 +1,7 @@
 // Records that lack a requested field are rejected.
 
 import { expect } from 'chai';
+import { getRecords, recordCounts, stamps } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
@@ -43,18 +44,19 @@ describe('completeness of records', () => {
         it(`are rejected: without ${name}, ${visitor ? 'with an account' : 'as a visitor'}`, async () => {
           site = await syncedSite({ visitor });
           for (let n = 0; n < 2; n += 1) await site.poll();
-          const before = site.replica.getMany(
+          const before = getRecords(
+            site.replica.db,
             'event',
-            site.replica.stamps('event').map(({ id }) => id),
+            stamps(site.replica.db, 'event').map(({ id }) => id),
           );
           for (const [id] of before) site.cms.edit(id, { title: 'Meanwhile' });
           damage(change);
           for (let n = 0; n < 2; n += 1) await site.poll();
-          const { stamps } = site.replica;
           expect(
-            site.replica.getMany(
+            getRecords(
+              site.replica.db,
               'event',
-              stamps('event').map(({ id }) => id),
+              stamps(site.replica.db, 'event').map(({ id }) => id),
             ),
           ).to.deep.equal(before);
           expect(site.sync.status().state).to.equal('unreachable');
@@ -111,7 +113,7 @@ describe('completeness of records', () => {
       site.sync.start();
       await site.sync.whenComplete();
       expect(site.sync.status().state).to.equal('live');
-      expect(site.replica.counts().event).to.equal(23);
+      expect(recordCounts(site.replica.db).event).to.equal(23);
     });
   });
 });

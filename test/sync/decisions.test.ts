@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { seriesIdOf } from '../../src/model/records.ts';
 import type { ObservationOf } from '../../src/observability/observations.ts';
+import { getRecord } from '../../src/store/records.ts';
 import { syncedSite } from './filled-site.ts';
 import type { TestSite } from './test-site.ts';
 
@@ -57,7 +58,7 @@ describe('the decisions of the sync', () => {
     const older = { ...site.cms.posts.get(10)! };
     site.cms.edit(10, { title: 'Edited' });
     await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
-    const stored = site.replica.get('event', 10)!;
+    const stored = getRecord(site.replica.db, 'event', 10)!;
     expect(decisions()).to.deep.include(events('reported by a webhook, a write or another gateway', { ids: [10] }));
     site.cms.editSilently(10, older);
     await site.poll();

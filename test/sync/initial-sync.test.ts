@@ -1,6 +1,7 @@
 // The initial sync reads everything, continues after a restart, and yields to the event loop.
 
 import { expect } from 'chai';
+import { stamps } from '../../src/store/records.ts';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
@@ -62,12 +63,12 @@ describe('initial sync and ingest', () => {
       await site.sync.whenComplete();
       await site.fullResync();
       const others = ids.filter((id) => !omitted.has(id));
-      expect(site.replica.stamps('event').map(({ id }) => id)).to.deep.equal(others);
+      expect(stamps(site.replica.db, 'event').map(({ id }) => id)).to.deep.equal(others);
       site.cms.edit(others[0]!, { title: 'Meanwhile' });
       site.cms.erase(others[1]!);
       await site.poll();
       expect(titleOf(site.replica, 'event', others[0]!)).to.equal('Meanwhile');
-      expect(site.replica.stamps('event')).to.have.length(others.length - 1);
+      expect(stamps(site.replica.db, 'event')).to.have.length(others.length - 1);
       expect(site.sync.status().state).to.equal('live');
       const warnings = site.observations.flatMap((seen) => (seen.type === 'message' ? seen.message : [])).join('\n');
       for (const id of omitted) expect(warnings.split(`"${id},0"`), `record ${id}`).to.have.length(2);
@@ -118,7 +119,7 @@ describe('initial sync and ingest', () => {
         if (running) setImmediate(countTurn).unref();
       };
       const { replica } = site;
-      const { apply } = replica;
+      const apply = replica.apply.bind(replica);
       const batches: { records: number; turn: number; isDelete: boolean }[] = [];
       replica.apply = (changes) => {
         const { upserts = [], deletes = [] } = changes;

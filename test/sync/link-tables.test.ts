@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
+import { getRecord, getRecords, stamps } from '../../src/store/records.ts';
 import { mapping, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 describe('linked records without ids', () => {
@@ -36,14 +37,14 @@ describe('linked records without ids', () => {
       const { venue, event } = createPlaces();
       site.sync.start();
       await site.sync.whenComplete();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
       await site.restart();
       expect(site.sync.linkTables().venues?.idOf.get(501)).to.equal(venue);
       const late = site.cms.createPost('venues', { meta: { key: 700 } }).id;
       const other = site.cms.createPost('events', { meta: { place: 700 } }).id;
       await site.poll();
-      expect(site.replica.get('event', other)?.venues).to.deep.equal([late]);
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      expect(getRecord(site.replica.db, 'event', other)?.venues).to.deep.equal([late]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
     });
 
     it('are linked when the venue is created after the event', async () => {
@@ -51,10 +52,10 @@ describe('linked records without ids', () => {
       const event = site.cms.createPost('events', { meta: { place: 800 } }).id;
       site.sync.start();
       await site.sync.whenComplete();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([]);
       const late = site.cms.createPost('venues', { meta: { key: 800 } }).id;
       await site.poll();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([late]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([late]);
     });
 
     it('are linked immediately when a webhook reports both', async () => {
@@ -67,7 +68,7 @@ describe('linked records without ids', () => {
         { collection: 'events', id: event },
         { collection: 'venues', id: venue },
       ]);
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
       const stored = () => site.sync.linkTables().venues?.storedIdOf;
       const other = site.cms.createPost('venues', { meta: { key: 901 } }).id;
       await site.sync.fetchChanged([{ collection: 'venues', id: other }]);
@@ -92,7 +93,7 @@ describe('linked records without ids', () => {
       expect(site.cms.beforeRequest).to.equal(undefined);
       expect(site.sync.status().state).to.equal('live');
       for (let n = 0; n < 4; n += 1) await site.poll();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue + 1]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue + 1]);
     });
 
     it('are re-read when the key moves to another venue', async () => {
@@ -104,11 +105,11 @@ describe('linked records without ids', () => {
       site.cms.edit(venue + 1, { meta: { key: 501 } });
       await site.poll();
       await site.poll();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue + 1]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue + 1]);
       site.cms.editSilently(venue, { meta: { key: 501 } });
       site.cms.editSilently(venue + 1, { meta: { key: 502 } });
       await site.fullResync();
-      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      expect(getRecord(site.replica.db, 'event', event)?.venues).to.deep.equal([venue]);
     });
   });
 
@@ -137,15 +138,14 @@ describe('linked records without ids', () => {
     site.sync.start();
     await site.sync.whenComplete();
     const halls = () => [
-      ...site.replica
-        .getMany(
-          'venue',
-          site.replica.stamps('venue').map(({ id }) => id),
-        )
-        .values(),
+      ...getRecords(
+        site.replica.db,
+        'venue',
+        stamps(site.replica.db, 'venue').map(({ id }) => id),
+      ).values(),
     ];
     expect(halls().map(({ title, city }) => [title, city])).to.deep.equal([['Hall', 'Bonn']]);
-    expect(site.replica.get('event', first)?.venues).to.deep.equal(halls().map(({ id }) => id));
+    expect(getRecord(site.replica.db, 'event', first)?.venues).to.deep.equal(halls().map(({ id }) => id));
     site.cms.edit(first, at('Yard'));
     await site.poll();
     expect(halls().map(({ title }) => title)).to.have.members(['Hall', 'Yard']);

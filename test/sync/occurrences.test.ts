@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { seriesIdOf } from '../../src/model/records.ts';
+import { getRecord, getRecords, maxId, occurrenceIds, recordCounts } from '../../src/store/records.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
 import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
 
@@ -36,15 +37,15 @@ describe('a series in the replica', () => {
   }
 
   const days = () =>
-    [...site.replica.getMany('event', site.replica.occurrenceIds(series.id)).values()].map(({ start }) =>
+    [...getRecords(site.replica.db, 'event', occurrenceIds(site.replica.db, series.id)).values()].map(({ start }) =>
       start.slice(0, 10),
     );
 
   it('has each occurrence as an event, which does not count as a record of the CMS', async () => {
     await synced();
     expect(days()).to.have.length(8);
-    expect(site.replica.counts().event).to.equal(31);
-    expect(site.replica.maxId('event')).to.equal(series.id);
+    expect(recordCounts(site.replica.db).event).to.equal(31);
+    expect(maxId(site.replica.db, 'event')).to.equal(series.id);
     expectInSync(site);
   });
 
@@ -108,7 +109,7 @@ describe('a series in the replica', () => {
 
   it('is not read again with every poll after another gateway asked for one of its occurrences', async () => {
     await synced();
-    const [id = 0] = site.replica.occurrenceIds(series.id);
+    const [id = 0] = occurrenceIds(site.replica.db, series.id);
     site.cms.editSilently(series.id, { title: 'Reported' });
     expect(await site.sync.fetchChanged([{ collection: 'events', id }])).to.equal(true);
     expectInSync(site);
@@ -124,7 +125,7 @@ describe('a series in the replica', () => {
     site.cms.erase(series.id);
     await site.poll();
     expect(days()).to.deep.equal([]);
-    expect(site.replica.get('event', series.id)).to.equal(undefined);
+    expect(getRecord(site.replica.db, 'event', series.id)).to.equal(undefined);
     expectInSync(site);
   });
 
@@ -134,13 +135,13 @@ describe('a series in the replica', () => {
     await site.poll();
     expect(site.sync.status().state).to.equal('stale');
     expect(days()).to.have.length(8);
-    expect(site.replica.counts().event).to.equal(31);
+    expect(recordCounts(site.replica.db).event).to.equal(31);
   });
 
   it('has no occurrence unless it is public', async () => {
     for (const fields of [{ status: 'draft' }, { status: 'trash' }, { hiddenFromPublic: true }]) {
       await synced(fields);
-      expect(site.replica.occurrenceIds(series.id)).to.deep.equal([]);
+      expect(occurrenceIds(site.replica.db, series.id)).to.deep.equal([]);
       if (!('hiddenFromPublic' in fields)) await site.close();
     }
   });
@@ -179,7 +180,7 @@ describe('a series in the replica', () => {
   it('is complete after a restart that interrupted the writing of its occurrences', async () => {
     await synced();
     site.cms.edit(series.id, { occurrences: daily('2026-01-05', 100) });
-    const { apply } = site.replica;
+    const apply = site.replica.apply.bind(site.replica);
     let failAfter = 2;
     site.replica.apply = (changes) => {
       if (changes.upserts) failAfter -= 1;
@@ -199,7 +200,7 @@ describe('a series in the replica', () => {
     await synced();
     const sizes: number[] = [];
     const deletes: number[] = [];
-    const { apply } = site.replica;
+    const apply = site.replica.apply.bind(site.replica);
     site.replica.apply = (changes) => {
       sizes.push(changes.upserts?.length ?? 0);
       deletes.push(...(changes.deletes ?? []).map(({ ids }) => ids.length));

@@ -1,6 +1,8 @@
 // Responses that are older than the replica do not overwrite it.
 
 import { expect } from 'chai';
+import { getRecord } from '../../src/store/records.ts';
+import { upsert } from '../store/changes.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
@@ -44,7 +46,7 @@ describe('outdated responses', () => {
       await site.poll();
       await fetched;
       expect(site.cms.afterRequest).to.equal(undefined);
-      expect(site.replica.get('event', 10)).to.equal(undefined);
+      expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     });
 
     it('that creates is not undone by a reconciliation that started before it', async () => {
@@ -61,7 +63,7 @@ describe('outdated responses', () => {
       await site.poll();
       await fetched;
       expect(createdId).to.be.greaterThan(0);
-      expect(site.replica.get('event', createdId)).not.to.equal(undefined);
+      expect(getRecord(site.replica.db, 'event', createdId)).not.to.equal(undefined);
       await site.poll();
       expectInSync(site);
     });
@@ -73,9 +75,9 @@ describe('outdated responses', () => {
       await site.poll();
       const restored = { ...site.cms.posts.get(10)! };
       site.cms.edit(10, { title: 'Written' });
-      site.replica.upsert([
+      upsert(site.replica, [
         {
-          ...site.replica.get('event', 10)!,
+          ...getRecord(site.replica.db, 'event', 10)!,
           title: 'Written',
           modifiedUtc: new Date(site.cms.nowMs()).toISOString().slice(0, 19).replace('T', ' '),
         },

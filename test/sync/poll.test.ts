@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { getImage, getRecord } from '../../src/store/records.ts';
 import { SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
@@ -147,7 +148,7 @@ describe('poll', () => {
         site.advance(60_000);
         site.cms.runCron();
         await site.poll();
-        expect(site.replica.get('event', id)?.status).to.equal('publish');
+        expect(getRecord(site.replica.db, 'event', id)?.status).to.equal('publish');
         expectInSync(site);
         if (!visitor) await site.close();
       }
@@ -248,11 +249,12 @@ describe('poll', () => {
     const dateS = Math.floor(site.cms.nowMs() / 1000) + 3600;
     site.cms.createPost('events', { status: 'future', dateS });
     await site.poll();
-    const { getMany } = site.replica;
-    const read = new Set<number>();
-    site.replica.getMany = (kind, ids) => {
-      for (const id of ids) read.add(id);
-      return getMany(kind, ids);
+    const { db } = site.replica;
+    const parse = db.parse.bind(db);
+    const read = new Set<string>();
+    db.parse = (json, properties) => {
+      if (json.includes('"kind":"event"')) read.add(json);
+      return parse(json, properties);
     };
     for (let n = 0; n < 2; n += 1) await site.poll();
     expect([...read]).to.deep.equal([]);
@@ -317,10 +319,10 @@ describe('poll', () => {
     site.cms.editSilently(12, { terms: { event_categories: [], tags: [2] } });
     site.cms.cropMedia(5);
     await site.poll();
-    expect(site.replica.get('event', 10)?.start).to.equal('2026-05-01 10:00:00');
-    expect(site.replica.getImage(5)?.filesizeBytes).to.equal(101);
+    expect(getRecord(site.replica.db, 'event', 10)?.start).to.equal('2026-05-01 10:00:00');
+    expect(getImage(site.replica.db, 5)?.filesizeBytes).to.equal(101);
     await site.fullResync();
-    expect(site.replica.get('event', 10)?.start).to.equal('2027-01-01 10:00:00');
+    expect(getRecord(site.replica.db, 'event', 10)?.start).to.equal('2027-01-01 10:00:00');
     expectInSync(site);
   });
 

@@ -1,6 +1,7 @@
 // What the sync saved in the replica, after somebody else wrote to it: a start goes on without it, and says so.
 
 import { expect } from 'chai';
+import { setState } from '../../src/store/state.ts';
 import { STATE_KEYS } from '../../src/sync/context.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite } from './test-site.ts';
@@ -21,7 +22,7 @@ describe('saved state that no gateway wrote', () => {
   for (const name of NAMES) {
     it(`${name} is ignored at a start, with a warning, and read again`, async () => {
       for (const value of FOREIGN) {
-        site.replica.setState(name, value);
+        setState(site.replica.db, name, value);
         await site.restart();
         await site.poll();
         await site.poll();
@@ -37,7 +38,7 @@ describe('saved state that no gateway wrote', () => {
 
   it('of a full resync with a position before the first record does not end it for good', async () => {
     const progress = { remaining: ['event'], lastImageId: 0, cursor: { position: -1, lastId: 1e300 } };
-    site.replica.setState(KEYS.resync, JSON.stringify({ progress }));
+    setState(site.replica.db, KEYS.resync, JSON.stringify({ progress }));
     await site.restart();
     await site.poll();
     expect(site.sync.status().state).to.equal('live');

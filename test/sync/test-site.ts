@@ -7,7 +7,8 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import type { CalendarRecord, Kind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { getImage, getRecord, getRecords, stamps } from '../../src/store/records.ts';
+import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
@@ -61,7 +62,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
   let cmsMs = Date.UTC(2026, 0, 1);
   const cms = createFakeCms(() => cmsMs, { timezone: '+02:00' });
   const siteMapping = options.mapping ?? mapping;
-  const replica = openReplica({ identity: 'test', ...(file !== undefined && { file }) });
+  const replica = new Replica({ identity: 'test', ...(file !== undefined && { file }) });
   const observations: Observation[] = [];
   const { visitor } = options;
   const nowMs = () => cmsMs + skewMs;
@@ -163,18 +164,19 @@ export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
   const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
   for (const { kind } of collectionsOf(mapping, visitor)) {
-    const rows = replica.stamps(kind);
-    for (const [id, record] of replica.getMany(
+    const rows = stamps(replica.db, kind);
+    for (const [id, record] of getRecords(
+      replica.db,
       kind as Kind,
       rows.map(({ id }) => id),
     ))
       held[`${kind} ${id}`] = record;
   }
   expect(held).to.deep.equal(records);
-  for (const id of images) expect(replica.getImage(id)).to.deep.equal(cms.image(cms.media.get(id)!));
+  for (const id of images) expect(getImage(replica.db, id)).to.deep.equal(cms.image(cms.media.get(id)!));
 }
 
 /** The record's title in the replica. */
 export function titleOf(replica: Replica, kind: 'event' | 'venue' | 'organizer', id: number): string | undefined {
-  return (replica.get(kind, id) as PostRecord | undefined)?.title;
+  return (getRecord(replica.db, kind, id) as PostRecord | undefined)?.title;
 }

@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
+import { getRecord, occurrenceIds, recordCounts } from '../../src/store/records.ts';
 import { type FakePost, SERVICE } from '../cms/fake-cms.ts';
 import { filledSite } from './filled-site.ts';
 import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';
@@ -65,8 +66,8 @@ describe('a response that is too large', () => {
         await site.fullResync();
         expect(site.sync.status()).to.deep.include({ state: 'live', complete: true, tooLarge: { events: [10] } });
         expect(warnings()).to.deep.equal(['record 10 of "events" is larger than 5 MB: the gateway leaves it out']);
-        expect(site.replica.get('event', 10)).to.equal(undefined);
-        expect(site.replica.counts().event).to.equal(22);
+        expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
+        expect(recordCounts(site.replica.db).event).to.equal(22);
         site.cms.edit(10, { title: 'Short again' });
         await site.poll();
         expect(site.sync.status()).to.deep.include({ state: 'live', tooLarge: {} });
@@ -96,13 +97,13 @@ describe('a response that is too large', () => {
     await sync();
     site.cms.edit(10, { title: HUGE });
     await site.poll();
-    expect(site.replica.get('event', 10)).to.equal(undefined);
+    expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     expect(site.sync.status().tooLarge).to.deep.equal({ events: [10] });
     await site.restart();
     await site.settle();
     expect(site.sync.status()).to.deep.include({ state: 'live', tooLarge: { events: [10] } });
     await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
-    expect(site.replica.get('event', 10)).to.equal(undefined);
+    expect(getRecord(site.replica.db, 'event', 10)).to.equal(undefined);
     site.cms.erase(10);
     await site.poll();
     expect(site.sync.status()).to.deep.include({ state: 'live', tooLarge: {} });
@@ -122,7 +123,7 @@ describe('a response that is too large', () => {
     await site.fullResync();
     expect(site.observations.filter((entry) => entry.type === 'sync-poll' && entry.removed > 0)).to.deep.equal([]);
     expect(site.sync.status().tooLarge).to.deep.equal({});
-    expect(site.replica.counts().event).to.equal(23);
+    expect(recordCounts(site.replica.db).event).to.equal(23);
     expect(titleOf(site.replica, 'event', 10)).to.equal(`${LONG}10 edited`);
   });
 
@@ -147,10 +148,10 @@ describe('a response that is too large', () => {
       site.cms.createPost('events');
       site.advance(60_000);
       await sync();
-      expect(site.replica.occurrenceIds(series.id)).to.have.length(8);
+      expect(occurrenceIds(site.replica.db, series.id)).to.have.length(8);
       site.cms.edit(series.id, { occurrences: daily(999) });
       await site.poll();
-      expect(site.replica.occurrenceIds(series.id)).to.deep.equal([]);
+      expect(occurrenceIds(site.replica.db, series.id)).to.deep.equal([]);
       expect(site.sync.status().tooLarge).to.deep.equal({ events: [series.id] });
       site.cms.edit(series.id, { occurrences: daily(9) });
       await site.poll();
@@ -166,7 +167,7 @@ describe('a page of long texts', () => {
       const text = 'long '.repeat(30_000);
       for (let n = 0; n < 8; n += 1) site.cms.createPost('events', { title: `Event ${n}`, content: text });
       const sizes: number[] = [];
-      const { apply } = site.replica;
+      const apply = site.replica.apply.bind(site.replica);
       site.replica.apply = (changes) => {
         if (changes.upserts?.some(({ kind }) => kind === 'event')) sizes.push(changes.upserts.length);
         return apply(changes);

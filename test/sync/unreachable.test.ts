@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { getRecord } from '../../src/store/records.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
 import { authorization, type FakeWordPress, secretOf, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
@@ -261,7 +262,7 @@ describe('a gateway whose CMS', () => {
 
     it('forwards single reads by id and by slug', async () => {
       const post = wordpress.posts.get(1)!;
-      expect(gateway.replica.get('event', 1)).to.equal(undefined);
+      expect(getRecord(gateway.replica.db, 'event', 1)).to.equal(undefined);
       const byId = await request('/events/1');
       expect([byId.status, byId.body.title]).to.deep.equal([200, secretOf(post)]);
       expect((await request('/events/2')).status).to.be.oneOf([401, 403]);

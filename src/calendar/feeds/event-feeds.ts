@@ -8,6 +8,7 @@ import type { ChangeToken } from '../../interface/param-types.ts';
 import type { Input } from '../../interface/parameter.ts';
 import { type Site, siteName } from '../../model/records.ts';
 import type { CancelledEvent, JournalPosition } from '../../store/change-journal.ts';
+import { getRecord } from '../../store/records.ts';
 import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
@@ -16,7 +17,7 @@ import { findEvents, readEvent, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import type { Audience } from '../serializer.ts';
+import { type Audience, shownIn } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
   type CalendarEvent,
@@ -66,7 +67,7 @@ export function createEventFeeds(services: Services) {
   ): Steps<ApiResponse> {
     assertPageExists(listPage);
     const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
-    const audience: Audience = { baseUrl, shown: access.view };
+    const audience: Audience = { baseUrl, shown: shownIn(access.view) };
     const replicaVersion = replica.version;
     const cacheTags = new Set(['events']);
     const items: T[] = [];
@@ -123,7 +124,7 @@ export function createEventFeeds(services: Services) {
     },
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const cancelled = replica.get('event', id) ? undefined : replica.journal.cancelled(id);
+      const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
       const {
         body: json,
         etag: _,

@@ -1,11 +1,11 @@
 // What `init` prints: the site, the proposal, some events as the API would show them, and the next steps.
 
-import { createSerializer } from '../../calendar/serializer.ts';
+import { createSerializer, shownIn } from '../../calendar/serializer.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type EventRecord, KINDS, type Site, type SiteSettings } from '../../model/records.ts';
-import { openReplica } from '../../store/replica.ts';
+import { Replica } from '../../store/replica.ts';
 import { formatSample, type SampledRecords } from '../samples.ts';
 import { columns, pluralized, wrapText } from '../table.ts';
 import { unreadableFields } from './dates.ts';
@@ -122,18 +122,18 @@ export function previewLines(
 
 /** Published events first. */
 function previewEvents(records: SampledRecords, mapping: Mapping, site: Site, baseUrl: string): JsonObject[] {
-  const replica = openReplica({ identity: 'preview' });
+  const replica = new Replica({ identity: 'preview' });
   try {
     const all = Object.values(records).flat();
-    replica.upsert(all.map(({ record }) => record));
+    replica.apply({ upserts: all.map(({ record }) => record) });
     for (const readEmbedded of Object.values(mapping.kinds.event.embedded))
-      replica.upsert((records.event ?? []).flatMap(({ cmsRecord }) => readEmbedded(cmsRecord) ?? []));
-    const serializer = createSerializer(replica, mapping, () => site);
+      replica.apply({ upserts: (records.event ?? []).flatMap(({ cmsRecord }) => readEmbedded(cmsRecord) ?? []) });
+    const serializer = createSerializer(replica.db, mapping, () => site);
     const events = (records.event ?? []).map(({ record }) => record as EventRecord).filter(({ start }) => start !== '');
     return events
       .sort((a, b) => Number(b.status === 'publish') - Number(a.status === 'publish'))
       .slice(0, PREVIEW_COUNT)
-      .map((event) => serializer.event(event, { baseUrl, shown: replica }, { unlocked: true }));
+      .map((event) => serializer.event(event, { baseUrl, shown: shownIn(replica.db) }, { unlocked: true }));
   } finally {
     replica.close();
   }

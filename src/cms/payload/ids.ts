@@ -3,7 +3,7 @@
 
 import { CmsUnavailable } from '../../errors.ts';
 import { FIRST_ALLOCATED_ID, type KindOrImage } from '../../model/records.ts';
-import type { IdMap } from '../port.ts';
+import type { IdMap } from './id-map.ts';
 
 /** What an id belongs to: a record, an image or an account. */
 export type IdSpace = KindOrImage | 'account';

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { CalendarRecord, EventRecord } from '../../../src/model/records.ts';
 import { parseZone, wallToUtc } from '../../../src/time/zones.ts';
 import type { TestGateway } from '../../start-gateway.ts';
+import { upsert } from '../../store/changes.ts';
 import { event, organizer, term, venue } from '../../store/sample-records.ts';
 import { seededGateway } from '../seeded-gateway.ts';
 import { PARSERS, type ParsedEvent, parseWithIcalJs } from './parsers.ts';
@@ -193,7 +194,7 @@ describe('calendar files', () => {
     const changed = (modifiedUtc: string) => evening(1, { modifiedUtc });
     await given([changed('2026-11-01 10:00:00')]);
     const before = await text('/events/1.ics');
-    gateway.replica.upsert([changed('2026-11-01 10:00:01')]);
+    upsert(gateway.replica, [changed('2026-11-01 10:00:01')]);
     const after = await text('/events/1.ics');
     const [[first], [second]] = [parseWithIcalJs(before), parseWithIcalJs(after)];
     expect(second!.uid).to.equal(first!.uid);
@@ -206,7 +207,7 @@ describe('calendar files', () => {
     const secret = { title: 'Secret', description: 'Secret', modifiedUtc: '2026-11-01 10:00:00' };
     await given([evening(1, { title: 'Gala', venues: [21] }), evening(2, { ...secret, status: 'draft' }), venue(21)]);
     const [before] = parseWithIcalJs(await text('/events/1.ics'));
-    gateway.replica.upsert([
+    upsert(gateway.replica, [
       // Edited and moved between two polls.
       evening(1, { ...secret, status: 'trash', start: '2027-03-13 19:00:00' }),
       evening(2, { ...secret, status: 'trash' }),
@@ -223,17 +224,17 @@ describe('calendar files', () => {
     expect((await gateway.request('/events/2.ics')).status).to.be.within(401, 410);
     expect(uids(await text('/events.ics'))).to.deep.equal([]);
     // Out of the trash, and not public: the file shows what the event's JSON shows.
-    gateway.replica.upsert([evening(1, { title: 'Gala', hidden: true })]);
+    upsert(gateway.replica, [evening(1, { title: 'Gala', hidden: true })]);
     expect(await text('/events/1.ics')).to.not.include('STATUS');
-    gateway.replica.upsert([evening(1, { ...secret, status: 'private' })]);
+    upsert(gateway.replica, [evening(1, { ...secret, status: 'private' })]);
     expect((await gateway.request('/events/1.ics')).status).to.be.within(401, 410);
     // Back in the lists, or gone for another reason.
-    gateway.replica.upsert([evening(1, { title: 'Gala' })]);
+    upsert(gateway.replica, [evening(1, { title: 'Gala' })]);
     expect(await text('/events/1.ics')).to.not.include('STATUS');
     for (const change of [{ status: 'draft' }, { status: 'private' }]) {
-      gateway.replica.upsert([evening(1, { ...secret, ...change })]);
+      upsert(gateway.replica, [evening(1, { ...secret, ...change })]);
       expect((await gateway.request('/events/1.ics')).status, JSON.stringify(change)).to.be.within(401, 410);
-      gateway.replica.upsert([evening(1)]);
+      upsert(gateway.replica, [evening(1)]);
     }
   });
 
@@ -246,7 +247,7 @@ describe('calendar files', () => {
       expect(headers['surrogate-key'], path).to.include('event-1').and.include('venue-21');
       const again = await gateway.request(path, { headers: { 'if-none-match': headers.etag! } });
       expect([again.status, again.bytes.length], path).to.deep.equal([304, 0]);
-      gateway.replica.upsert([evening(1, { title: `Changed for ${path}`, venues: [21] })]);
+      upsert(gateway.replica, [evening(1, { title: `Changed for ${path}`, venues: [21] })]);
       const changed = await gateway.request(path, { headers: { 'if-none-match': headers.etag! } });
       expect(changed.status, path).to.equal(200);
       expect(changed.text).to.include(`Changed for ${path}`);

@@ -7,6 +7,7 @@ import type { RestCall } from '../../../src/cms/client.ts';
 import type { CmsResponse } from '../../../src/cms/http-exchange.ts';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
+import { IdMap } from '../../../src/cms/payload/id-map.ts';
 import { createIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, payloadPage } from '../../../src/cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
@@ -16,7 +17,6 @@ import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.t
 import { CmsRejected, CmsUnavailable, ConfigError } from '../../../src/errors.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
-import { openIdMap } from '../../../src/store/id-map.ts';
 
 const integerIds = createIds();
 const { event: eventWithStatuses, venue, category } = loadMapping('payload').kinds;
@@ -44,7 +44,7 @@ const responseOf = (json: unknown, status = 200): CmsResponse => ({
 
 describe('an id of Payload', () => {
   it('is never that of another record, whether it is a number or a text', () => {
-    const map = openIdMap();
+    const map = new IdMap();
     const ids = createIds(map);
     const own = [
       ['event', 2],
@@ -286,7 +286,7 @@ describe('an account of Payload', () => {
 
 describe('the author of a record in a Payload whose ids are texts', () => {
   it('exists if the CMS has the account, whatever letters its id has', async () => {
-    const map = openIdMap();
+    const map = new IdMap();
     const ids = createIds(map);
     const asked: string[] = [];
     const call: RestCall = async (_method, route) => {

@@ -2,9 +2,9 @@
 // occurrences of series.
 
 import { expect } from 'chai';
+import { IdMap } from '../../../src/cms/payload/id-map.ts';
 import { createPayload } from '../../../src/cms/payload/payload.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
-import { openIdMap } from '../../../src/store/id-map.ts';
 import { type FakePayload, startFakePayload } from '../../cli/fake-payload.ts';
 import { startGateway, type TestGateway } from '../../start-gateway.ts';
 
@@ -53,7 +53,7 @@ describe('a gateway in front of a Payload site', () => {
       'classes.json',
     );
     const cms = createPayload({
-      ...{ url: new URL(site.url), specs: Object.values(mapping.kinds), idMap: openIdMap() },
+      ...{ url: new URL(site.url), specs: Object.values(mapping.kinds), idMap: new IdMap() },
       observe: () => undefined,
     });
     gateway = await startGateway({ cms, mapping, service: LOGIN, nowMs: () => Date.UTC(2033, 0, 1) });

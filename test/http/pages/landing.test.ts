@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { type Json, MOUNT, PUBLIC_URL } from '../../start-gateway.ts';
+import { upsert } from '../../store/changes.ts';
 import { organizer, term, venue } from '../../store/sample-records.ts';
 import { at, idsIn, image, landingFixture, on, TODAY, textOf } from './landing-fixture.ts';
 
@@ -229,7 +230,7 @@ describe('the landing page', () => {
       const etag = first.headers.etag!;
       const again = await fixture.gateway.requestPath('/?utm_source=x', { headers: { 'if-none-match': etag } });
       expect([again.status, again.bytes.length]).to.deep.equal([304, 0]);
-      fixture.gateway.replica.upsert([on(2, '11')]);
+      upsert(fixture.gateway.replica, [on(2, '11')]);
       const changed = await fixture.gateway.requestPath('/', { headers: { 'if-none-match': etag } });
       expect(changed.status).to.equal(200);
       expect(idsIn(changed.text, 'list')).to.deep.equal([1, 2]);

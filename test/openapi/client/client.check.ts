@@ -4,6 +4,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type CalendarClient, CalendarError, createCalendarClient } from '../../../dist/client/client.js';
+import { getRecord } from '../../../src/store/records.ts';
+import { remove, upsert } from '../../store/changes.ts';
 import { term } from '../../store/sample-records.ts';
 import { CONCERTS, FIRST_ID, startTown, type Town } from '../town.ts';
 
@@ -47,7 +49,10 @@ describe('calendar-gateway/client', () => {
     it('are read page by page, and the last token continues', async () => {
       const { data } = await calendar.GET('/changes');
       const { replica } = town.gateway;
-      replica.upsert(Array.from({ length: 501 }, (_, n) => term('tag', 1000 + n)));
+      upsert(
+        replica,
+        Array.from({ length: 501 }, (_, n) => term('tag', 1000 + n)),
+      );
       let token = data!.next_token;
       const ids: number[] = [];
       for await (const page of calendar.changes(token)) {
@@ -56,7 +61,7 @@ describe('calendar-gateway/client', () => {
       }
       expect(ids).to.deep.equal(Array.from({ length: 501 }, (_, n) => 1000 + n));
       expect(requested).to.have.length(3);
-      replica.delete('event', [FIRST_ID]);
+      remove(replica, 'event', [FIRST_ID]);
       const rest = [];
       for await (const { changes } of calendar.changes(token)) rest.push(...changes);
       expect(rest).to.deep.equal([{ kind: 'event', id: FIRST_ID, change: 'deleted' }]);
@@ -131,7 +136,7 @@ describe('calendar-gateway/client', () => {
       const ids: number[] = [];
       for await (const { id } of calendar.records('/events', UPCOMING)) {
         ids.push(id);
-        if (id === FIRST_ID) town.gateway.replica.delete('event', concertIds(3));
+        if (id === FIRST_ID) remove(town.gateway.replica, 'event', concertIds(3));
       }
       expect(ids).to.deep.equal(concertIds(0, 5));
       expect(requested).to.have.length(2);
@@ -141,7 +146,8 @@ describe('calendar-gateway/client', () => {
       const ids: number[] = [];
       for await (const { id } of calendar.records('/events', UPCOMING)) {
         ids.push(id);
-        if (id === FIRST_ID) town.gateway.replica.upsert([{ ...town.gateway.replica.get('event', id)!, id: 99 }], []);
+        if (id === FIRST_ID)
+          upsert(town.gateway.replica, [{ ...getRecord(town.gateway.replica.db, 'event', id)!, id: 99 }], []);
       }
       expect(ids).to.deep.equal(concertIds());
     });

@@ -1,6 +1,7 @@
 // Cases for categories, tags and images, on their own routes and as links of events.
 
 import { expect } from 'chai';
+import { getRecord } from '../../../src/store/records.ts';
 import { pngOf } from '../../png.ts';
 import type { Json } from '../../start-gateway.ts';
 import { expectError, expectFieldsNamed, expectInvalid, expectMistyped } from '../expectations.ts';
@@ -37,7 +38,7 @@ export function defineTermsAndImages(define: DefineCase): void {
     const child = await create('/categories', { name: 'Jazz', parent: music.id });
     expect(child.url).to.equal(`${url}/events/category/music-q/jazz/`);
     expect(child.urls.up).to.equal(`${base}/categories/${music.id}`);
-    expect(gateway.services.replica.get('category', child.id)?.parent).to.equal(music.id);
+    expect(getRecord(gateway.services.replica.db, 'category', child.id)?.parent).to.equal(music.id);
     expect((await create(`/categories/${child.id}`, { parent: 0 })).parent).to.equal(0);
     expect((await create(`/categories/${child.id}`, { parent: music.id })).parent).to.equal(music.id);
     expect((await create(`/categories/${child.id}`, { parent: child.id })).parent).to.equal(music.id);

@@ -1,30 +1,71 @@
 // The lists of venues, organizers, categories and tags, and what lists ask of single records. The event list is in
 // list-events.ts.
 
-import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
+import type { TermOrder } from '../interface/parameters.ts';
+import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind, type WallTime } from '../model/records.ts';
 import { fold, slugKey } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { Database, Totals } from './database.ts';
-import type { IdPage, LinkedFilter, TermFilter, TermOrder } from './filters.ts';
+import type { View } from './database.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import {
-  and,
-  containsWords,
-  hasCustomValues,
-  inJson,
-  limitOffset,
-  type OwnSchema,
-  raw,
-  readingOwn,
-  type Sql,
-  sql,
-} from './sql.ts';
+import { and, containsWords, hasCustomValues, inJson, raw, type SearchWord, type Sql, sql } from './sql.ts';
+
+export interface PageWindow {
+  limit: number;
+  offset: number;
+}
+
+/** The ids of a page in list order, and the total of the list, of one state of the replica. */
+export interface IdPage {
+  ids: number[];
+  total: number;
+}
+
+/**
+ * Venues or organizers, by publication date (latest first), then by id. Conditions on events ignore protected events,
+ * and those in the trash.
+ */
+export interface LinkedFilter extends PageWindow {
+  /** For a caller with unpublished records: only these statuses. */
+  statuses?: readonly string[] | undefined;
+  words?: SearchWord[] | undefined;
+  /** Custom fields with these values. */
+  customFields?: Readonly<Record<string, string>> | undefined;
+  /** Linked to this event. */
+  event?: number | undefined;
+  /** true: linked to an event; false: linked to none. */
+  hasEvents?: boolean | undefined;
+  /** Changed after this UTC time. */
+  modifiedAfter?: WallTime | undefined;
+  /** Linked to an event that lists show and that starts at or after this UTC time. */
+  upcomingFromUtc?: WallTime | undefined;
+}
+
+export interface TermFilter extends PageWindow {
+  kind: TermKind;
+  /** Substring of the name or slug, ignoring case. */
+  search?: string | undefined;
+  include?: number[] | undefined;
+  exclude?: number[] | undefined;
+  orderBy: TermOrder;
+  descending: boolean;
+  /** Only terms with published events, and their ancestors; without these if `include` names terms. */
+  hideEmpty: boolean;
+  parent?: number | undefined;
+  /** Terms of this event, unless it is protected or in the trash. */
+  event?: number | undefined;
+  slug?: string | undefined;
+  /**
+   * Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is
+   * not left out.
+   */
+  noticedFrom?: WallTime | undefined;
+}
 
 const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
 
 /**
- * True for records `r` with a link of an event that is neither protected nor in the trash. Hidden events count. `link`: a
- * further condition on the link `l`.
+ * True for records `r` with a link of an event that is neither protected nor in the trash. Hidden events count. `link`:
+ * a further condition on the link `l`.
  */
 const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
   SELECT 1 FROM event_link l
@@ -33,43 +74,29 @@ const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
 
 const isListed = sql`l.hidden = ${raw(LISTED)}`;
 
-/** The field of an event's record that names its links. */
-const LINKS_PROPERTY = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
-
-/** True for records `r` that this event names, unless it is protected or in the trash. */
-function isNamedBy(kind: TargetKind, eventId: number): Sql {
-  const path = raw(`'$.${LINKS_PROPERTY[kind]}'`);
-  return sql`r.id IN (
-    SELECT j.value FROM post p, json_each(p.record, ${path}) j
-    WHERE p.id = ${eventId} AND p.kind = 'event' AND NOT json_extract(p.record, '$.protected')
-      AND json_extract(p.record, '$.status') <> 'trash')`;
-}
-
 /** True if an event that is neither protected nor in the trash names this venue or organizer. */
-export const isLinkedToEvent = (db: Database, kind: LinkedKind, id: number, own?: OwnSchema): boolean =>
-  db.get(
-    readingOwn(own, sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`),
-  ) !== undefined;
+export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boolean =>
+  view.numbers(sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`)
+    .length > 0;
 
 /** Those of these venues or organizers that there are. None in the trash. */
-export const linkedIds = (db: Database, kind: LinkedKind, ids: readonly number[], own?: OwnSchema): number[] =>
-  db.numbers(
-    readingOwn(
-      own,
-      sql`SELECT r.id FROM linked_record r
-        WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`,
-    ),
-  );
+export const linkedIds = (view: View, kind: LinkedKind, ids: readonly number[]): number[] =>
+  view.numbers(sql`
+    SELECT r.id FROM linked_record r WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`);
 
 /** Ids and total of a list of venues or organizers. */
-export function listLinked(
-  db: Database,
-  totals: Totals,
-  kind: LinkedKind,
-  filter: LinkedFilter,
-  own?: OwnSchema,
-): IdPage {
-  const { words = [], event, hasEvents, upcomingFromUtc, modifiedAfter, customFields, statuses } = filter;
+export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): IdPage {
+  const {
+    limit,
+    offset,
+    words = [],
+    event,
+    hasEvents,
+    upcomingFromUtc,
+    modifiedAfter,
+    customFields,
+    statuses,
+  } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
     // A record that is text inside events is listed with the first of them that is.
@@ -79,14 +106,15 @@ export function listLinked(
   if (statuses) conditions.push(sql`r.status IN ${inJson(statuses)}`);
   if (modifiedAfter !== undefined) conditions.push(sql`r.modified > ${wallNumber(modifiedAfter)}`);
   if (customFields) conditions.push(hasCustomValues(kind, customFields, 'r'));
-  if (event !== undefined) conditions.push(isNamedBy(kind, event));
+  if (event !== undefined) conditions.push(isLinked(kind, sql`l.id = ${event}`));
   if (hasEvents !== undefined) conditions.push(sql`${raw(hasEvents ? '' : 'NOT')} (${isLinked(kind)})`);
   if (upcomingFromUtc !== undefined)
     conditions.push(isLinked(kind, sql`${isListed} AND l.starts_utc >= ${wallNumber(upcomingFromUtc)}`));
   const [from, where] = [sql`linked_record r`, and(conditions)];
-  const total = db.countOnce(totals, readingOwn(own, sql`SELECT count(*) FROM ${from} WHERE ${where}`));
-  const page = sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY r.published DESC, r.id ${limitOffset(filter)}`;
-  return { ids: db.numbers(readingOwn(own, page)), total };
+  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
+  const page = sql`LIMIT ${limit} OFFSET ${offset}`;
+  const ids = view.numbers(sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY r.published DESC, r.id ${page}`);
+  return { ids, total };
 }
 
 /** Columns by which terms can be sorted, with the name as the default. */
@@ -116,9 +144,7 @@ function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
 
-/**
- * True for terms with published events, and for their ancestors unless the list names its terms (`include`).
- */
+/** As `TermFilter.hideEmpty`. */
 function isNotEmpty({ kind, include }: TermFilter): Sql {
   const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND EXISTS (
     SELECT 1 FROM main.event_link l
@@ -133,8 +159,8 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
 }
 
 /** Ids and total of a list of terms. */
-export function listTerms(db: Database, totals: Totals, filter: TermFilter, own?: OwnSchema): IdPage {
-  const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
+export function listTerms(view: View, filter: TermFilter): IdPage {
+  const { kind, search, include, exclude, parent, event, slug, noticedFrom, limit, offset } = filter;
   const conditions = [sql`r.kind = ${kind}`];
   if (search !== undefined) {
     const text = fold(search);
@@ -144,18 +170,19 @@ export function listTerms(db: Database, totals: Totals, filter: TermFilter, own?
   if (exclude) conditions.push(sql`r.id NOT IN ${inJson(exclude)}`);
   if (parent !== undefined) conditions.push(sql`r.parent = ${parent}`);
   if (slug !== undefined) conditions.push(sql`r.slug_key = ${slugKey(slug)}`);
-  if (event !== undefined) conditions.push(isNamedBy(kind, event));
+  if (event !== undefined) conditions.push(isLinked(kind, sql`l.id = ${event}`));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
   // Looking up the place of each term in the list would take a thousand times a thousand steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
   const where = and(conditions);
-  const total = db.countOnce(totals, readingOwn(own, sql`SELECT count(*) FROM ${from} WHERE ${where}`));
-  const page = sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY ${termOrder(filter)} ${limitOffset(filter)}`;
-  return { ids: db.numbers(readingOwn(own, page)), total };
+  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
+  const page = sql`LIMIT ${limit} OFFSET ${offset}`;
+  const ids = view.numbers(sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY ${termOrder(filter)} ${page}`);
+  return { ids, total };
 }
 
 /** The number of published events of this term. */
-export const termCount = (db: Database, totals: Totals, kind: TermKind, id: number): number =>
-  db.countOnce(totals, publishedEvents(kind, sql`${id}`));
+export const termCount = (view: View, kind: TermKind, id: number): number =>
+  view.count(publishedEvents(kind, sql`${id}`));

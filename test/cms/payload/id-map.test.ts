@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/errors.ts';
-import { openIdMap } from '../../src/store/id-map.ts';
+import { IdMap } from '../../../src/cms/payload/id-map.ts';
+import { ConfigError } from '../../../src/errors.ts';
 
 const A = '018f4f3e-0000-7000-8000-00000000000a';
 const B = '018f4f3e-0000-7000-8000-00000000000b';
@@ -20,7 +20,7 @@ describe('the id map', () => {
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
   it('gives a text id its number on first sight, one sequence for all spaces', () => {
-    const map = openIdMap(file);
+    const map = new IdMap(file);
     expect(map.isUsed()).to.equal(false);
     expect([map.numberOf('event', A), map.numberOf('venue', A), map.numberOf('event', B)]).to.deep.equal([1, 2, 3]);
     expect([map.numberOf('event', A), map.isUsed()]).to.deep.equal([1, true]);
@@ -31,22 +31,22 @@ describe('the id map', () => {
   });
 
   it('keeps the numbers and its id when the process starts again', () => {
-    const first = openIdMap(file);
+    const first = new IdMap(file);
     first.batch(() => [first.numberOf('event', A), first.numberOf('event', B)]);
     first.close();
-    const second = openIdMap(file);
+    const second = new IdMap(file);
     expect(second.isUsed()).to.equal(true);
     expect(second.mapId).to.equal(first.mapId).and.to.be.above(0);
     expect(second.cmsIdOf('event', 2)).to.equal(B);
     expect(second.numberOf('venue', B)).to.equal(3);
     second.close();
-    const other = openIdMap();
+    const other = new IdMap();
     expect(other.mapId).to.not.equal(first.mapId);
     other.close();
   });
 
   it('keeps the numbers that a failed batch allocated, because others may have seen them', () => {
-    const map = openIdMap(file);
+    const map = new IdMap(file);
     expect(() =>
       map.batch(() => {
         map.numberOf('event', A);
@@ -58,11 +58,11 @@ describe('the id map', () => {
   });
 
   it('is readable for its owner only, and prevents the start if its file is damaged', () => {
-    openIdMap(file).close();
+    new IdMap(file).close();
     expect(statSync(file).mode & 0o077).to.equal(0);
     writeFileSync(file, 'no database'.repeat(1000));
     const reason = `${file}: is damaged: file is not a database\n  Restore it from a backup`;
-    expect(() => openIdMap(file)).to.throw(ConfigError, reason);
-    expect(() => openIdMap(file)).to.throw(ConfigError, /every record gets another id/);
+    expect(() => new IdMap(file)).to.throw(ConfigError, reason);
+    expect(() => new IdMap(file)).to.throw(ConfigError, /every record gets another id/);
   });
 });

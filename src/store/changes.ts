@@ -1,0 +1,242 @@
+// Changes of the replica: writes and deletes public records, notes each change in the journal, and invalidates what was
+// rendered of it.
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CalendarRecord,
+  type ImageRecord,
+  isOccurrenceId,
+  isTermKind,
+  isTermRecord,
+  type Kind,
+  type KindOrImage,
+  occurrenceIdRange,
+  type PostKind,
+  type PostRecord,
+  type TermRecord,
+} from '../model/records.ts';
+import { foldName } from '../text/html.ts';
+import { fold, foldForSort, slugKey } from '../text/text.ts';
+import { formatWallTime, wallNumber } from '../time/wall-time.ts';
+import { type ChangeJournal, cancelledBy, changeBetween } from './change-journal.ts';
+import type { Database } from './database.ts';
+import { deletePost, insertPost, linksOf, PUBLIC } from './post-rows.ts';
+import type { RenderedCache } from './rendered-cache.ts';
+import { sql } from './sql.ts';
+
+/** What the sync stores in one transaction. */
+export interface ChangeSet {
+  upserts?: readonly CalendarRecord[];
+  images?: readonly ImageRecord[];
+  /** `trashed`: those of the events that were seen in the trash. */
+  deletes?: readonly { kind: KindOrImage; ids: readonly number[]; trashed?: ReadonlySet<number> }[];
+  /** Records that no list shows until they are read again. */
+  withheld?: readonly { kind: PostKind; id: number }[];
+  /** Entries of the replica's state. */
+  state?: Readonly<Record<string, string>>;
+}
+
+interface StoredPost {
+  kind: PostKind;
+  record: string;
+}
+
+/** A batch of changes inside one transaction. */
+export class ChangeBatch {
+  /** The records and images that are not as they were. */
+  readonly changed: { kind: KindOrImage; id: number }[] = [];
+  readonly #db: Database;
+  readonly #journal: ChangeJournal | undefined;
+  readonly #rendered: RenderedCache;
+  readonly #nowMs: () => number;
+
+  /**
+   * @param journal absent during the initial sync
+   * @param nowMs the time at which terms are noticed
+   */
+  constructor(db: Database, journal: ChangeJournal | undefined, rendered: RenderedCache, nowMs: () => number) {
+    this.#db = db;
+    this.#journal = journal;
+    this.#rendered = rendered;
+    this.#nowMs = nowMs;
+  }
+
+  /** A post that is not published is never stored: it ends the one that was. */
+  upsert(record: CalendarRecord): void {
+    if (isTermRecord(record)) this.#upsertTerm(record);
+    else if (record.status === 'publish') this.#upsertPost(record);
+    else this.delete(record.kind, record.id, record.status === 'trash');
+  }
+
+  upsertImage(image: ImageRecord): void {
+    const db = this.#db;
+    const json = JSON.stringify(image);
+    const stored = db.get<{ record: string }>(sql`SELECT record FROM image WHERE id = ${image.id}`);
+    if (stored && this.#isSame(stored.record, json)) return;
+    db.replace('image', { id: image.id, record: json });
+    this.#imageChanged(image.id);
+  }
+
+  /** @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED */
+  delete(kind: KindOrImage, id: number, isTrashed = false): void {
+    if (kind === 'image') {
+      if (this.#db.run(sql`DELETE FROM image WHERE id = ${id}`) > 0) this.#imageChanged(id);
+    } else if (isTermKind(kind)) {
+      if (this.#db.run(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id}`) === 0) return;
+      this.#journal?.add(kind, id, 'deleted');
+      this.#noteChange(kind, id);
+    } else if (this.#delete(kind, id, isTrashed)) {
+      // The occurrences of a series are no changes of their own: other gateways read the series again.
+      this.changed.push({ kind, id });
+      if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#delete(kind, occurrence, isTrashed);
+    }
+  }
+
+  #delete(kind: PostKind, id: number, isTrashed: boolean): boolean {
+    const withheld = this.#takeWithheld(kind, id);
+    const stored = this.#readPost(kind, id);
+    const before = withheld ?? stored;
+    if (!before) return false;
+    this.#journalPost(before, undefined, isTrashed);
+    if (stored) this.#deletePost(stored);
+    return true;
+  }
+
+  /**
+   * Takes a record out of all lists, without an entry in the journal: nobody knows yet what visitors get of it. The
+   * next upsert or delete of this record is then noted as a change of what was public before.
+   */
+  withhold(kind: PostKind, id: number): void {
+    if (!this.#withhold(kind, id)) return;
+    this.changed.push({ kind, id });
+    if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#withhold(kind, occurrence);
+  }
+
+  #withhold(kind: PostKind, id: number): boolean {
+    const stored = this.#readPost(kind, id);
+    if (!stored) return false;
+    this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });
+    this.#deletePost(stored);
+    return true;
+  }
+
+  /** What was rendered of this record or image is outdated. */
+  #noteChange(kind: KindOrImage, id: number): void {
+    this.changed.push({ kind, id });
+    this.#rendered.invalidate(kind, id);
+  }
+
+  /** Compares parsed records, so that another order of keys does not count as a change. */
+  #isSame(stored: string, json: string): boolean {
+    return stored === json || isDeepStrictEqual(this.#db.parse(stored), JSON.parse(json));
+  }
+
+  #readPost(kind: PostKind, id: number): PostRecord | undefined {
+    const row = this.#db.get<StoredPost>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
+    return row?.kind === kind ? this.#db.parse<PostRecord>(row.record) : undefined;
+  }
+
+  #takeWithheld(kind: PostKind, id: number): PostRecord | undefined {
+    const row = this.#db.get<{ record: string }>(
+      sql`SELECT record FROM withheld_record WHERE kind = ${kind} AND id = ${id}`,
+    );
+    if (!row) return undefined;
+    this.#db.run(sql`DELETE FROM withheld_record WHERE kind = ${kind} AND id = ${id}`);
+    return this.#db.parse<PostRecord>(row.record);
+  }
+
+  #journalPost(before: PostRecord | undefined, after: PostRecord | undefined, isTrashed = false): void {
+    const { kind, id } = (after ?? before)!;
+    const change = changeBetween(before, after);
+    if (!change) return;
+    const cancelled = isTrashed && before?.kind === 'event' ? cancelledBy(before, this.#nowMs()) : undefined;
+    this.#journal?.add(kind, id, change, cancelled);
+  }
+
+  #deletePost(record: PostRecord): void {
+    deletePost(this.#db, PUBLIC, record.id);
+    this.#invalidatePost(record, undefined);
+  }
+
+  #occurrences(eventId: number): number[] {
+    if (isOccurrenceId(eventId)) return [];
+    const { from, to } = occurrenceIdRange(eventId);
+    return this.#db.numbers(sql`
+      SELECT id FROM post WHERE id >= ${from} AND id < ${to}
+      UNION SELECT id FROM withheld_record WHERE kind = 'event' AND id >= ${from} AND id < ${to}`);
+  }
+
+  #upsertPost(record: PostRecord): void {
+    const db = this.#db;
+    const { id, kind } = record;
+    const withheld = this.#takeWithheld(kind, id);
+    const stored = db.get<StoredPost>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
+    if (stored?.kind === kind && this.#isSame(stored.record, JSON.stringify(record))) return;
+    let before = stored && db.parse<PostRecord>(stored.record);
+    // Posts of all kinds share one id space: the id changed its kind.
+    if (before && before.kind !== kind) {
+      this.#journalPost(before, undefined);
+      this.#deletePost(before);
+      before = undefined;
+    }
+    if (before) deletePost(db, PUBLIC, id);
+    insertPost(db, PUBLIC, record);
+    if (kind === 'event' && !before) this.#journal?.restored(id);
+    this.#journalPost(before ?? withheld, record);
+    this.changed.push({ kind, id });
+    this.#invalidatePost(before, record);
+  }
+
+  /** An event also shows in the counts of the terms that it gained or lost. */
+  #invalidatePost(before: PostRecord | undefined, after: PostRecord | undefined): void {
+    const { kind, id } = (after ?? before)!;
+    this.#rendered.invalidate(kind, id);
+    const [old, current] = [countedTerms(before), countedTerms(after)];
+    for (const [key, [termKind, termId]] of [...old, ...current])
+      if (!(old.has(key) && current.has(key))) this.#rendered.invalidate(termKind, termId);
+  }
+
+  #upsertTerm(record: TermRecord): void {
+    const db = this.#db;
+    const { kind, id, name } = record;
+    const json = JSON.stringify(record);
+    const stored = db.get<{ record: string }>(sql`SELECT record FROM term WHERE kind = ${kind} AND id = ${id}`);
+    if (stored && this.#isSame(stored.record, json)) return;
+    db.replace('term', {
+      kind,
+      id,
+      parent: record.parent,
+      slug: record.slug.toLowerCase(),
+      slug_key: slugKey(record.slug),
+      name_folded: fold(name),
+      name_sort: foldForSort(name),
+      name_key: foldName(name),
+      description_sort: foldForSort(record.description),
+      noticed: wallNumber(formatWallTime(this.#nowMs())),
+      record: json,
+    });
+    this.#journal?.add(kind, id, stored ? 'updated' : 'created');
+    this.#noteChange(kind, id);
+  }
+
+  /**
+   * A rendered event shows the images of its venues and organizers, but depends only on those records: they
+   * are invalidated.
+   */
+  #imageChanged(id: number): void {
+    this.#noteChange('image', id);
+    const posts = this.#db.all<StoredPost>(sql`SELECT kind, record FROM post WHERE image_id = ${id} AND image_id <> 0`);
+    for (const post of posts) {
+      const record = this.#db.parse<PostRecord>(post.record);
+      this.#journalPost(record, record);
+      if (record.kind !== 'event') this.#rendered.invalidate(record.kind, record.id);
+    }
+  }
+}
+
+/** The terms that count the event, by `category 12`. */
+function countedTerms(record: PostRecord | undefined): Map<string, [kind: Kind, id: number]> {
+  if (record?.kind !== 'event' || record.protected) return new Map();
+  const terms = linksOf(record).filter(([kind]) => isTermKind(kind));
+  return new Map(terms.map(([kind, id]) => [`${kind} ${id}`, [kind, id]]));
+}

@@ -1,0 +1,151 @@
+// Reads single records, or a few by id, slug or name, and what the sync compares.
+
+import {
+  FIRST_OCCURRENCE_ID,
+  type ImageRecord,
+  isTermKind,
+  KINDS,
+  type Kind,
+  occurrenceIdRange,
+  type PostKind,
+  type RecordOf,
+  type TermKind,
+} from '../model/records.ts';
+import { foldName } from '../text/html.ts';
+import { slugKey } from '../text/text.ts';
+import type { Database, View } from './database.ts';
+import { RECORD_PROPERTIES, TARGET_KIND } from './schema.ts';
+import { inJson, raw, type Sql, sql } from './sql.ts';
+
+/** What shows that a record changed. Terms have no time of modification. */
+export interface RecordStamp {
+  id: number;
+  modifiedUtc: string;
+}
+
+export interface StampFilter {
+  /** Only ids above this one. */
+  after?: number | undefined;
+  /** Occurrences of series are no records of the CMS. */
+  withoutOccurrences?: boolean | undefined;
+  limit?: number | undefined;
+}
+
+const tableOf = (kind: Kind) => raw(isTermKind(kind) ? 'term' : 'post');
+const stampOf = (kind: Kind) => raw(isTermKind(kind) ? "id, '' AS modifiedUtc" : 'id, modified_utc AS modifiedUtc');
+
+function readById<T>(view: View, query: Sql, kind?: Kind): Map<number, T> {
+  const rows = view.all<{ id: number; record: string }>(query);
+  return new Map(rows.map(({ id, record }) => [id, view.parse<T>(record, kind && RECORD_PROPERTIES[kind])]));
+}
+
+/** The records that exist, by id. */
+export const getRecords = <K extends Kind>(view: View, kind: K, ids: readonly number[]): Map<number, RecordOf[K]> =>
+  readById(view, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`, kind);
+
+export const getRecord = <K extends Kind>(view: View, kind: K, id: number): RecordOf[K] | undefined =>
+  readById<RecordOf[K]>(
+    view,
+    sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id = ${id}`,
+    kind,
+  ).get(id);
+
+export const getImages = (view: View, ids: readonly number[]): Map<number, ImageRecord> =>
+  readById(view, sql`SELECT id, record FROM image WHERE id IN ${inJson(ids)}`);
+
+export const getImage = (view: View, id: number): ImageRecord | undefined => getImages(view, [id]).get(id);
+
+/** The stamps of the records that exist, by id: one query to compare a whole page of the CMS's records. */
+export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Map<number, RecordStamp> {
+  const stamps = db.all<RecordStamp>(
+    sql`SELECT ${stampOf(kind)} FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`,
+  );
+  return new Map(stamps.map((stamp) => [stamp.id, stamp]));
+}
+
+/** All stamps, ascending by id. */
+export function stamps(
+  db: Database,
+  kind: Kind,
+  { after = 0, limit = -1, withoutOccurrences = false }: StampFilter = {},
+): RecordStamp[] {
+  const isNoOccurrence = withoutOccurrences ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
+  return db.all(sql`
+    SELECT ${stampOf(kind)} FROM ${tableOf(kind)}
+    WHERE kind = ${kind} AND ${isNoOccurrence} id > ${after} ORDER BY id LIMIT ${limit}`);
+}
+
+export const kindOf = (db: Database, id: number): PostKind | undefined =>
+  db.get<{ kind: PostKind }>(sql`SELECT kind FROM post WHERE id = ${id}`)?.kind;
+
+/** The highest id of the kind, without occurrences; 0 without records. */
+export const maxId = (db: Database, kind: Kind): number =>
+  db.number(sql`
+    SELECT ifnull(max(id), 0) FROM ${tableOf(kind)}
+    WHERE kind = ${kind} AND (kind <> 'event' OR id < ${FIRST_OCCURRENCE_ID})`);
+
+/** The ids of the occurrences of a series, ascending. */
+export function occurrenceIds(db: Database, seriesId: number): number[] {
+  const { from, to } = occurrenceIdRange(seriesId);
+  return db.numbers(sql`SELECT id FROM post WHERE id >= ${from} AND id < ${to} ORDER BY id`);
+}
+
+/** The ids of all posts of the kind with this slug, ascending. Ignores case and percent-encoding. */
+export const idsBySlug = (db: Database, kind: PostKind, slug: string): number[] =>
+  db.numbers(sql`SELECT id FROM post WHERE slug = ${slugKey(slug)} AND kind = ${kind} ORDER BY id`);
+
+export const termIdBySlug = (db: Database, kind: TermKind, slug: string): number | undefined =>
+  db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND slug_key = ${slugKey(slug)} ORDER BY id LIMIT 1`)[0];
+
+/** Ignores case, accents and the difference of `&amp;` and `&`. The lowest id of several. */
+export const termIdByName = (db: Database, kind: TermKind, name: string): number | undefined =>
+  db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND name_key = ${foldName(name)} ORDER BY id LIMIT 1`)[0];
+
+/** The posts whose own image this is. */
+export const postsWithImage = (db: Database, id: number): { kind: PostKind; id: number }[] =>
+  db.all(sql`SELECT kind, id FROM post WHERE image_id = ${id} AND image_id <> 0`);
+
+/** Ids of images above `after`, ascending. */
+export const imageIds = (db: Database, after: number, limit: number): number[] =>
+  db.numbers(sql`SELECT id FROM image WHERE id > ${after} ORDER BY id LIMIT ${limit}`);
+
+/** Ids above `after` of images that records refer to and the replica lacks, ascending. */
+export const missingImageIds = (db: Database, after: number, limit: number): number[] =>
+  db.numbers(sql`
+    SELECT DISTINCT image_id FROM post p WHERE image_id <> 0 AND image_id > ${after}
+      AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
+    ORDER BY image_id LIMIT ${limit}`);
+
+/** The events that show this record or image. An event also shows the images of its venues and organizers. */
+export function eventIdsShowing(db: Database, kind: Exclude<Kind, 'event'> | 'image', id: number): number[] {
+  if (kind !== 'image')
+    return db.numbers(sql`
+      SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
+  return db.numbers(sql`
+    SELECT id FROM post WHERE image_id = ${id} AND image_id <> 0 AND kind = 'event'
+    UNION
+    SELECT l.id FROM post p CROSS JOIN event_link l
+      ON l.kind = CASE p.kind WHEN 'venue' THEN ${TARGET_KIND.venue} ELSE ${TARGET_KIND.organizer} END
+        AND l.target_id = p.id
+    WHERE p.image_id = ${id} AND p.image_id <> 0 AND p.kind IN ('venue', 'organizer')
+    ORDER BY 1`);
+}
+
+/** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each of these. */
+export const withDescendants = (db: Database, categoryIds: readonly number[]): number[] =>
+  db.numbers(sql`
+    WITH RECURSIVE down (id) AS (
+      SELECT value FROM json_each(${JSON.stringify(categoryIds)})
+      UNION
+      SELECT t.id FROM down CROSS JOIN term t INDEXED BY term_parent ON t.kind = 'category' AND t.parent = down.id
+    )
+    SELECT id FROM down`);
+
+/** The number of records of each kind, without occurrences. */
+export function recordCounts(db: Database): Record<Kind, number> {
+  const count = (kind: Kind) =>
+    db.number(sql`
+      SELECT count(*) FROM ${tableOf(kind)}
+      WHERE kind = ${kind} AND (kind <> 'event' OR id < ${FIRST_OCCURRENCE_ID})`);
+  return Object.fromEntries(KINDS.map((kind) => [kind, count(kind)])) as Record<Kind, number>;
+}
