@@ -13,7 +13,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/event-reads.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of an event is not cached for others": {
       function: 'readEvent',
-      code: "_1 ? _2.get('event', _3) : undefined",
+      code: "_1 ? getRecord(_2.db, 'event', _3) : undefined",
       replacement: '_1 ? record : undefined',
     },
   }),
