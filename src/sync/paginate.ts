@@ -71,7 +71,7 @@ export async function* paginate<Page extends MarkedPage>(
   let { position, lastId } = start ?? { position: byOffset ? 0 : 1, lastId: 0 };
   let total = 0;
   let stepsBack = 0;
-  let gap: Cursor | undefined;
+  let gap: string | undefined;
   let highestId = lastId;
 
   function fetchPage(at: number): Promise<Page> {
@@ -95,10 +95,11 @@ export async function* paginate<Page extends MarkedPage>(
     prefetched.delete(position);
     total = page.total;
     const isGap = byOffset && position > 0 && lastId > 0 && !overlaps(page.records, lastId);
+    const seen = JSON.stringify([position, lastId, total, page.records.map(idOf)]);
     // The same gap again: the list did not move, but leaves out the record at which the pages overlap.
-    const isHole = isGap && gap?.position === position && gap.lastId === lastId;
+    const isHole = isGap && gap === seen;
     if (isGap && !isHole && stepsBack < MAX_STEPS_BACK) {
-      gap = { position, lastId };
+      gap = seen;
       position = Math.max(0, position - stride * 2 ** stepsBack);
       stepsBack += 1;
       prefetched.clear();
