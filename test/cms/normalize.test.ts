@@ -86,7 +86,6 @@ describe('the settings of a collection for WordPress', () => {
   const spec = {
     ...plainCollection('events', 'posts'),
     cmsSettings: {
-      context: 'edit',
       listParams: { show: 'all' },
       statuses: ['expired'],
       touchAfterCreate: ['meta.start', 'meta.end', 'title'],

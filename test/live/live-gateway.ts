@@ -35,8 +35,6 @@ export async function startLiveGateway(
     limits: { limits },
     env: {
       CALENDAR_MAPPING: mapping,
-      // Visitors get no fields of Events Manager.
-      ...(mapping === 'events-manager' && { CALENDAR_UPSTREAM_READ_AS: 'account' }),
       CALENDAR_SYNC_INTERVAL: String(intervalS),
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_WEBHOOK_SECRET: 'live-suite',

@@ -262,7 +262,6 @@ describe('options of a kind', () => {
     expect(settings('gatherpress')).to.deep.equal({ listParams: { gatherpress_event_query: 'all' } });
     expect(settings('tribe-events-native')).to.deep.equal({ touchAfterCreate: ['meta._EventStartDate'] });
     expect(settings('wp-event-manager')).to.deep.equal({ statuses: ['expired'] });
-    expect(settings('events-manager')).to.deep.equal({ context: 'edit' });
     expect(settings('acf')).to.deep.equal({});
     expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });
     expect(loadMapping('event-organiser').kinds.event.writable.size).to.equal(0);

@@ -317,7 +317,6 @@ describe('invalid mapping file', () => {
 
   /** An older mapping has these beside the other keys. */
   const ofWordPress: [string, unknown, string][] = [
-    ['context', sourceWith({}, {}, { context: 'edit' }), '/event/context'],
     ['listParams', sourceWith({}, { venue: { posts: 'v', listParams: { show: 'all' } } }), '/venue/listParams'],
     ['statuses', sourceWith({}, {}, { statuses: ['expired'] }), '/event/statuses'],
     ['touchAfterCreate', sourceWith({}, {}, { touchAfterCreate: ['meta.start'] }), '/event/touchAfterCreate'],
@@ -335,8 +334,8 @@ describe('invalid mapping file', () => {
 
   it('lists the known keys beside an unknown one', () => {
     expect(errorOf(sourceWith({}, {}, { readonly: true })).message).to.match(/known are .*readOnly/);
-    expect(errorOf(sourceWith({}, {}, { wordpress: { kontext: 'edit' } })).message).to.include(
-      'at /event/wordpress: has the unknown key "kontext"; known are context, listParams, statuses, touchAfterCreate',
+    expect(errorOf(sourceWith({}, {}, { wordpress: { listparams: {} } })).message).to.include(
+      'at /event/wordpress: has the unknown key "listparams"; known are listParams, statuses, touchAfterCreate',
     );
   });
 

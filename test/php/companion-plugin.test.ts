@@ -234,6 +234,51 @@ describe('the companion plugin in PHP', () => {
     });
   });
 
+  describe('for Events Manager, which shows visitors none of its values', () => {
+    const code = companionPlugin(loadMapping('events-manager'));
+    const DATES = {
+      _event_start_date: '2027-05-01',
+      _event_start_time: '19:00:00',
+      _event_end_date: '2027-05-01',
+      _event_end_time: '22:00:00',
+      _event_timezone: 'Europe/Paris',
+      _event_all_day: '0',
+    };
+    const PLACE = {
+      _location_address: '1 Mill Lane',
+      _location_town: 'Ely',
+      _location_state: 'Cambs',
+      _location_postcode: 'CB7',
+      _location_country: 'GB',
+      _location_latitude: '52.4',
+      _location_longitude: '0.26',
+    };
+
+    it('opens the values that the mapping names, and no other', () => {
+      const keysOf = (type: string) =>
+        load(code, '')
+          .registered.filter(({ subtype }) => subtype === type)
+          .map(({ key }) => key);
+      expect(keysOf('event')).to.have.members([...Object.keys(DATES), '_location_id']);
+      expect(keysOf('location')).to.have.members([...Object.keys(PLACE), '_location_id']);
+    });
+
+    it('shows of an event with a password the dates alone, of a location nothing', () => {
+      const shown = (type: string, meta: Record<string, string>, locked: boolean) =>
+        evaluate(
+          code,
+          `function post_password_required() { return ${locked}; }
+           function current_user_can() { return false; }`,
+          `apply_filters('rest_prepare_${type}', (object) array('data' => json_decode('${JSON.stringify({ meta })}', true)),
+            (object) array('ID' => 7, 'post_password' => 'word'), new ArrayObject(array('password' => null)))->data['meta']`,
+        );
+      expect(shown('event', { ...DATES, _location_id: '3' }, false)).to.deep.equal({ ...DATES, _location_id: '3' });
+      expect(shown('event', { ...DATES, _location_id: '3' }, true)).to.deep.equal({ ...DATES, _location_id: '' });
+      expect(shown('location', PLACE, false)).to.deep.equal(PLACE);
+      expect(Object.values(shown('location', PLACE, true) as object)).to.deep.equal(Object.values(PLACE).map(() => ''));
+    });
+  });
+
   describe('beside an event plugin', () => {
     const register = (key: string, more = '') =>
       `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;

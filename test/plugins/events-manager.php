@@ -44,12 +44,14 @@ $ids      = array(
 	'cancelled' => $event( 'Called off', $once( $day( '+52 days' ), '10:00', '11:00' ) ),
 	'slots'     => $event( 'Tours', array( 'event_timeranges' => $slots ) + $once( $day( '+53 days' ), '10:00', '12:00' ) ),
 	'online'    => $event( 'Webinar', $once( $day( '+55 days' ), '10:00', '11:00' ) + array( 'location_type' => 'url', 'event_location_url' => 'https://meet.example/?a=1&b=2', 'event_location_url_text' => 'Join' ) ),
+	'locked'    => $event( 'Club night', $once( $day( '+56 days' ), '20:00', '22:00' ) + $at_mill ),
 	'sketch'    => $event( 'Sketch', $once( $day( '+54 days' ), '10:00', '11:00' ), 'draft' ),
 	'weekly'    => $event( 'Yoga', $series( $weekly, $day( '-2 days' ), $day( '+40 weeks' ), $times( '10:00', '11:30' ) ) + $at_mill ),
 	'private'   => $event( 'Staff class', $series( $daily, $day( '-1 day' ), $day( '+20 days' ), $times( '08:00', '09:00' ) ), 'private' ),
 	'shifts'    => $event( 'Shifts', $series( $daily, $day( '+60 days' ), $day( '+64 days' ), array_merge( $times( '08:00', '09:00' ), $times( '14:00', '15:00' ) ) ) ),
 );
 em_get_event( $ids['cancelled'], 'post_id' )->cancel();
+wp_update_post( array( 'ID' => $ids['locked'], 'post_password' => 'word' ) );
 $notes = "First paragraph.\n\nSecond & last.\n\n[caption id=\"attachment_1\" width=\"300\"]<img src=\"/a.png\" alt=\"\" /> A caption[/caption]";
 wp_update_post( array( 'ID' => $ids['fair'], 'post_content' => $notes ) );
 wp_update_post( array( 'ID' => $ids['venue'], 'post_content' => "One line.\n\nAnother." ) );

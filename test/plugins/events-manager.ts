@@ -60,8 +60,8 @@ const ownState = (site: PluginSite, id: unknown): Promise<Json> =>
     return array( 'status' => $event->get_active_status(), 'url' => $place ? $place->url : '' );`,
   );
 
-const gatewayState = async (site: PluginSite): Promise<unknown> =>
-  ((await (await fetch(`${site.gateway.adminUrl}/status`)).json()) as Json).state;
+const gatewayStatus = async (site: PluginSite): Promise<Json> =>
+  (await (await fetch(`${site.gateway.adminUrl}/status`)).json()) as Json;
 
 async function sameAsOwnList(site: PluginSite, what: string): Promise<void> {
   const own = JSON.stringify(sorted(await ownList(site)));
@@ -131,6 +131,26 @@ export const plugin: PluginTest = {
         expect((await site.request(`events/${site.ids.sketch}`)).status).to.be.oneOf([401, 403]);
         expect((await site.request(`events/${site.ids.sketch}`, { as: 'admin' })).body.title).to.equal('Sketch');
       },
+      async 'what visitors may: of an event with a password its dates, of a draft or private one nothing'(site) {
+        expect(await gatewayStatus(site)).to.include({ readAs: 'visitor' });
+        const { locked, sketch, private: hidden, concert } = site.ids;
+        const metaOf = async (id: unknown) => {
+          const { body } = await site.wordpress<{ meta: Json }>(`wp/v2/event/${id}`, { as: 'anonymous' });
+          return body.meta;
+        };
+        const own = await site.php<Json>(
+          `$event = em_get_event( ${locked}, 'post_id' );
+          $place = em_get_event( ${concert}, 'post_id' )->location_id;
+          return array( 'zone' => $event->event_timezone, 'day' => $event->event_start_date, 'place' => (string) $place );`,
+        );
+        expect(String((await metaOf(concert))._location_id)).to.equal(own.place);
+        const { _event_start_date: day, _event_timezone: zone, _location_id: place } = await metaOf(locked);
+        expect({ day, zone, place }).to.deep.equal({ day: own.day, zone: own.zone, place: '' });
+        for (const id of [sketch, hidden])
+          expect((await site.wordpress(`wp/v2/event/${id}`, { as: 'anonymous' })).status, String(id)).to.equal(401);
+        expect((await site.request(`events/${locked}`)).status).to.equal(403);
+        expect((await site.request(`events/${hidden}`)).status).to.be.oneOf([401, 403]);
+      },
       async 'the series as it was, while the database refuses its rows'(site) {
         const before = await listedOccurrences(site, site.ids.weekly!);
         const rename = (from: string, to: string) =>
@@ -140,7 +160,7 @@ export const plugin: PluginTest = {
           const record = await site.page(`/wp-json/wp/v2/event/${site.ids.weekly}?calendar_occurrences=30,365`);
           expect(record.status).to.equal(500);
           await site.php(`wp_update_post( array( 'ID' => ${site.ids.weekly}, 'post_excerpt' => 'Touched' ) );`);
-          await until(async () => (await gatewayState(site)) !== 'live', 'a poll has failed', 60_000);
+          await until(async () => (await gatewayStatus(site)).state !== 'live', 'a poll has failed', 60_000);
           expect(await listedOccurrences(site, site.ids.weekly!)).to.deep.equal(before);
         } finally {
           await rename('em_gone', 'em_event_recurrences');

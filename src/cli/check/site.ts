@@ -1,7 +1,6 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
-import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
@@ -70,14 +69,12 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, kinds, cms: { words }, connection, account }) {
+    async run({ config, cms: { words }, connection, account }) {
       if (connection.credentials === undefined)
-        return kinds.some((kind) => settingsOf(kind).context === 'edit')
-          ? fail(
-              'none, and the mapping reads fields that are only shown for editing ("wordpress": { "context": "edit" })',
-              words.account,
-            )
-          : warn('none: the replica has public records only; lists for staff ask the site every time', words.account);
+        return warn(
+          'none: the replica has public records only; lists for staff ask the site every time',
+          words.account,
+        );
       const { user } = config.upstream;
       try {
         return ok(`${user} (${(await account()).roles.join(', ') || 'no role'})`);

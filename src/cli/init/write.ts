@@ -48,12 +48,9 @@ export function outputFiles(
   const stored = anonymous ? undefined : storedAccount(earlier, account);
   const isFromEnvironment = account?.isFromEnvironment === true && stored === undefined;
   const isOwnMapping = proposal.preset === undefined;
-  // WordPress shows visitors no field of the edit view, such as those of Events Manager.
-  const needsAccount = proposal.mapping.event.wordpress?.context === 'edit' && (stored ?? account) !== undefined;
-  const readAs = needsAccount ? { readAs: 'account' as const } : {};
   const config = {
     // With the user in the configuration, serve names the variable if the password is missing.
-    upstream: { url, ...(isFromEnvironment ? { user: account.user } : {}), ...readAs },
+    upstream: { url, ...(isFromEnvironment ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
     publicUrl,

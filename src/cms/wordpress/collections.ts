@@ -155,9 +155,6 @@ const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
  * refuses. Terms are public.
  */
 function contextOf(spec: CollectionSpec, view: View): Query {
-  if (view === 'public') return {};
-  const { context } = settingsOf(spec);
-  if (context !== undefined) return { context };
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }
 

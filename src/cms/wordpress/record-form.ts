@@ -7,8 +7,6 @@ import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Quer
 
 /** What a mapping says about a collection for WordPress alone: the key `wordpress` of a kind. */
 export interface WordPressSettings {
-  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
-  context?: 'view' | 'edit';
   /** Added to every list request. */
   listParams?: Query;
   /** Statuses of plugins that read as published. */
