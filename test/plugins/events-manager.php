@@ -51,7 +51,10 @@ $ids      = array(
 	'shifts'    => $event( 'Shifts', $series( $daily, $day( '+60 days' ), $day( '+64 days' ), array_merge( $times( '08:00', '09:00' ), $times( '14:00', '15:00' ) ) ) ),
 );
 em_get_event( $ids['cancelled'], 'post_id' )->cancel();
-wp_update_post( array( 'ID' => $ids['locked'], 'post_password' => 'word' ) );
+// wp_update_post() would make the plugin save the event from the last form, which names no location.
+global $wpdb;
+$wpdb->update( $wpdb->posts, array( 'post_password' => 'word' ), array( 'ID' => $ids['locked'] ) );
+clean_post_cache( $ids['locked'] );
 $notes = "First paragraph.\n\nSecond & last.\n\n[caption id=\"attachment_1\" width=\"300\"]<img src=\"/a.png\" alt=\"\" /> A caption[/caption]";
 wp_update_post( array( 'ID' => $ids['fair'], 'post_content' => $notes ) );
 wp_update_post( array( 'ID' => $ids['venue'], 'post_content' => "One line.\n\nAnother." ) );
