@@ -75,6 +75,12 @@ describe('the replica', () => {
       expect(replica.version).to.be.greaterThan(version);
     });
 
+    it('stores published posts only: another status ends the post that was there', () => {
+      expect(upsert(replica, [event(1, { status: 'draft' }), venue(2)])).to.equal(1);
+      expect(upsert(replica, [venue(2, { status: 'private' })])).to.equal(1);
+      expect(recordCounts(replica.db)).to.include({ event: 0, venue: 0 });
+    });
+
     it('replaces a post of another kind with the same id', () => {
       upsert(replica, [event(1, { tags: [5], searchText: 'jazz' })]);
       upsert(replica, [venue(1)]);
