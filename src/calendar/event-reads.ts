@@ -1,5 +1,5 @@
-// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and single
-// reads. Each throws `ApiError` and `CmsUnavailable`.
+// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and
+// single reads. Each throws `ApiError` and `CmsUnavailable`.
 
 import { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
