@@ -37,8 +37,8 @@ import { shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { unpublishedParts, writableMapping } from './request.ts';
-import { type Audience, type SerializeOptions, shownIn } from './serializer.ts';
+import { shownIn, unpublishedParts, writableMapping } from './request.ts';
+import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,

@@ -25,7 +25,6 @@ import {
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
-import { getImages, getRecords } from '../store/records.ts';
 import { decodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
@@ -33,6 +32,7 @@ import { dateDetails } from '../time/wall-time.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone, zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, type Offer, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
+import type { Shown } from './request.ts';
 
 /** Whom the response is for, and the address it was requested under. */
 export interface Audience {
@@ -41,17 +41,6 @@ export interface Audience {
   /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
   shown: Shown;
 }
-
-export interface Shown {
-  /** The records that exist, by id. */
-  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
-  getImages(ids: readonly number[]): Map<number, ImageRecord>;
-}
-
-export const shownIn = (view: View): Shown => ({
-  getMany: (kind, ids) => getRecords(view, kind, ids),
-  getImages: (ids) => getImages(view, ids),
-});
 
 export interface SerializeOptions {
   /** Adds `json_ld`, for a single read. */

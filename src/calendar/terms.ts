@@ -24,8 +24,8 @@ import {
 } from './list-response.ts';
 import { findRendered, renderRecord, type Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { can, permissionsFor, permissionsForWrite, writableMapping } from './request.ts';
-import { type Audience, shownIn } from './serializer.ts';
+import { can, permissionsFor, permissionsForWrite, shownIn, writableMapping } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;

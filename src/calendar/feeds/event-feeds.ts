@@ -17,7 +17,8 @@ import { findEvents, readEvent, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import { type Audience, shownIn } from '../serializer.ts';
+import { shownIn } from '../request.ts';
+import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
   type CalendarEvent,

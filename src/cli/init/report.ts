@@ -1,6 +1,7 @@
 // What `init` prints: the site, the proposal, some events as the API would show them, and the next steps.
 
-import { Serializer, shownIn } from '../../calendar/serializer.ts';
+import { shownIn } from '../../calendar/request.ts';
+import { Serializer } from '../../calendar/serializer.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
