@@ -3,18 +3,18 @@
 
 import type { RequestListener } from 'node:http';
 import type { Peers } from './calendar/cms-records.ts';
-import { createCmsRecords, createWriteThrough } from './calendar/cms-records.ts';
+import { CmsRecords, createWriteThrough } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createPasswordAttempts, createUnknownRecords } from './calendar/limits.ts';
-import { createLinkedRecords } from './calendar/linked-records.ts';
+import { LinkedRecords } from './calendar/linked-records.ts';
 import { OwnRecordsCache } from './calendar/own-records.ts';
 import { createSlugResolver } from './calendar/read-post.ts';
 import { createPermissionCache } from './calendar/request.ts';
-import { createSerializer } from './calendar/serializer.ts';
+import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
-import { createTerms } from './calendar/terms.ts';
+import { Terms } from './calendar/terms.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -100,7 +100,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync, clockMs: clocks?.cachesMs });
   sync.onReported((kinds) => ownRecords.forget(kinds));
   const { site } = sync;
-  const cmsRecords = createCmsRecords({
+  const cmsRecords = new CmsRecords({
     cms,
     mapping,
     replica,
@@ -129,21 +129,21 @@ export function createApplication(options: ApplicationOptions): Application {
     }),
     passwordAttempts: createPasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
-    serializer: createSerializer(replica.db, mapping, site, config.cost),
+    serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
   };
   const linked = {
-    venue: createLinkedRecords(services, 'venue'),
-    organizer: createLinkedRecords(services, 'organizer'),
+    venue: new LinkedRecords(services, 'venue'),
+    organizer: new LinkedRecords(services, 'organizer'),
   };
   const useCases: UseCases = {
     event: createEvents(services, linked),
     feeds: createEventFeeds(services),
     changes: createChanges(services),
     ...linked,
-    category: createTerms(services, 'category'),
-    tag: createTerms(services, 'tag'),
+    category: new Terms(services, 'category'),
+    tag: new Terms(services, 'tag'),
   };
   const routeOptions = {
     services,

@@ -1,6 +1,6 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS with the caller's credentials, and maps the
-// response. After a write the gateway reads the record again as a visitor, and tells the other gateways of the site: what
-// the CMS sent to the writer never enters the replica. The error of a failed write names what it had created.
+// response. After a write the gateway reads the record again as a visitor, and tells the other gateways of the site:
+// what the CMS sent to the writer never enters the replica. The error of a failed write names what it had created.
 
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
@@ -57,63 +57,6 @@ export interface CmsResult<K extends Kind> {
 }
 
 /**
- * Unless a method says otherwise, it calls the CMS with the actor's own credentials, and returns the record as the CMS
- * shows it to the actor. A write resolves when the replica shows what visitors get of it. It throws `CmsUnavailable` and
- * `CmsRejected`.
- */
-export interface CmsRecords {
-  /** If the replica lacks a published record, the sync fetches it. */
-  read<K extends Kind>(kind: K, id: number, request: Caller, how?: ReadRequest): Promise<RecordOf[K]>;
-  /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
-  readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]>;
-  /** The record as its editor sees it. */
-  readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
-  /** With a password, or as its editor. */
-  readProtected<K extends Kind>(kind: K, id: number, request: Caller, how: ReadRequest): Promise<RecordOf[K]>;
-  /** `asEditor`: in any status. */
-  findBySlug<K extends Kind>(
-    kind: K,
-    slug: string,
-    request: Caller,
-    asEditor: boolean,
-  ): Promise<RecordOf[K] | undefined>;
-  /**
-   * Creates a record, and adds it to `request.created`. If the mapping says so (`touchAfterCreate`), an update follows.
-   */
-  create<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>, request: RequestContext): Promise<RecordOf[K]>;
-  /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
-  findCreated(kind: Kind, creationKey: string, request: Caller): Promise<{ isKnown: boolean; id?: number }>;
-  /** @param current the CMS record, if the caller has just read it for this update */
-  update<K extends Kind>(
-    kind: K,
-    id: number,
-    fields: Partial<FieldsOf[K]>,
-    request: Caller,
-    current?: CmsRecord,
-  ): Promise<RecordOf[K]>;
-  trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]>;
-  /** Deletes the record permanently. `changed`: other records that change with it. */
-  delete(kind: Kind, id: number, request: Caller, changed?: readonly WrittenRecord[]): Promise<void>;
-  readImage(id: number, request: Caller): Promise<ImageRecord | undefined>;
-  /**
-   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record,
-   * if an update needs it.
-   */
-  check<K extends Kind>(
-    kind: K,
-    id: number | undefined,
-    fields: Partial<FieldsOf[K]>,
-    request: Caller,
-    current?: CmsRecord,
-  ): Promise<CmsRecord | undefined>;
-  /** Returns the new image's id, and adds it to `request.created`. */
-  uploadImage(
-    image: { bytes: Uint8Array; mimeType: string; filename: string },
-    request: Caller & Pick<RequestContext, 'created'>,
-  ): Promise<number>;
-}
-
-/**
  * The key that the companion plugin stores with the record. That of an `Idempotency-Key` goes with the record that the
  * route creates, not with its linked records; its claim is renewed first. Throws 409.
  */
@@ -132,29 +75,49 @@ interface Dependencies {
   writeThrough: WriteThrough;
 }
 
-export function createCmsRecords(dependencies: Dependencies): CmsRecords {
-  const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
-  /** The kind's mapping; the caller has checked that there is one. */
-  const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
-  const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind);
+/**
+ * Unless a method says otherwise, it calls the CMS with the actor's own credentials, and returns the record as the CMS
+ * shows it to the actor. A write resolves when the replica shows what visitors get of it. It throws `CmsUnavailable`
+ * and `CmsRejected`.
+ */
+export class CmsRecords {
+  readonly #cms: Cms;
+  readonly #mapping: Mapping;
+  readonly #replica: Replica;
+  readonly #sync: Sync;
+  readonly #site: () => Site;
+  readonly #writeThrough: WriteThrough;
 
-  function toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
-    sync.assertComplete(kind, cmsRecord, isWritten);
-    return mappingOf(kind).read(cmsRecord, site(), sync.linkTables());
+  constructor({ cms, mapping, replica, sync, site, writeThrough }: Dependencies) {
+    this.#cms = cms;
+    this.#mapping = mapping;
+    this.#replica = replica;
+    this.#sync = sync;
+    this.#site = site;
+    this.#writeThrough = writeThrough;
+  }
+
+  /** The kind's mapping; the caller has checked that there is one. */
+  readonly #mappingOf = <K extends Kind>(kind: K) => kindMappingOf(this.#mapping, kind)!;
+  readonly #writable = <K extends Kind>(kind: K) => writableMapping({ mapping: this.#mapping }, kind);
+
+  #toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
+    this.#sync.assertComplete(kind, cmsRecord, isWritten);
+    return this.#mappingOf(kind).read(cmsRecord, this.#site(), this.#sync.linkTables());
   }
 
   /** The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. */
-  const fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
-    const { collection } = mappingOf(kind);
+  readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
+    const { collection } = this.#mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
-    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(replica.db, kind, id));
-    return ids.length === 0 ? Promise.resolve(true) : sync.fetchChanged(ids.map((id) => ({ collection, id })));
+    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#replica.db, kind, id));
+    return ids.length === 0 ? Promise.resolve(true) : this.#sync.fetchChanged(ids.map((id) => ({ collection, id })));
   };
 
   /** The record that a write returned, after the replica has what visitors get of it. */
-  async function written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
-    const record = toRecord(kind, cmsRecord, true);
-    await writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
+  async #written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
+    const record = this.#toRecord(kind, cmsRecord, true);
+    await this.#writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
   }
 
@@ -162,152 +125,194 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
    * The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws
    * `CmsRejected` if `id` is an occurrence that the series lacks.
    */
-  function pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
+  #pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
     if (kind !== 'event' || !isOccurrenceId(id)) return record;
-    const occurrences = mappingOf(kind).occurrences?.(cmsRecord, site(), sync.linkTables());
+    const occurrences = this.#mappingOf(kind).occurrences?.(cmsRecord, this.#site(), this.#sync.linkTables());
     const occurrence = occurrences?.find((each) => each.id === id);
     if (!occurrence) throw new CmsRejected('not-found', `Series ${record.id} has no occurrence ${id}.`);
     return occurrence as RecordOf[K];
   }
 
   /** Refreshes the link tables if they lack a linked record, which this request may have created. */
-  async function linkTablesFor<K extends Kind>(
+  async #linkTablesFor<K extends Kind>(
     { linkFields }: KindMapping<K>,
     fields: Partial<FieldsOf[K]>,
   ): Promise<LinkTables> {
     const linked = fields as { venues?: number[]; organizers?: number[] };
     const isMissing = linkFields.some(({ field }) =>
-      linked[field]?.some((id) => sync.linkTables()[field]?.storedIdOf.has(id) !== true),
+      linked[field]?.some((id) => this.#sync.linkTables()[field]?.storedIdOf.has(id) !== true),
     );
-    if (isMissing) await sync.refreshLinkTables();
-    return sync.linkTables();
+    if (isMissing) await this.#sync.refreshLinkTables();
+    return this.#sync.linkTables();
   }
 
   /** The body of an update, and the CMS record if it depends on that. */
-  async function updateBody<K extends Kind>(
+  async #updateBody<K extends Kind>(
     kind: K,
     id: number,
     sent: Partial<FieldsOf[K]>,
     request: Caller,
     current?: CmsRecord,
   ): Promise<{ body: CmsRecord; current: CmsRecord | undefined }> {
-    const kindMapping = writable(kind);
+    const kindMapping = this.#writable(kind);
     const fields = { ...sent };
-    // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides nothing.
-    if (kind === 'event' && occurrenceIds(replica.db, id).length > 0) delete (fields as { hidden?: boolean }).hidden;
+    // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides
+    // nothing.
+    if (kind === 'event' && occurrenceIds(this.#replica.db, id).length > 0)
+      delete (fields as { hidden?: boolean }).hidden;
     const before = kindMapping.needsCurrent(fields)
-      ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
+      ? (current ?? (await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
       : undefined;
-    const linkTables = await linkTablesFor(kindMapping, fields);
-    return { body: kindMapping.write(fields, { site: site(), linkTables, current: before }), current: before };
+    const linkTables = await this.#linkTablesFor(kindMapping, fields);
+    return { body: kindMapping.write(fields, { site: this.#site(), linkTables, current: before }), current: before };
   }
 
-  async function createBody<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>): Promise<CmsRecord> {
-    const kindMapping = writable(kind);
-    return kindMapping.write(fields, { site: site(), linkTables: await linkTablesFor(kindMapping, fields) });
+  async #createBody<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>): Promise<CmsRecord> {
+    const kindMapping = this.#writable(kind);
+    return kindMapping.write(fields, {
+      site: this.#site(),
+      linkTables: await this.#linkTablesFor(kindMapping, fields),
+    });
   }
 
-  async function findCreated(kind: Kind, creationKey: string, request: Caller) {
-    const records = await cms.findCreated(creationKey, callOptions(request));
-    const created = records?.find(({ collection }) => collection === mapping.kinds[kind]?.collection);
+  /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
+  async findCreated(kind: Kind, creationKey: string, request: Caller): Promise<{ isKnown: boolean; id?: number }> {
+    const records = await this.#cms.findCreated(creationKey, callOptions(request));
+    const created = records?.find(({ collection }) => collection === this.#mapping.kinds[kind]?.collection);
     if (!created) return { isKnown: records !== undefined };
-    return { isKnown: true, id: cms.gatewayId(collectionSpec(mapping, created.collection), created.id) };
+    return { isKnown: true, id: this.#cms.gatewayId(collectionSpec(this.#mapping, created.collection), created.id) };
   }
 
-  return {
-    async read(kind, id, request, how = { view: 'public' }) {
-      const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
-      const fetched = fetchUnknown(kind, [cmsRecord]);
-      // A response shows an event's terms as the replica has them.
-      if (isTermKind(kind)) await fetched;
-      return pickOccurrence(kind, id, cmsRecord, toRecord(kind, cmsRecord));
-    },
+  /** If the replica lacks a published record, the sync fetches it. */
+  async read<K extends Kind>(
+    kind: K,
+    id: number,
+    request: Caller,
+    how: ReadRequest = { view: 'public' },
+  ): Promise<RecordOf[K]> {
+    const cmsRecord = await this.#cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+    const fetched = this.#fetchUnknown(kind, [cmsRecord]);
+    // A response shows an event's terms as the replica has them.
+    if (isTermKind(kind)) await fetched;
+    return this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord));
+  }
 
-    async readMany(kind, ids, request) {
-      const found: CmsRecord[] = [];
-      for (let from = 0; from < ids.length; from += cms.maxPageSize) {
-        const page = ids.slice(from, from + cms.maxPageSize);
-        const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
-        found.push(...(await cms.list(mappingOf(kind), list, callOptions(request))).records);
+  /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
+  async readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]> {
+    const found: CmsRecord[] = [];
+    for (let from = 0; from < ids.length; from += this.#cms.maxPageSize) {
+      const page = ids.slice(from, from + this.#cms.maxPageSize);
+      const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
+      found.push(...(await this.#cms.list(this.#mappingOf(kind), list, callOptions(request))).records);
+    }
+    await this.#fetchUnknown(kind, found);
+    return found.map(({ id }) => Number(id));
+  }
+
+  /** The record as its editor sees it. */
+  async readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>> {
+    const kindMapping = this.#mappingOf(kind);
+    const cmsRecord = await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
+    return { cmsRecord, record: kindMapping.read(cmsRecord, this.#site(), this.#sync.linkTables()) };
+  }
+
+  /** With a password, or as its editor. */
+  async readProtected<K extends Kind>(kind: K, id: number, request: Caller, how: ReadRequest): Promise<RecordOf[K]> {
+    const cmsRecord = await this.#cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+    return this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord));
+  }
+
+  /** `asEditor`: in any status. */
+  async findBySlug<K extends Kind>(
+    kind: K,
+    slug: string,
+    request: Caller,
+    asEditor: boolean,
+  ): Promise<RecordOf[K] | undefined> {
+    const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
+    const { records } = await this.#cms.list(this.#mappingOf(kind), { ...scope, slug }, callOptions(request));
+    void this.#fetchUnknown(kind, records.slice(0, 1));
+    return records[0] && this.#toRecord(kind, records[0]);
+  }
+
+  /**
+   * Creates a record, and adds it to `request.created`. If the mapping says so (`touchAfterCreate`), an update follows.
+   */
+  async create<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>, request: RequestContext): Promise<RecordOf[K]> {
+    const kindMapping = this.#writable(kind);
+    const body = await this.#createBody(kind, fields);
+    const call = callOptions(request);
+    const creationKey = await creationKeyFor(request, kind);
+    let cmsRecord: CmsRecord;
+    try {
+      cmsRecord = await this.#cms.create(kindMapping, body, { ...call, creationKey });
+    } catch (error) {
+      // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these.
+      if (error instanceof CmsRejected && error.written !== 'no') {
+        const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
+        if (id !== undefined) request.created?.push({ kind, id });
       }
-      await fetchUnknown(kind, found);
-      return found.map(({ id }) => Number(id));
-    },
+      throw error;
+    }
+    const id = Number(cmsRecord.id);
+    request.created?.push({ kind, id });
+    const touchBody = this.#cms.touchAfterCreate?.(kindMapping, body);
+    if (touchBody) cmsRecord = await this.#cms.update(kindMapping, id, touchBody, call);
+    return this.#written(kind, cmsRecord);
+  }
 
-    async readForEditing(kind, id, request) {
-      const kindMapping = mappingOf(kind);
-      const cmsRecord = await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
-      return { cmsRecord, record: kindMapping.read(cmsRecord, site(), sync.linkTables()) };
-    },
+  /** @param current the CMS record, if the caller has just read it for this update */
+  async update<K extends Kind>(
+    kind: K,
+    id: number,
+    fields: Partial<FieldsOf[K]>,
+    request: Caller,
+    current?: CmsRecord,
+  ): Promise<RecordOf[K]> {
+    const call = callOptions(request);
+    const { body } = await this.#updateBody(kind, id, fields, request, current);
+    return this.#written(kind, await this.#cms.update(this.#writable(kind), id, body, call));
+  }
 
-    async readProtected(kind, id, request, how) {
-      const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
-      return pickOccurrence(kind, id, cmsRecord, toRecord(kind, cmsRecord));
-    },
+  /**
+   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record,
+   * if an update needs it.
+   */
+  async check<K extends Kind>(
+    kind: K,
+    id: number | undefined,
+    fields: Partial<FieldsOf[K]>,
+    request: Caller,
+    current?: CmsRecord,
+  ): Promise<CmsRecord | undefined> {
+    if (id !== undefined) return (await this.#updateBody(kind, id, fields, request, current)).current;
+    await this.#createBody(kind, fields);
+    return undefined;
+  }
 
-    async findBySlug(kind, slug, request, asEditor) {
-      const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
-      const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, callOptions(request));
-      void fetchUnknown(kind, records.slice(0, 1));
-      return records[0] && toRecord(kind, records[0]);
-    },
+  async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
+    return this.#written(kind, await this.#cms.trash(this.#writable(kind), id, callOptions(request)));
+  }
 
-    async create(kind, fields, request) {
-      const kindMapping = writable(kind);
-      const body = await createBody(kind, fields);
-      const call = callOptions(request);
-      const creationKey = await creationKeyFor(request, kind);
-      let cmsRecord: CmsRecord;
-      try {
-        cmsRecord = await cms.create(kindMapping, body, { ...call, creationKey });
-      } catch (error) {
-        // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these.
-        if (error instanceof CmsRejected && error.written !== 'no') {
-          const { id } = await findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
-          if (id !== undefined) request.created?.push({ kind, id });
-        }
-        throw error;
-      }
-      const id = Number(cmsRecord.id);
-      request.created?.push({ kind, id });
-      const touchBody = cms.touchAfterCreate?.(kindMapping, body);
-      if (touchBody) cmsRecord = await cms.update(kindMapping, id, touchBody, call);
-      return written(kind, cmsRecord);
-    },
+  /** Deletes the record permanently. `changed`: other records that change with it. */
+  async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
+    await this.#cms.delete(this.#writable(kind), id, callOptions(request));
+    await this.#writeThrough({ kind, id }, ...changed);
+  }
 
-    findCreated,
+  async readImage(id: number, request: Caller): Promise<ImageRecord | undefined> {
+    return (await this.#cms.images([id], callOptions(request)))[0];
+  }
 
-    async update(kind, id, fields, request, current) {
-      const call = callOptions(request);
-      const { body } = await updateBody(kind, id, fields, request, current);
-      return written(kind, await cms.update(writable(kind), id, body, call));
-    },
-
-    async check(kind, id, fields, request, current) {
-      if (id !== undefined) return (await updateBody(kind, id, fields, request, current)).current;
-      await createBody(kind, fields);
-      return undefined;
-    },
-
-    async trash(kind, id, request) {
-      return written(kind, await cms.trash(writable(kind), id, callOptions(request)));
-    },
-
-    async delete(kind, id, request, changed = []) {
-      await cms.delete(writable(kind), id, callOptions(request));
-      await writeThrough({ kind, id }, ...changed);
-    },
-
-    async readImage(id, request) {
-      return (await cms.images([id], callOptions(request)))[0];
-    },
-
-    async uploadImage(image, request) {
-      const { id } = await cms.upload(image, callOptions(request));
-      request.created?.push({ kind: 'image', id });
-      return id;
-    },
-  };
+  /** Returns the new image's id, and adds it to `request.created`. */
+  async uploadImage(
+    image: { bytes: Uint8Array; mimeType: string; filename: string },
+    request: Caller & Pick<RequestContext, 'created'>,
+  ): Promise<number> {
+    const { id } = await this.#cms.upload(image, callOptions(request));
+    request.created?.push({ kind: 'image', id });
+    return id;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
-// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and single
-// reads. Each throws `ApiError` and `CmsUnavailable`.
+// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and
+// single reads. Each throws `ApiError` and `CmsUnavailable`.
 
 import { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
@@ -31,7 +31,8 @@ import { seesUnpublished, shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { type Audience, shownIn } from './serializer.ts';
+import { shownIn } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 /** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */

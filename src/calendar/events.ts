@@ -47,7 +47,6 @@ export type Events = ReturnType<typeof createEvents>;
  */
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
   const { serializer } = services;
-  const { fieldsOf } = createEventFields(services, linkedRecords);
   const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
 
   /** The JSON of a record that the actor has written, or that they may read. */
@@ -89,7 +88,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       assertNotBlank(input);
       const check = async (fields: Partial<EventFields>) =>
         void (await checkWrite(services, postTarget(input), undefined, fields, request));
-      const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, check });
+      const fields = await fieldsOf(services, linkedRecords, input, undefined, {
+        request,
+        mayPublish,
+        isCreate: true,
+        check,
+      });
       const created = await createAndTouch(fields, input, request);
       const slug = String(fields.slug ?? fields.title);
       const isTrash = input.fields.status === 'trash';
@@ -112,7 +116,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
           cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
       };
       const context = { request, mayPublish, isCreate: false, check };
-      const fields = await fieldsOf(input, stored.record, context);
+      const fields = await fieldsOf(services, linkedRecords, input, stored.record, context);
       const hasChanges = Object.keys(fields).length > 0;
       const updated = hasChanges
         ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
@@ -147,95 +151,104 @@ interface EventFieldsContext extends FieldsContext {
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
-function createEventFields(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  /** Resolves what the body refers to, checks all, and then creates what is missing. `stored` is absent on create. */
-  async function fieldsOf(
-    input: Input,
-    stored: EventRecord | undefined,
-    context: EventFieldsContext,
-  ): Promise<Partial<EventFields>> {
-    const sent = input.fields;
-    const { request } = context;
-    const fields: Partial<EventFields> = await postFields(services, 'event', input, context);
-    Object.assign(fields, timesOf(sent, stored));
-    Object.assign(fields, copiedOf(input, stored));
-    const cost = normalizeCost(sent.cost);
-    if (sent.cost !== undefined && !isShownCost(cost, stored)) {
-      const isNumber = services.mapping.kinds.event.numeric.has('cost');
-      fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
-    }
-    // A new event without a website may have `"0"` in the body, as in The Events Calendar.
-    const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
-    if (hasWebsite) fields.website = String(sent.website ?? '');
-    const references: Partial<Record<ReferenceField, ResolvedReferences>> = {};
-    for (const [field, kind] of TERM_FIELDS) {
-      const items = sent[field] as unknown[] | null | undefined;
-      if (items) references[field] = await resolveTerms(services, kind, items, request);
-    }
-    for (const [field, kind] of LINKED_FIELDS) {
-      if (sent[field] === undefined) continue;
-      const items = (sent[field] ?? []) as unknown[];
-      references[field] = await resolveLinked(services, kind, linkedRecords, items, request);
-    }
-    await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(references) });
-    for (const [field, { createMissing }] of Object.entries(references))
-      Reflect.set(fields, field, await createMissing());
-    Object.assign(fields, await imageField(input, context));
-    return fields;
+/** Resolves what the body refers to, checks all, and then creates what is missing. `stored` is absent on create. */
+async function fieldsOf(
+  services: Services,
+  linkedRecords: Record<LinkedKind, LinkedRecords>,
+  input: Input,
+  stored: EventRecord | undefined,
+  context: EventFieldsContext,
+): Promise<Partial<EventFields>> {
+  const sent = input.fields;
+  const { request } = context;
+  const fields: Partial<EventFields> = await postFields(services, 'event', input, context);
+  Object.assign(fields, timesOf(services, sent, stored));
+  Object.assign(fields, copiedOf(services, input, stored));
+  const cost = normalizeCost(sent.cost);
+  if (sent.cost !== undefined && !isShownCost(services, cost, stored)) {
+    const isNumber = services.mapping.kinds.event.numeric.has('cost');
+    fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
   }
-
-  /** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */
-  function isShownCost(cost: Cost, stored: EventRecord | undefined): boolean {
-    if (!stored || typeof cost !== 'string' || cost === '') return false;
-    const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
-    return escapeHtmlOnce(cost) === shown.fields.cost;
+  // A new event without a website may have `"0"` in the body, as in The Events Calendar.
+  const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
+  if (hasWebsite) fields.website = String(sent.website ?? '');
+  const references: Partial<Record<ReferenceField, ResolvedReferences>> = {};
+  for (const [field, kind] of TERM_FIELDS) {
+    const items = sent[field] as unknown[] | null | undefined;
+    if (items) references[field] = await resolveTerms(services, kind, items, request);
   }
-
-  /**
-   * The values that are stored as they were sent.
-   * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
-   */
-  function copiedOf({ fields: sent, parameterOf }: Input, stored: EventRecord | undefined): Partial<EventFields> {
-    const { writable } = services.mapping.kinds.event;
-    const values = COPIED_FIELDS.flatMap(({ key, type, empty, optional }) => {
-      if (sent[key] === undefined) return [];
-      const value = type === 'boolean' ? sent[key] === true : (sent[key] ?? empty);
-      // A client may send back what a response has shown.
-      const isKept = value === (stored ? Reflect.get(stored, key) : empty);
-      if (optional && !isKept && !writable.has(key as keyof EventFields))
-        throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
-      return [[key, value] as const];
-    });
-    return Object.fromEntries(values);
+  for (const [field, kind] of LINKED_FIELDS) {
+    if (sent[field] === undefined) continue;
+    const items = (sent[field] ?? []) as unknown[];
+    references[field] = await resolveLinked(services, kind, linkedRecords, items, request);
   }
+  await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(services, references) });
+  for (const [field, { createMissing }] of Object.entries(references))
+    Reflect.set(fields, field, await createMissing());
+  Object.assign(fields, await imageField(input, context));
+  return fields;
+}
 
-  /**
-   * The references as far as they can be checked: records that will be created have no id yet, and no entry
-   * in a link table.
-   */
-  function knownReferences(references: Partial<Record<ReferenceField, ResolvedReferences>>): Partial<EventFields> {
-    const { linkFields } = services.mapping.kinds.event;
-    const known = Object.entries(references).flatMap(([field, { existing, newCount }]) => {
-      if (newCount > 0 && linkFields.some((link) => link.field === field)) return [];
-      const placeholders = Array.from({ length: newCount }, (_, n) => n + 1);
-      return [[field, [...existing, ...placeholders]] as const];
-    });
-    return Object.fromEntries(known);
-  }
+/** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */
+function isShownCost(services: Services, cost: Cost, stored: EventRecord | undefined): boolean {
+  if (!stored || typeof cost !== 'string' || cost === '') return false;
+  const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
+  return escapeHtmlOnce(cost) === shown.fields.cost;
+}
 
-  /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
-  function timesOf(sent: Record<string, unknown>, stored: EventRecord | undefined): Partial<EventFields> {
-    if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
-    const zone = zoneOf(services);
-    const { timezone: zoneName, settings } = services.site();
-    const site = { zone, zoneName, dayStarts: settings?.dayStarts, nowMs: services.nowMs() };
-    const times = eventTimes(sent, stored, site);
-    if (!stored) return times;
-    const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
-    return Object.fromEntries(changed.map((name) => [name, times[name]]));
-  }
+/**
+ * The values that are stored as they were sent.
+ * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
+ */
+function copiedOf(
+  services: Services,
+  { fields: sent, parameterOf }: Input,
+  stored: EventRecord | undefined,
+): Partial<EventFields> {
+  const { writable } = services.mapping.kinds.event;
+  const values = COPIED_FIELDS.flatMap(({ key, type, empty, optional }) => {
+    if (sent[key] === undefined) return [];
+    const value = type === 'boolean' ? sent[key] === true : (sent[key] ?? empty);
+    // A client may send back what a response has shown.
+    const isKept = value === (stored ? Reflect.get(stored, key) : empty);
+    if (optional && !isKept && !writable.has(key as keyof EventFields))
+      throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
+    return [[key, value] as const];
+  });
+  return Object.fromEntries(values);
+}
 
-  return { fieldsOf };
+/**
+ * The references as far as they can be checked: records that will be created have no id yet, and no entry
+ * in a link table.
+ */
+function knownReferences(
+  services: Services,
+  references: Partial<Record<ReferenceField, ResolvedReferences>>,
+): Partial<EventFields> {
+  const { linkFields } = services.mapping.kinds.event;
+  const known = Object.entries(references).flatMap(([field, { existing, newCount }]) => {
+    if (newCount > 0 && linkFields.some((link) => link.field === field)) return [];
+    const placeholders = Array.from({ length: newCount }, (_, n) => n + 1);
+    return [[field, [...existing, ...placeholders]] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+/** Returns start, end and zone if the body has any of them; an update returns only those that change. */
+function timesOf(
+  services: Services,
+  sent: Record<string, unknown>,
+  stored: EventRecord | undefined,
+): Partial<EventFields> {
+  if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
+  const zone = zoneOf(services);
+  const { timezone: zoneName, settings } = services.site();
+  const site = { zone, zoneName, dayStarts: settings?.dayStarts, nowMs: services.nowMs() };
+  const times = eventTimes(sent, stored, site);
+  if (!stored) return times;
+  const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
+  return Object.fromEntries(changed.map((name) => [name, times[name]]));
 }
 
 /** What a list in a body refers to, before anything is created. */

@@ -1,5 +1,5 @@
-// The limits of work that callers share: calls to the CMS for records that the replica lacks, attempts at passwords, and
-// long work in the event loop.
+// The limits of work that callers share: calls to the CMS for records that the replica lacks, attempts at passwords,
+// and long work in the event loop.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -37,8 +37,8 @@ import { shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { unpublishedParts, writableMapping } from './request.ts';
-import { type Audience, type SerializeOptions, shownIn } from './serializer.ts';
+import { shownIn, unpublishedParts, writableMapping } from './request.ts';
+import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,
@@ -79,31 +79,36 @@ const MAX_CANDIDATES = 200;
 /** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
 const MAX_COMPARED_CHARACTERS = 400_000;
 
-export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
-
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
-export function createLinkedRecords(services: Services, kind: LinkedKind) {
-  const { serializer, replica, nowMs } = services;
-  const customFields = customFieldsOf(services.mapping, kind);
-  const serializeItem = (record: LinkedRecord, audience: Audience): JsonObject => serializer.linked(record, audience);
-  const serializeSingle = (record: LinkedRecord, audience: Audience): JsonObject =>
-    serializer.linked(record, audience, { single: true });
+export class LinkedRecords {
+  readonly #services: Services;
+  readonly #kind: LinkedKind;
 
-  /** The JSON of a record that the actor has written, or that they may read. */
-  async function serialized(record: LinkedRecord, request: RequestContext, options: SerializeOptions) {
-    const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
-    return serializer.linked(record, audience, options);
+  constructor(services: Services, kind: LinkedKind) {
+    this.#services = services;
+    this.#kind = kind;
   }
 
-  const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind, parameterOf });
+  readonly #serializeItem = (record: LinkedRecord, audience: Audience): JsonObject =>
+    this.#services.serializer.linked(record, audience);
+  readonly #serializeSingle = (record: LinkedRecord, audience: Audience): JsonObject =>
+    this.#services.serializer.linked(record, audience, { single: true });
 
-  async function find(input: Input, request: RequestContext, access: ListAccess) {
+  /** The JSON of a record that the actor has written, or that they may read. */
+  async #serialized(record: LinkedRecord, request: RequestContext, options: SerializeOptions) {
+    const audience = { baseUrl: request.baseUrl, shown: await shownWith(this.#services, record, request) };
+    return this.#services.serializer.linked(record, audience, options);
+  }
+
+  readonly #postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind: this.#kind, parameterOf });
+
+  async #find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
-    const page = requestedPage(values, services.lists);
+    const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const customFilter = values.custom_fields as Record<string, string> | undefined;
-    const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
-    const { ids, total } = listLinked(access.view, kind, {
+    const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
+    const { ids, total } = listLinked(access.view, this.#kind, {
       statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
@@ -111,8 +116,11 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       event: values.event === undefined ? undefined : Number(values.event),
       hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
       modifiedAfter: modifiedAfter.utc,
-      customFields: customFilter === undefined ? undefined : customFieldCondition(customFields, customFilter),
-      upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
+      customFields:
+        customFilter === undefined
+          ? undefined
+          : customFieldCondition(customFieldsOf(this.#services.mapping, this.#kind), customFilter),
+      upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
     const effective: Record<string, unknown> = {
@@ -122,47 +130,49 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       status: access.status,
     };
     const params = PAGE_LINK_ORDER.flatMap((name) => (name in effective ? pageLinkParams(name, effective[name]) : []));
-    const links = pageLinks(`${request.baseUrl}/${PLURALS[kind]}/`, params, { ...page, total });
-    const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind, ids, total, page, links, serialize: serializeItem, validUntilMs };
+    const links = pageLinks(`${request.baseUrl}/${PLURALS[this.#kind]}/`, params, { ...page, total });
+    const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
+    const listPage = { kind: this.#kind, ids, total, page, links, serialize: this.#serializeItem, validUntilMs };
     return { listPage, access };
   }
 
-  const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    withAccess(services, [kind, 'event'], input, request, (access) =>
-      listResponse<LinkedKind>(services, () => find(input, request, access), request),
+  readonly list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
+    withAccess(this.#services, [this.#kind, 'event'], input, request, (access) =>
+      listResponse<LinkedKind>(this.#services, () => this.#find(input, request, access), request),
     );
 
-  async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+  async read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = input.sent.password as string | undefined;
     const editing = input.sent.context === 'edit';
-    const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
+    const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(this.#services.replica.db) };
     const isPlain = !password && !editing;
-    const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
+    const rendered = isPlain ? findRendered(this.#services, this.#kind, id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
-    const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
+    const { record, unlocked } = await readPost(this.#services, this.#kind, id, request, { password, editing });
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
-    const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
+    const shared = isPlain ? getRecord(this.#services.replica.db, this.#kind, id) : undefined;
     if (shared) {
-      return singleResponse(renderRecord<LinkedKind>(services, shared, audience, 'single', serializeSingle));
+      return singleResponse(
+        renderRecord<LinkedKind>(this.#services, shared, audience, 'single', this.#serializeSingle),
+      );
     }
-    return { status: 200, body: await serialized(record, request, { single: true, unlocked }) };
+    return { status: 200, body: await this.#serialized(record, request, { single: true, unlocked }) };
   }
 
   /** The fields that a body sets, without the image. */
-  async function fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
-    const fields: Record<string, unknown> = await postFields(services, kind, input, context);
+  async #fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
+    const fields: Record<string, unknown> = await postFields(this.#services, this.#kind, input, context);
     // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
     if (fields.description === '0') fields.description = '';
-    for (const name of OWN_FIELDS[kind]) {
+    for (const name of OWN_FIELDS[this.#kind]) {
       const value = input.fields[name];
       if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
     }
     const hasRegion = ['country', 'province', 'state', 'stateprovince'].some(
       (name) => input.fields[name] !== undefined,
     );
-    if (kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
+    if (this.#kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
     return fields;
   }
 
@@ -170,76 +180,80 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
    * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
    * returns an existing record with the same data. For records in an event's body too.
    */
-  async function prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
-    const { mayPublish } = await authorizeWrite(services, kind, request);
+  async prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
+    const { mayPublish } = await authorizeWrite(this.#services, this.#kind, request);
     const title = String(input.fields.title ?? '');
-    if (title.trim() === '') throw couldNotCreate(kind);
+    if (title.trim() === '') throw couldNotCreate(this.#kind);
     const context = { request, mayPublish, isCreate: true };
-    const fields = await fieldsOf(input, context);
+    const fields = await this.#fieldsOf(input, context);
 
-    async function createOrReuse(): Promise<LinkedRecord> {
+    const createOrReuse = async (): Promise<LinkedRecord> => {
       Object.assign(fields, await imageField(input, context));
-      const duplicate = await findDuplicate(services, kind, input, fields, request);
+      const duplicate = await findDuplicate(this.#services, this.#kind, input, fields, request);
       if (duplicate) return duplicate;
-      const record = await createPost(services, postTarget(input), fields, request);
+      const record = await createPost(this.#services, this.#postTarget(input), fields, request);
       return input.fields.status === 'trash'
-        ? trashCreated(services, postTarget(input), record, record.slug, request)
+        ? trashCreated(this.#services, this.#postTarget(input), record, record.slug, request)
         : record;
-    }
+    };
 
-    if (kindMappingOf(services.mapping, kind)?.readOnly === false)
-      await checkWrite(services, postTarget(input), undefined, withPlaceholderImage(fields, input), request);
+    if (kindMappingOf(this.#services.mapping, this.#kind)?.readOnly === false)
+      await checkWrite(
+        this.#services,
+        this.#postTarget(input),
+        undefined,
+        withPlaceholderImage(fields, input),
+        request,
+      );
     else {
       // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
-      if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
+      if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(this.#services, this.#kind);
       const record = await createOrReuse();
       return async () => record;
     }
     return createOrReuse;
   }
 
-  return {
-    list,
-    read,
-    prepare,
-    async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-      await authorizeWrite(services, kind, request);
-      const createOrReuse = await prepare(input, request);
-      const body = await serialized(await createOrReuse(), request, { unlocked: true });
-      return { status: 201, body };
-    },
-    /** The response to a repeated `create` of a record, as far as the actor may see it now. */
-    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-      const { record, unlocked } = await readCreated(services, kind, id, request);
-      return { status: 201, body: await serialized(record, request, { unlocked }) };
-    },
-    async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const stored = await editableRecord(services, kind, id, request);
-      const { mayPublish } = await authorizeWrite(services, kind, request);
-      const { title } = input.fields;
-      if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
-      const context = { request, mayPublish, isCreate: false };
-      const fields = await fieldsOf(input, context);
-      // As in The Events Calendar, an empty description changes nothing.
-      if (fields.description === '') delete fields.description;
-      const target = postTarget(input);
-      const checked = withPlaceholderImage(fields, input);
-      const hasChanges = Object.keys(checked).length > 0;
-      const current = hasChanges
-        ? await checkWrite(services, target, id, checked, request, stored.cmsRecord)
-        : undefined;
-      Object.assign(fields, await imageField(input, context));
-      const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored.record;
-      const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
-      const record = isToTrash ? await trashPost(services, kind, updated.id, request) : updated;
-      return { status: 200, body: await serialized(record, request, { unlocked: true }) };
-    },
-    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      await authorizeWrite(services, kind, request);
-      const trashed = await trashPost(services, kind, id, request);
-      return { status: 200, body: await serialized(trashed, request, {}) };
-    },
-  };
+  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+    await authorizeWrite(this.#services, this.#kind, request);
+    const createOrReuse = await this.prepare(input, request);
+    const body = await this.#serialized(await createOrReuse(), request, { unlocked: true });
+    return { status: 201, body };
+  }
+
+  /** The response to a repeated `create` of a record, as far as the actor may see it now. */
+  async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
+    const { record, unlocked } = await readCreated(this.#services, this.#kind, id, request);
+    return { status: 201, body: await this.#serialized(record, request, { unlocked }) };
+  }
+
+  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    const stored = await editableRecord(this.#services, this.#kind, id, request);
+    const { mayPublish } = await authorizeWrite(this.#services, this.#kind, request);
+    const { title } = input.fields;
+    if (typeof title === 'string' && title.trim() === '') throw invalidParam(this.#kind);
+    const context = { request, mayPublish, isCreate: false };
+    const fields = await this.#fieldsOf(input, context);
+    // As in The Events Calendar, an empty description changes nothing.
+    if (fields.description === '') delete fields.description;
+    const target = this.#postTarget(input);
+    const checked = withPlaceholderImage(fields, input);
+    const hasChanges = Object.keys(checked).length > 0;
+    const current = hasChanges
+      ? await checkWrite(this.#services, target, id, checked, request, stored.cmsRecord)
+      : undefined;
+    Object.assign(fields, await imageField(input, context));
+    const updated = hasChanges ? await updatePost(this.#services, target, id, fields, request, current) : stored.record;
+    const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
+    const record = isToTrash ? await trashPost(this.#services, this.#kind, updated.id, request) : updated;
+    return { status: 200, body: await this.#serialized(record, request, { unlocked: true }) };
+  }
+
+  async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    await authorizeWrite(this.#services, this.#kind, request);
+    const trashed = await trashPost(this.#services, this.#kind, id, request);
+    return { status: 200, body: await this.#serialized(trashed, request, {}) };
+  }
 }
 
 /** The state of an address in the United States or without a country, otherwise the province. */

@@ -22,8 +22,8 @@ import {
   type Steps,
   staffItems,
 } from './rendered-records.ts';
-import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
-import { type Audience, shownIn } from './serializer.ts';
+import { type ApiResponse, callOptions, type RequestContext, shownIn, unpublishedParts } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 export interface ListAccess {

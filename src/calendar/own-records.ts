@@ -28,11 +28,12 @@ import {
   isStaff,
   permissionsFor,
   type RequestContext,
+  type Shown,
+  shownIn,
   type UnpublishedPart,
   type UnpublishedParts,
   unpublishedParts,
 } from './request.ts';
-import { type Shown, shownIn } from './serializer.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;

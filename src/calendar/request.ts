@@ -6,6 +6,7 @@ import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSp
 import { CmsUnavailable } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import type { ImageRecord, RecordOf } from '../model/records.ts';
 import {
   isOccurrenceId,
   type Kind,
@@ -15,6 +16,8 @@ import {
   UNPUBLISHED_STATUSES,
   type WallTime,
 } from '../model/records.ts';
+import type { View } from '../store/database.ts';
+import { getImages, getRecords } from '../store/records.ts';
 
 /** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
@@ -279,3 +282,15 @@ export function callOptions({ actor, requestId }: Caller): CallOptions {
     ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
     : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
 }
+
+/** What a response shows of other records: the public ones, or also what the caller sees. */
+export interface Shown {
+  /** The records that exist, by id. */
+  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
+  getImages(ids: readonly number[]): Map<number, ImageRecord>;
+}
+
+export const shownIn = (view: View): Shown => ({
+  getMany: (kind, ids) => getRecords(view, kind, ids),
+  getImages: (ids) => getImages(view, ids),
+});

@@ -1,5 +1,5 @@
-// Serializes records to the JSON of API responses, with the same properties, types and omissions as The Events Calendar,
-// and to the `json_ld` of single reads: schema.org's Event, Place and Person.
+// Serializes records to the JSON of API responses, with the same properties, types and omissions as The Events
+// Calendar, and to the `json_ld` of single reads: schema.org's Event, Place and Person.
 
 import { copiedFields } from '../interface/fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -25,7 +25,6 @@ import {
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
-import { getImages, getRecords } from '../store/records.ts';
 import { decodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
@@ -33,6 +32,7 @@ import { dateDetails } from '../time/wall-time.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone, zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, type Offer, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
+import type { Shown } from './request.ts';
 
 /** Whom the response is for, and the address it was requested under. */
 export interface Audience {
@@ -41,17 +41,6 @@ export interface Audience {
   /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
   shown: Shown;
 }
-
-export interface Shown {
-  /** The records that exist, by id. */
-  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
-  getImages(ids: readonly number[]): Map<number, ImageRecord>;
-}
-
-export const shownIn = (view: View): Shown => ({
-  getMany: (kind, ids) => getRecords(view, kind, ids),
-  getImages: (ids) => getImages(view, ids),
-});
 
 export interface SerializeOptions {
   /** Adds `json_ld`, for a single read. */
@@ -75,13 +64,23 @@ const RECORDS_PER_READ = 5;
 /** Of the properties that every record has, in JSON. */
 const CHARACTERS_PER_RECORD = 500;
 
-export type Serializer = ReturnType<typeof createSerializer>;
-
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 
 /** Linked records that the audience is not shown are omitted. The replica counts the events of terms. */
-export function createSerializer(db: View, mapping: Mapping, site: () => Site, cost?: CostSettings) {
-  function common(record: PostRecord): JsonObject {
+export class Serializer {
+  readonly #db: View;
+  readonly #mapping: Mapping;
+  readonly #site: () => Site;
+  readonly #cost: CostSettings | undefined;
+
+  constructor(db: View, mapping: Mapping, site: () => Site, cost?: CostSettings) {
+    this.#db = db;
+    this.#mapping = mapping;
+    this.#site = site;
+    this.#cost = cost;
+  }
+
+  #common(record: PostRecord): JsonObject {
     return {
       id: record.id,
       author: String(record.author),
@@ -94,22 +93,26 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
     };
   }
 
-  function globalId(id: number): JsonObject {
-    const global = `${siteName(site())}?id=${id}`;
+  #globalId(id: number): JsonObject {
+    const global = `${siteName(this.#site())}?id=${id}`;
     return { global_id: global, global_id_lineage: [global] };
   }
 
-  function event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+  event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const isLocked = record.protected && !options.unlocked;
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const budget = newBudget();
-    const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options, budget);
-    const image = imageOf(record, audience);
+    const venues = isLocked ? [] : this.#linkedOf('venue', record.venues, audience, options, budget);
+    const image = this.#imageOf(record, audience);
     const flag = (value: boolean) => (isLocked ? null : value);
-    const { fields: costFields, offer } = serializeCost(decodeCost(isLocked ? '' : record.cost), cost, site().settings);
+    const { fields: costFields, offer } = serializeCost(
+      decodeCost(isLocked ? '' : record.cost),
+      this.#cost,
+      this.#site().settings,
+    );
     const json: JsonObject = {
-      ...common(record),
-      ...globalId(record.id),
+      ...this.#common(record),
+      ...this.#globalId(record.id),
       rest_url: `${audience.baseUrl}/events/${record.id}`,
       title: record.title,
       description: isLocked ? '' : record.description,
@@ -130,33 +133,33 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
       ...costFields,
       website: isLocked ? '' : website,
       ...copiedValues(record, isLocked),
-      categories: isLocked ? [] : termsOf('category', record.categories, audience, budget),
-      tags: isLocked ? [] : termsOf('tag', record.tags, audience, budget),
+      categories: isLocked ? [] : this.#termsOf('category', record.categories, audience, budget),
+      tags: isLocked ? [] : this.#termsOf('tag', record.tags, audience, budget),
       venue: venues.length === 1 ? venues[0] : venues,
-      organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options, budget),
-      custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
+      organizer: isLocked ? [] : this.#linkedOf('organizer', record.organizers, audience, options, budget),
+      custom_fields: (!isLocked && shownCustomFields(this.#mapping, record)) || [],
     };
     // Left over from a status that was taken back: The Events Calendar does not show it either.
     if (stateLabel(json) === '') delete json.event_status_reason;
     if (options.single && !record.protected) {
-      const [venue] = unprotectedRecords('venue', record.venues, audience);
-      const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
+      const [venue] = this.#unprotectedRecords('venue', record.venues, audience);
+      const [organizer] = this.#unprotectedRecords('organizer', record.organizers, audience);
       json.json_ld = eventJsonLd(record, {
-        location: venue && venueJsonLd(venue, imageOf(venue, audience)?.url),
-        organizer: organizer && organizerJsonLd(organizer, imageOf(organizer, audience)?.url),
+        location: venue && venueJsonLd(venue, this.#imageOf(venue, audience)?.url),
+        organizer: organizer && organizerJsonLd(organizer, this.#imageOf(organizer, audience)?.url),
         image: image?.url,
-        timezone: site().settings?.timezoneMode === 'site' ? site().timezone : record.timezone,
+        timezone: this.#site().settings?.timezoneMode === 'site' ? this.#site().timezone : record.timezone,
         offer,
       });
     }
     return json;
   }
 
-  const imageOf = ({ image }: PostRecord, { shown }: Audience): ImageRecord | undefined =>
+  readonly #imageOf = ({ image }: PostRecord, { shown }: Audience): ImageRecord | undefined =>
     image === 0 ? undefined : shown.getImages([image]).get(image);
 
   /** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
-  function recordsOf<K extends Exclude<Kind, 'event'>>(
+  #recordsOf<K extends Exclude<Kind, 'event'>>(
     kind: K,
     ids: number[],
     { shown: view }: Audience,
@@ -175,14 +178,12 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
     return shown;
   }
 
-  const linkedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience, budget = newBudget()) =>
-    recordsOf(kind, ids, audience, budget);
-
   /** Without protected records: JSON-LD has no form for blanked ones. */
-  const unprotectedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience) =>
-    linkedRecords(kind, ids, audience).filter((record) => !record.protected);
+  #unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience): RecordOf[K][] {
+    return this.#recordsOf(kind, ids, audience, newBudget()).filter((record) => !record.protected);
+  }
 
-  function linkedOf(
+  #linkedOf(
     kind: LinkedKind,
     ids: number[],
     audience: Audience,
@@ -190,12 +191,12 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
     budget: Budget,
   ): JsonObject[] {
     const options = single ? { single } : {};
-    return linkedRecords(kind, ids, audience, budget).map((record) => linked(record, audience, options));
+    return this.#recordsOf(kind, ids, audience, budget).map((record) => this.linked(record, audience, options));
   }
 
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
-  function linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    const image = imageOf(record, audience);
+  linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    const image = this.#imageOf(record, audience);
     const copied = Object.entries(copiedValues(record, false));
     const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'string'));
     const numbers: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
@@ -208,16 +209,16 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
     if (record.protected && !options.unlocked) {
       const blank = Object.fromEntries(Object.keys(values).map((key) => [key, key === 'slug' ? record.slug : '']));
       const unset = Object.fromEntries(Object.keys(flags).map((key) => [key, null]));
-      return { ...common(record), [record.kind]: [], ...blank, ...unset, ...globalId(record.id) };
+      return { ...this.#common(record), [record.kind]: [], ...blank, ...unset, ...this.#globalId(record.id) };
     }
-    const custom = shownCustomFields(mapping, record);
+    const custom = shownCustomFields(this.#mapping, record);
     const json: JsonObject = {
-      ...common(record),
+      ...this.#common(record),
       [record.kind]: record.title,
       ...values,
       ...numbers,
       ...flags,
-      ...globalId(record.id),
+      ...this.#globalId(record.id),
       ...(custom && { custom_fields: custom }),
     };
     if (options.single) {
@@ -226,9 +227,9 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
     return json;
   }
 
-  function termsOf(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
+  #termsOf(kind: TermKind, ids: number[], audience: Audience, budget: Budget): JsonObject[] {
     if (ids.length === 0) return [];
-    return recordsOf(kind, ids, audience, budget)
+    return this.#recordsOf(kind, ids, audience, budget)
       .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
       .map((term) => ({
         name: term.name,
@@ -238,14 +239,14 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
         taxonomy: TAXONOMIES[kind],
         description: term.description,
         parent: term.parent,
-        count: termCount(db, kind, term.id),
+        count: termCount(this.#db, kind, term.id),
         filter: 'raw',
         id: term.id,
-        urls: termUrls(term, audience),
+        urls: this.#termUrls(term, audience),
       }));
   }
 
-  function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
+  #termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
     const collection = `${baseUrl}/${PLURALS[term.kind]}`;
     return {
       self: `${collection}/${term.id}`,
@@ -255,7 +256,7 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
   }
 
   /** A category or tag as a resource, unlike one in an event. */
-  function term(record: TermRecord, audience: Audience, count = termCount(db, record.kind, record.id)): JsonObject {
+  term(record: TermRecord, audience: Audience, count = termCount(this.#db, record.kind, record.id)): JsonObject {
     return {
       id: record.id,
       count,
@@ -266,11 +267,9 @@ export function createSerializer(db: View, mapping: Mapping, site: () => Site, c
       ...(record.kind === 'category' ? { parent: record.parent } : {}),
       meta: [],
       url: record.url,
-      urls: termUrls(record, audience),
+      urls: this.#termUrls(record, audience),
     };
   }
-
-  return { event, linked, term };
 }
 
 /** Omits `sizes` if there are none. */

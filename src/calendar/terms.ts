@@ -22,10 +22,10 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { findRendered, renderRecord } from './rendered-records.ts';
+import { findRendered, renderRecord, type Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { can, permissionsFor, permissionsForWrite, writableMapping } from './request.ts';
-import { type Audience, shownIn } from './serializer.ts';
+import { can, permissionsFor, permissionsForWrite, shownIn, writableMapping } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
@@ -54,26 +54,34 @@ function inContext(term: JsonObject, context: unknown): JsonObject | [] {
   return Object.keys(shown).length > 0 ? shown : [];
 }
 
-export type Terms = ReturnType<typeof createTerms>;
-
 /**
  * Terms are public. Writes, `context=edit` and lists of the terms of an event depend on the actor. Each use
  * case throws `ApiError` and `CmsUnavailable`.
  */
-export function createTerms(services: Services, kind: TermKind) {
-  const { serializer, replica } = services;
-  const plural = PLURALS[kind];
-  const audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, shown: shownIn(replica.db) });
-  const serializeItem = (record: TermRecord, audience: Audience): JsonObject => serializer.term(record, audience);
-  const serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
-    ...serializer.term(record, audience),
-    _links: cmsLinks(record),
+export class Terms {
+  readonly #services: Services;
+  readonly #kind: TermKind;
+
+  constructor(services: Services, kind: TermKind) {
+    this.#services = services;
+    this.#kind = kind;
+  }
+
+  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({
+    baseUrl,
+    shown: shownIn(this.#services.replica.db),
+  });
+  readonly #serializeItem = (record: TermRecord, audience: Audience): JsonObject =>
+    this.#services.serializer.term(record, audience);
+  readonly #serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
+    ...this.#services.serializer.term(record, audience),
+    _links: this.#cmsLinks(record),
   });
 
   /** Hypermedia links into the CMS, as The Events Calendar sends them. */
-  function cmsLinks(record: TermRecord): JsonObject {
-    const spec = services.mapping.kinds[kind] ?? plainCollection(plural, 'terms');
-    const addressOf = (id?: number): string => services.cms.apiUrl(services.site(), spec, id);
+  #cmsLinks(record: TermRecord): JsonObject {
+    const spec = this.#services.mapping.kinds[this.#kind] ?? plainCollection(PLURALS[this.#kind], 'terms');
+    const addressOf = (id?: number): string => this.#services.cms.apiUrl(this.#services.site(), spec, id);
     return {
       self: [{ href: addressOf(record.id), targetHints: { allow: ['GET'] } }],
       collection: [{ href: addressOf() }],
@@ -83,22 +91,28 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   /** The parent in the CMS's short form, if `_embed` names the link relation `up`. */
-  function parentLinks(record: TermRecord, embed: unknown): JsonObject {
+  #parentLinks(record: TermRecord, embed: unknown): JsonObject {
     const relations = ['', 'true', '1'].includes(String(embed ?? '')) ? ['up'] : String(embed).split(/[\s,]+/);
-    const parent = embed !== undefined && relations.includes('up') && getRecord(replica.db, kind, record.parent);
+    const parent =
+      embed !== undefined &&
+      relations.includes('up') &&
+      getRecord(this.#services.replica.db, this.#kind, record.parent);
     if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = serializer.term(parent, { baseUrl: '', shown: shownIn(replica.db) });
-    return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: cmsLinks(parent) }] } };
+    const { id, url, name, slug, taxonomy } = this.#services.serializer.term(parent, {
+      baseUrl: '',
+      shown: shownIn(this.#services.replica.db),
+    });
+    return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
-  async function find(input: Input, request: RequestContext, view: ListAccess['view']): Promise<FoundPage<TermKind>> {
+  async #find(input: Input, request: RequestContext, view: ListAccess['view']): Promise<FoundPage<TermKind>> {
     const { values } = input;
     const { context } = input.sent;
-    const page = requestedPage(values, services.lists);
+    const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
-    const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
+    const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
     const { ids, total } = listTerms(view, {
-      kind,
+      kind: this.#kind,
       limit: page.limit,
       offset: page.offset,
       orderBy: (values.orderby ?? 'name') as TermOrder,
@@ -113,72 +127,72 @@ export function createTerms(services: Services, kind: TermKind) {
       noticedFrom: modifiedAfter.utc,
     });
     const isPublic = isWholeTerm(context);
-    const serializeInContext: typeof serializeItem = (record, audience) =>
-      inContext(serializeItem(record, audience), context) as JsonObject;
-    const isShown = context !== 'edit' || (await mayManage(request));
+    const serializeInContext: Serialize<TermKind> = (record, audience) =>
+      inContext(this.#serializeItem(record, audience), context) as JsonObject;
+    const isShown = context !== 'edit' || (await this.#mayManage(request));
     const listPage = {
-      kind,
+      kind: this.#kind,
       ids: isShown ? ids : [],
       total,
       page,
-      links: listLinks(input, total, page, request),
-      serialize: isPublic ? serializeItem : serializeInContext,
+      links: this.#listLinks(input, total, page, request),
+      serialize: isPublic ? this.#serializeItem : serializeInContext,
       validUntilMs: modifiedAfter.validUntilMs,
     };
     return { listPage, access: { isPublic, view } };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
-  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const { sync } = services;
+  async list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const { sync } = this.#services;
     const respond = (view: ListAccess['view']) =>
-      listResponse<TermKind>(services, () => find(input, request, view), request);
+      listResponse<TermKind>(this.#services, () => this.#find(input, request, view), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
-      return withAccess(services, ['event'], input, request, ({ view }) => respond(view));
+      return withAccess(this.#services, ['event'], input, request, ({ view }) => respond(view));
     if (!sync.state().complete) throw notReady(sync.status().percent);
-    return respond(replica.db);
+    return respond(this.#services.replica.db);
   }
 
   /** Unlike in other lists, `rest_url` has no page. */
-  function listLinks(
+  #listLinks(
     { sent }: Input,
     total: number,
     { page, perPage }: RequestedPage,
     { baseUrl }: RequestContext,
   ): Record<string, string> {
     const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : pageLinkParams(name, sent[name])));
-    return pageLinks(`${baseUrl}/${plural}/`, params, { page, perPage, total });
+    return pageLinks(`${baseUrl}/${PLURALS[this.#kind]}/`, params, { page, perPage, total });
   }
 
-  function read(id: number, { sent }: Input, request: RequestContext): ApiResponse {
-    const audience = audienceOf(request);
-    const record = getRecord(replica.db, kind, id);
+  async read(id: number, { sent }: Input, request: RequestContext): Promise<ApiResponse> {
+    const audience = this.#audienceOf(request);
+    const record = getRecord(this.#services.replica.db, this.#kind, id);
     if (!record) throw invalidParam('id');
     if (!isWholeTerm(sent.context) || sent._embed !== undefined) {
-      const term = inContext(serializeSingle(record, audience), sent.context);
-      return { status: 200, body: { ...term, ...parentLinks(record, sent._embed) } };
+      const term = inContext(this.#serializeSingle(record, audience), sent.context);
+      return { status: 200, body: { ...term, ...this.#parentLinks(record, sent._embed) } };
     }
     const { bytes, etag } =
-      findRendered(services, kind, id, audience, 'single') ??
-      renderRecord<TermKind>(services, record, audience, 'single', serializeSingle);
-    const cacheTags = [`${kind}-${id}`];
+      findRendered(this.#services, this.#kind, id, audience, 'single') ??
+      renderRecord<TermKind>(this.#services, record, audience, 'single', this.#serializeSingle);
+    const cacheTags = [`${this.#kind}-${id}`];
     return { status: 200, body: bytes, etag, cacheTags, validUntilMs: Number.POSITIVE_INFINITY };
   }
 
   /** Whether the CMS lets the actor manage the taxonomy. */
-  async function mayManage({ actor }: RequestContext, read = permissionsFor): Promise<boolean> {
-    return can(actor, 'manageTerms', await read(services, kind, actor));
+  async #mayManage({ actor }: RequestContext, read = permissionsFor): Promise<boolean> {
+    return can(actor, 'manageTerms', await read(this.#services, this.#kind, actor));
   }
 
-  async function assertMayManage(request: RequestContext): Promise<void> {
+  async #assertMayManage(request: RequestContext): Promise<void> {
     if (!request.actor.account) throw forbidden(true);
-    if (!(await mayManage(request, permissionsForWrite))) throw forbidden(false);
+    if (!(await this.#mayManage(request, permissionsForWrite))) throw forbidden(false);
   }
 
   /** Validates the fields of a body. `id` is absent on create. */
-  function fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
-    if (kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
-    writableMapping(services, kind);
+  #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
+    if (this.#kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
+    writableMapping(this.#services, this.#kind);
     const fields: Partial<TermFields> = {};
     for (const name of FIELDS)
       if (input.fields[name] !== undefined) Object.assign(fields, { [name]: input.fields[name] });
@@ -190,48 +204,54 @@ export function createTerms(services: Services, kind: TermKind) {
     return fields;
   }
 
-  function createdResponse(record: TermRecord, request: RequestContext): ApiResponse {
-    const headers = { Location: `${request.baseUrl}/${plural}/${record.id}` };
-    return { status: 201, body: serializeSingle(record, audienceOf(request)), headers };
+  #createdResponse(record: TermRecord, request: RequestContext): ApiResponse {
+    const headers = { Location: `${request.baseUrl}/${PLURALS[this.#kind]}/${record.id}` };
+    return { status: 201, body: this.#serializeSingle(record, this.#audienceOf(request)), headers };
   }
 
-  return {
-    list,
-    read: async (id: number, input: Input, request: RequestContext): Promise<ApiResponse> => read(id, input, request),
-    async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-      await assertMayManage(request);
-      const fields = fieldsOf(input, undefined);
-      const { name, description } = fields;
-      const record = await withApiErrors({ kind, anonymous: false, texts: { name, description } }, () =>
-        services.cmsRecords.create(kind, fields, request),
-      );
-      return createdResponse(record, request);
-    },
-    /** The response to a repeated `create` of a term. */
-    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-      writableMapping(services, kind);
-      return createdResponse(await services.cmsRecords.read(kind, id, request, { view: 'editor' }), request);
-    },
-    async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      await assertMayManage(request);
-      const fields = fieldsOf(input, id);
-      const { name, description } = fields;
-      const record = await withApiErrors({ kind, id, anonymous: false, texts: { name, description } }, () =>
-        services.cmsRecords.update(kind, id, fields, request),
-      );
-      return { status: 200, body: serializeSingle(record, audienceOf(request)) };
-    },
-    /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
-    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      await assertMayManage(request);
-      const record = getRecord(replica.db, kind, id);
-      if (!record) throw invalidParam('id');
-      writableMapping(services, kind);
-      const body = serializer.term(record, audienceOf(request));
-      const children = [...getRecords(replica.db, kind, withDescendants(replica.db, [id])).values()];
-      const moved = children.filter(({ parent }) => parent === id);
-      await withApiErrors({ kind, id, anonymous: false }, () => services.cmsRecords.delete(kind, id, request, moved));
-      return { status: 200, body };
-    },
-  };
+  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+    await this.#assertMayManage(request);
+    const fields = this.#fieldsOf(input, undefined);
+    const { name, description } = fields;
+    const record = await withApiErrors({ kind: this.#kind, anonymous: false, texts: { name, description } }, () =>
+      this.#services.cmsRecords.create(this.#kind, fields, request),
+    );
+    return this.#createdResponse(record, request);
+  }
+
+  /** The response to a repeated `create` of a term. */
+  async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
+    writableMapping(this.#services, this.#kind);
+    return this.#createdResponse(
+      await this.#services.cmsRecords.read(this.#kind, id, request, { view: 'editor' }),
+      request,
+    );
+  }
+
+  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    await this.#assertMayManage(request);
+    const fields = this.#fieldsOf(input, id);
+    const { name, description } = fields;
+    const record = await withApiErrors({ kind: this.#kind, id, anonymous: false, texts: { name, description } }, () =>
+      this.#services.cmsRecords.update(this.#kind, id, fields, request),
+    );
+    return { status: 200, body: this.#serializeSingle(record, this.#audienceOf(request)) };
+  }
+
+  /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
+  async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    await this.#assertMayManage(request);
+    const record = getRecord(this.#services.replica.db, this.#kind, id);
+    if (!record) throw invalidParam('id');
+    writableMapping(this.#services, this.#kind);
+    const body = this.#services.serializer.term(record, this.#audienceOf(request));
+    const children = [
+      ...getRecords(this.#services.replica.db, this.#kind, withDescendants(this.#services.replica.db, [id])).values(),
+    ];
+    const moved = children.filter(({ parent }) => parent === id);
+    await withApiErrors({ kind: this.#kind, id, anonymous: false }, () =>
+      this.#services.cmsRecords.delete(this.#kind, id, request, moved),
+    );
+    return { status: 200, body };
+  }
 }

@@ -1,5 +1,5 @@
-// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a body,
-// the featured image, and the steps that create, update and trash a post.
+// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a
+// body, the featured image, and the steps that create, update and trash a post.
 
 import type { ReservedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';

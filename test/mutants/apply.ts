@@ -60,6 +60,8 @@ function functionName(node: Node): string | undefined {
   if (node.type === 'FunctionDeclaration' || (node.type === 'VariableDeclarator' && isFunction(node.init)))
     return nameOf(node.id);
   if (/^(ObjectMethod|ClassMethod)$/.test(node.type)) return nameOf(node.key);
+  // The name of `#recordsOf` is `recordsOf`.
+  if (node.type === 'ClassPrivateMethod') return nameOf((node.key as Node).id);
   if (node.type === 'ObjectProperty' && isFunction(node.value)) return nameOf(node.key);
   return undefined;
 }

@@ -71,7 +71,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/serializer.ts', 'test/http/visibility.test.ts', {
     'JSON-LD of an event leaves protected venues and organizers out': {
-      function: 'createSerializer.unprotectedRecords',
+      function: 'unprotectedRecords',
       code: '.filter((_1) => !_1.protected)',
       title: 'single reads show',
     },

@@ -17,7 +17,8 @@ import { findEvents, readEvent, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import { type Audience, shownIn } from '../serializer.ts';
+import { shownIn } from '../request.ts';
+import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
   type CalendarEvent,
@@ -43,6 +44,44 @@ const EVENTS_PER_STEP = 5;
 /** Written events: a few thousand. */
 const WRITTEN_BYTES = 8 * 1024 * 1024;
 
+type Found = Awaited<ReturnType<typeof findEvents>>;
+
+/** A feed is written from the JSON of the list: it shows nothing else. */
+function* feedSteps<T>(
+  services: Services,
+  { listPage, access }: Found,
+  baseUrl: string,
+  write: (entry: ListItem) => T,
+  respond: (items: T[]) => ApiResponse,
+): Steps<ApiResponse> {
+  assertPageExists(listPage);
+  const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const audience: Audience = { baseUrl, shown: shownIn(access.view) };
+  const replicaVersion = services.replica.version;
+  const cacheTags = new Set(['events']);
+  const items: T[] = [];
+  let builtBytes = 0;
+  for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
+    const some = ids.slice(from, from + EVENTS_PER_STEP);
+    const entries: ListItem[] = access.isPublic
+      ? yield* publicItems<'event'>(services, 'event', some, audience, serialize)
+      : yield* staffItems<'event'>('event', some, audience, serialize);
+    for (const entry of entries) {
+      items.push(write(entry));
+      builtBytes += entry.bytes.byteLength;
+      for (const tag of entry.cacheTags ?? []) cacheTags.add(tag);
+      yield entry.bytes.byteLength + BYTES_PER_EVENT;
+    }
+  }
+  const caching = access.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
+  return {
+    ...respond(items),
+    ...caching,
+    builtBytes,
+    extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST),
+  };
+}
+
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
@@ -55,43 +94,6 @@ export function createEventFeeds(services: Services) {
   });
 
   const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
-
-  type Found = Awaited<ReturnType<typeof findEvents>>;
-
-  /** A feed is written from the JSON of the list: it shows nothing else. */
-  function* feedSteps<T>(
-    { listPage, access }: Found,
-    baseUrl: string,
-    write: (entry: ListItem) => T,
-    respond: (items: T[]) => ApiResponse,
-  ): Steps<ApiResponse> {
-    assertPageExists(listPage);
-    const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
-    const audience: Audience = { baseUrl, shown: shownIn(access.view) };
-    const replicaVersion = replica.version;
-    const cacheTags = new Set(['events']);
-    const items: T[] = [];
-    let builtBytes = 0;
-    for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
-      const some = ids.slice(from, from + EVENTS_PER_STEP);
-      const entries: ListItem[] = access.isPublic
-        ? yield* publicItems<'event'>(services, 'event', some, audience, serialize)
-        : yield* staffItems<'event'>('event', some, audience, serialize);
-      for (const entry of entries) {
-        items.push(write(entry));
-        builtBytes += entry.bytes.byteLength;
-        for (const tag of entry.cacheTags ?? []) cacheTags.add(tag);
-        yield entry.bytes.byteLength + BYTES_PER_EVENT;
-      }
-    }
-    const caching = access.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
-    return {
-      ...respond(items),
-      ...caching,
-      builtBytes,
-      extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST),
-    };
-  }
 
   function writeOnce({ etag, bytes }: ListItem): CalendarEvent | undefined {
     const known = etag === undefined ? undefined : written.get(etag);
@@ -118,7 +120,7 @@ export function createEventFeeds(services: Services) {
         buildFound(
           request,
           () => findEvents(services, input, request, access, CALENDAR_LISTS),
-          (found) => feedSteps(found, request.baseUrl, write, respond),
+          (found) => feedSteps(services, found, request.baseUrl, write, respond),
         ),
       );
     },
@@ -157,7 +159,7 @@ export function createEventFeeds(services: Services) {
         buildFound(
           request,
           () => findEvents(services, input, request, access, ATOM_LISTS),
-          (found) => feedSteps(found, request.baseUrl, write, respond),
+          (found) => feedSteps(services, found, request.baseUrl, write, respond),
         ),
       );
     },

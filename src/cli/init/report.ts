@@ -1,6 +1,7 @@
 // What `init` prints: the site, the proposal, some events as the API would show them, and the next steps.
 
-import { createSerializer, shownIn } from '../../calendar/serializer.ts';
+import { shownIn } from '../../calendar/request.ts';
+import { Serializer } from '../../calendar/serializer.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -128,7 +129,7 @@ function previewEvents(records: SampledRecords, mapping: Mapping, site: Site, ba
     replica.apply({ upserts: all.map(({ record }) => record) });
     for (const readEmbedded of Object.values(mapping.kinds.event.embedded))
       replica.apply({ upserts: (records.event ?? []).flatMap(({ cmsRecord }) => readEmbedded(cmsRecord) ?? []) });
-    const serializer = createSerializer(replica.db, mapping, () => site);
+    const serializer = new Serializer(replica.db, mapping, () => site);
     const events = (records.event ?? []).map(({ record }) => record as EventRecord).filter(({ start }) => start !== '');
     return events
       .sort((a, b) => Number(b.status === 'publish') - Number(a.status === 'publish'))
