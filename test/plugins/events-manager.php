@@ -51,7 +51,7 @@ $ids      = array(
 	'shifts'    => $event( 'Shifts', $series( $daily, $day( '+60 days' ), $day( '+64 days' ), array_merge( $times( '08:00', '09:00' ), $times( '14:00', '15:00' ) ) ) ),
 );
 em_get_event( $ids['cancelled'], 'post_id' )->cancel();
-// wp_update_post() would make the plugin save the event from the last form, which names no location.
+// In the table itself, so that the plugin does not save the event again.
 global $wpdb;
 $wpdb->update( $wpdb->posts, array( 'post_password' => 'word' ), array( 'ID' => $ids['locked'] ) );
 clean_post_cache( $ids['locked'] );

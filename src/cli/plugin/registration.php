@@ -255,7 +255,7 @@ function emptied($value, $path, $shown) {
         }
         return $value;
     }
-    return \is_string($value) ? '' : (\is_scalar($value) ? null : []);
+    return \is_string($value) ? '' : (\is_array($value) ? [] : null);
 }
 
 /** Drops keys that a REST request sends back unchanged, so that WordPress does not write them. */
