@@ -12,9 +12,8 @@ const servers = document
   .dataset.mounts.split(' ')
   .map((mount) => ({ url: `${new URL(mount, root).href}/` }));
 
-/** Includes the create routes, which the default document omits. */
 async function fetchDocument() {
-  const response = await fetch(`${servers[0].url}doc?complete=1`);
+  const response = await fetch(`${servers[0].url}doc`);
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.json();
 }
