@@ -4,11 +4,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
-import type { Account, BulkheadName, Cms, Login } from '../cms/port.ts';
+import type { Account, CallOptions, Cms, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, wideNetworkOf } from './client-address.ts';
-import { accountKey, type LoginDecision, type LoginLimit } from './login-limit.ts';
+import { type Attempt, accountKey, type LoginLimit, type Refusal } from './login-limit.ts';
 import { READ_METHODS } from './request-target.ts';
 import type { Middleware } from './state.ts';
 
@@ -58,24 +58,13 @@ function anonymousActor(nonce: string | undefined, address: string): Actor {
   return { ...ANONYMOUS, network: wideNetworkOf(address) };
 }
 
-/** One check of credentials. */
-interface Attempt {
-  hash: string;
-  authorization: string;
-  login: Login;
-  /** The user name as sent, or the hash of a token: the login limit counts the check for it. */
-  user: string;
-  address: string;
-  isRead: boolean;
-}
-
 const tooManyLogins = (retryAfterS: number) =>
   new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
     headers: { 'Retry-After': String(retryAfterS) },
   });
 
 /** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
-type AuthResult = { account: Account | undefined } | { error: ApiError };
+type AuthResult = { account: Account | undefined } | { error: ApiError } | Refusal;
 
 /**
  * Remembers accepted and ignored credentials for a minute, and rejected ones for five seconds; if the CMS
@@ -104,9 +93,9 @@ export function createAuthenticator({
     results.purgeStale();
   }
 
-  async function fetchAccount(credentials: string, bulkhead: BulkheadName, fairnessKey: string): Promise<AuthResult> {
+  async function fetchAccount(options: CallOptions): Promise<AuthResult> {
     try {
-      return { account: await cms.account({ credentials, bulkhead, fairnessKey }) };
+      return { account: await cms.account(options) };
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
       if (error.kind === 'unknown-scheme') return { account: undefined };
@@ -114,38 +103,37 @@ export function createAuthenticator({
     }
   }
 
-  /** Reports a result to the login limit. */
-  async function reportResult({ hash, address, user, login }: Attempt, result: Promise<AuthResult>): Promise<void> {
-    let auth: AuthResult;
+  /** Asks the CMS, if the login limit allows that. */
+  async function check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
+    const attempt = await logins.start(address, user, kind);
+    if ('retryAfterS' in attempt) return attempt;
+    // Without the result of a count a login has none the less ended.
+    const end = (outcome: Parameters<Attempt['end']>[0]) => attempt.end(outcome).catch(() => undefined);
+    // Guesses from many addresses must not take the connections of known users.
+    const bulkhead = attempt.isTrusted ? 'callers' : 'logins';
     try {
-      auth = await result;
-    } catch {
-      results.delete(hash);
-      return logins.inconclusive(address, user, login.kind);
+      const result = await fetchAccount({ credentials, bulkhead, fairnessKey: wideNetworkOf(address) });
+      if ('account' in result) await end(result.account ? 'accepted' : 'ignored');
+      else await end('failed');
+      return result;
+    } catch (error) {
+      await end('unknown');
+      throw error;
     }
-    if ('account' in auth && auth.account) return logins.succeeded(address, user, login.kind);
-    if ('account' in auth) return logins.ignored(address, user);
-    results.set(hash, result, { ttl: REJECTED_CACHED_MS });
-    return logins.failed(address, user, login.kind);
   }
 
-  /**
-   * Checks the credentials with the CMS. Throws 429 if the login limit does not allow that; a read with an
-   * ignored token is anonymous instead.
-   */
-  function checkWithCms(attempt: Attempt, decision: LoginDecision): Promise<AuthResult> {
-    const { hash, authorization, address, isRead } = attempt;
-    if (!decision.ok) {
-      if (!decision.isIgnored || !isRead) throw tooManyLogins(decision.retryAfterS);
-      return Promise.resolve({ account: undefined });
-    }
+  /** Concurrent requests with the same credentials share one check. */
+  function remember(hash: string, checking: Promise<AuthResult>): Promise<AuthResult> {
     purge();
-    // Guesses from many addresses must not take the connections of known users.
-    const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', wideNetworkOf(address));
-    results.set(hash, result);
-    // A failing counter must not end the process.
-    reportResult(attempt, result).catch(() => {});
-    return result;
+    results.set(hash, checking);
+    checking.then(
+      (result) => {
+        if ('error' in result) results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
+        else if ('retryAfterS' in result) results.delete(hash);
+      },
+      () => results.delete(hash),
+    );
+    return checking;
   }
 
   return {
@@ -153,21 +141,14 @@ export function createAuthenticator({
       const login = authorization === undefined ? undefined : cms.readLogin(authorization);
       if (authorization === undefined || !login) return anonymousActor(nonce, address);
       const hash = createHmac('sha256', key).update(authorization).digest('base64');
-      let result = results.get(hash);
-      if (!result) {
-        // Tokens have no name: wrong ones count for their address.
-        const user = login.kind === 'token' ? hash : login.user;
-        // The CMS might read another user name from these: they would reach it uncounted.
-        if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
-        const attempt = { hash, authorization, login, user, address, isRead };
-        const decision = await logins.check(address, user, login.kind);
-        // Several requests at once may have brought the same new token. A password counts as an attempt each time.
-        const known = login.kind === 'token' ? results.get(hash) : undefined;
-        result = known ?? checkWithCms(attempt, decision);
-      }
-      const auth = await result;
+      // Tokens have no name: wrong ones count for their address.
+      const user = login.kind === 'token' ? hash : login.user;
+      // The CMS might read another user name from these: they would reach it uncounted.
+      if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
+      const auth = await (results.get(hash) ?? remember(hash, check(authorization, login, user, address)));
       if ('error' in auth) throw auth.error;
-      if (!auth.account) return anonymousActor(nonce, address);
+      if ('retryAfterS' in auth && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
+      if (!('account' in auth) || !auth.account) return anonymousActor(nonce, address);
       return { credentials: authorization, account: auth.account };
     },
   };

@@ -7,7 +7,7 @@ import { type ClientAddress, networkOf } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
 /** A counter of rate-limiter-flexible, by key. */
-export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'delete'>;
+export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'reward' | 'delete'>;
 
 /** Counters that several gateways share, and the key of the hashes by which they count. */
 export interface SharedCounters {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
-import { createLoginLimit } from '../../src/http/login-limit.ts';
+import { createLoginLimit, type LoginLimit } from '../../src/http/login-limit.ts';
 import { createRateLimit, type SharedCounters } from '../../src/http/rate-limit.ts';
 import { createSharedCounters } from '../../src/http/shared-counters.ts';
 import { until } from './gateways.ts';
@@ -30,21 +30,18 @@ describe('shared rate limits', function () {
   });
 
   it('counts failed logins, and trusts addresses after a login, across gateways', async () => {
-    const [a, b] = shared.map((counters) => createLoginLimit(LOGINS, counters)) as [
-      ReturnType<typeof createLoginLimit>,
-      ReturnType<typeof createLoginLimit>,
-    ];
-    await a.check('198.51.100.7', 'anna');
-    await a.succeeded('198.51.100.7', 'anna');
-    for (const limit of [a, b, a]) {
-      expect(await limit.check('203.0.113.1', 'anna')).to.include({ ok: true });
-      await limit.failed('203.0.113.1', 'anna');
-    }
+    const [a, b] = shared.map((counters) => createLoginLimit(LOGINS, counters)) as [LoginLimit, LoginLimit];
+    const attempt = async (limit: LoginLimit, address: string, outcome: 'accepted' | 'failed' | 'unknown') => {
+      const started = await limit.start(address, 'anna');
+      if ('end' in started) await started.end(outcome);
+      return 'end' in started;
+    };
+    expect(await attempt(a, '198.51.100.7', 'accepted')).to.equal(true);
+    for (const limit of [a, b, a]) expect(await attempt(limit, '203.0.113.1', 'failed')).to.equal(true);
     for (const limit of [a, b]) {
-      expect((await limit.check('203.0.113.2', 'anna')).ok).to.equal(false);
+      expect(await attempt(limit, '203.0.113.2', 'failed')).to.equal(false);
       // The address of a successful login through one gateway is trusted by both.
-      expect(await limit.check('198.51.100.7', 'anna')).to.include({ ok: true });
-      await limit.inconclusive('198.51.100.7', 'anna');
+      expect(await attempt(limit, '198.51.100.7', 'unknown')).to.equal(true);
     }
   });
 
@@ -67,17 +64,13 @@ describe('shared rate limits', function () {
   it('counts in memory while Redis is unavailable', async () => {
     const limit = createLoginLimit(LOGINS, shared[0]);
     await redisServer.kill();
-    for (let n = 0; n < 3; n += 1) {
-      expect(await limit.check('203.0.113.1', 'bert')).to.include({ ok: true });
-      await limit.failed('203.0.113.1', 'bert');
-    }
-    expect((await limit.check('203.0.113.1', 'bert')).ok).to.equal(false);
+    for (let n = 0; n < 3; n += 1) expect(await limit.start('203.0.113.1', 'bert')).to.have.property('end');
+    expect(await limit.start('203.0.113.1', 'bert')).to.have.property('retryAfterS');
   });
 
   it('stores no user name in Redis', async () => {
     const limit = createLoginLimit(LOGINS, shared[0]);
-    await limit.check('203.0.113.1', 'secretname');
-    await limit.failed('203.0.113.1', 'secretname');
+    await limit.start('203.0.113.1', 'secretname');
     const { createClient } = await import('@redis/client');
     const client = createClient({ url: redisServer.url });
     await client.connect();

@@ -9,7 +9,7 @@ import type { CallOptions } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
 import { type Authenticator, createAuthenticator } from '../../src/http/auth.ts';
-import { createLoginLimit } from '../../src/http/login-limit.ts';
+import { createLoginLimit, type LoginLimit } from '../../src/http/login-limit.ts';
 import { basic } from '../faults/fake-wordpress.ts';
 
 const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };
@@ -248,7 +248,7 @@ describe('credentials', () => {
       const failing = async () => {
         throw new Error('no count');
       };
-      const logins = { ...limit, failed: failing, succeeded: failing };
+      const logins: LoginLimit = { start: async () => ({ isTrusted: false, end: failing }) };
       const account = async () => {
         throw new CmsRejected('unauthenticated', 'No.');
       };

@@ -83,7 +83,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/login-limit.ts', 'test/cluster/shared-counters.test.ts', {
     'cluster: Redis has only a keyed hash of a user name': {
-      function: 'createLoginLimit.countersOf',
+      function: 'createLoginLimit.start',
       code: "createHmac('sha256', _1)\n.update(accountKey(_2) ?? _2)\n.digest('base64url')",
       replacement: '_2',
       title: 'stores no user name',
