@@ -57,7 +57,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'rejected logins are cached for a shorter time than accepted ones': {
       function: 'createAuthenticator.remember',
-      code: '_1.set(_2, _3, { ttl: REJECTED_CACHED_MS });',
+      code: '{ ttl: REJECTED_CACHED_MS }',
+      replacement: '{}',
       title: 'once in five seconds',
     },
     'a failing counter does not reject a login': {
