@@ -181,8 +181,6 @@ export interface RecordForm {
   /** Those that every record of such a collection has on every site. */
   certainPaths(spec: CollectionSpec): readonly string[];
   hasPath(spec: CollectionSpec, record: CmsRecord, path: string): boolean;
-  /** True if the collection's own description has the path. */
-  isDescribed(fields: readonly string[], path: string): boolean;
 }
 
 /** Parameters of a request, by the CMS's own names. */

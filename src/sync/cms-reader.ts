@@ -12,9 +12,8 @@ import {
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
-import { getState } from '../store/state.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext } from './context.ts';
+import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
@@ -209,10 +208,9 @@ function incompleteError(name: string, missing: readonly string[], id: number, o
 }
 
 /**
- * Throws `CmsUnavailable`, with the names of what is missing, unless every record has what the request asked
- * for. Three sources say which fields records have: what the CMS sends of every record; what the mapping
- * requires; and what every record of the collection has had until now, which the replica keeps. A field of the
- * last kind disappears when an operator removes a plugin: then the CMS no longer describes it.
+ * Throws `CmsUnavailable`, with the names of what is missing, unless every record has what the CMS sends of every
+ * record, and the required fields that records of the collection have had until now. Example: the companion plugin is
+ * deactivated, and WordPress no longer sends the key that hides an event.
  */
 async function checkComplete(
   context: SyncContext,
@@ -224,29 +222,28 @@ async function checkComplete(
   const requested = recordForm.requestedPaths(spec, detail);
   const roots = new Set(requested.map((path) => path.split('.', 1)[0]));
   const certain = recordForm.certainPaths(spec).filter((path) => roots.has(path));
-  for (const record of records) {
-    const missing = certain.filter((path) => !recordForm.hasPath(spec, record, path));
-    if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record));
-  }
-  const collection = spec.kind && collectionOf(context, spec.kind);
-  if (!collection || records.length === 0 || detail !== 'mapped') return;
-  const { always, varies } = knownFields(context, collection.kind);
-  for (const path of requested) {
-    const lacking = records.filter((record) => !recordForm.hasPath(spec, record, path));
-    const [first] = lacking;
-    const isPartial = lacking.length < records.length;
-    if (!first) {
-      if (!varies.has(path)) always.add(path);
-    } else if (!always.has(path)) {
-      if (isPartial) varies.add(path);
-    } else {
-      if (isPartial && !isComplete(context.replica)) varies.add(path);
-      else if (isPartial || !(await isRemovedField(context, spec, path)))
-        throw incompleteError(spec.collection, [path], idOf(first));
-      always.delete(path);
-    }
-  }
-  await saveKnownFields(context, collection.kind);
+  const { kind, requiredPaths, recordParams = {} } = spec;
+  const known = kind && detail === 'mapped' ? knownFields(context, kind) : new Set<string>();
+  for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
+  if (!kind || detail !== 'mapped' || records.length === 0) return;
+  // The occurrences of a series come with a parameter of the request, and no field of the mapping names them.
+  const isRequired = (path: string) => requiredPaths.includes(path) || Object.hasOwn(recordParams, path);
+  const hasPath = (path: string) => records.every((record) => recordForm.hasPath(spec, record, path));
+  const added = requested.filter((path) => isRequired(path) && !known.has(path) && hasPath(path));
+  if (added.length === 0) return;
+  for (const path of added) known.add(path);
+  await context.commit(() => ({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } }));
+}
+
+function assertHasPaths(
+  { cms: { recordForm } }: SyncContext,
+  spec: CollectionSpec,
+  record: CmsRecord,
+  paths: readonly string[],
+  isWritten = false,
+): void {
+  const missing = paths.filter((path) => !recordForm.hasPath(spec, record, path));
+  if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
 }
 
 /**
@@ -255,43 +252,18 @@ async function checkComplete(
  * have.
  */
 export function assertComplete(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
-  const collection = collectionOf(context, kind);
-  if (!collection) return;
-  const { recordForm } = context.cms;
-  const { spec } = collection;
-  const paths = new Set([...recordForm.certainPaths(spec), ...knownFields(context, kind).always]);
+  const spec = collectionOf(context, kind)?.spec;
+  if (!spec) return;
+  const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...knownFields(context, kind)]);
   // A write does not ask for the occurrences of a series.
   if (isWritten) for (const path of Object.keys(spec.recordParams ?? {})) paths.delete(path);
-  const missing = [...paths].filter((path) => !recordForm.hasPath(spec, record, path));
-  if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
+  assertHasPaths(context, spec, record, [...paths], isWritten);
 }
 
-function knownFields(context: SyncContext, kind: Kind): KnownFields {
+function knownFields(context: SyncContext, kind: Kind): Set<string> {
   const memory = context.memory.kinds[kind];
-  if (!memory.knownFields) {
-    const key = STATE_KEYS.fields(kind);
-    const { always, varies } = readState<{ always?: string[]; varies?: string[] }>(context, 'fields', key, {});
-    memory.knownFields = { always: new Set(always), varies: new Set(varies) };
-  }
+  memory.knownFields ??= new Set(readState<string[]>(context, 'fields', STATE_KEYS.fields(kind), []));
   return memory.knownFields;
-}
-
-async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> {
-  const { always, varies } = knownFields(context, kind);
-  const key = STATE_KEYS.fields(kind);
-  const text = JSON.stringify({ always: [...always], varies: [...varies] });
-  if (text !== getState(context.replica.db, key)) await context.commit(() => ({ state: { [key]: text } }));
-}
-
-/**
- * True if the CMS's own description of the collection lacks the field. A field that the mapping requires
- * counts as described, and so does one that a parameter asks for: descriptions are requested without it.
- */
-async function isRemovedField(context: SyncContext, spec: CollectionSpec, path: string) {
-  if (spec.requiredPaths.some((required) => required === path || required.startsWith(`${path}.`))) return false;
-  if (Object.hasOwn(spec.recordParams ?? {}, path)) return false;
-  const { fields } = await context.cms.collectionInfo(spec, visitorOptions(context));
-  return fields !== undefined && !context.cms.recordForm.isDescribed(fields, path);
 }
 
 /** Key of a record of which only the stamp could be read. */

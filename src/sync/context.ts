@@ -60,7 +60,7 @@ export const STATE_KEYS = {
   linkTables: 'sync.linkTables',
   /** When the next full resync is due, and how far the present one is, as JSON. */
   resync: 'sync.resync',
-  /** What every record of a kind has had until now. */
+  /** The required fields that records of a kind have had until now. */
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
@@ -78,24 +78,9 @@ export type SyncProgress = Partial<Record<Kind, CollectionProgress>>;
 
 /** Missing records whose deletion waits until the CMS has confirmed it. */
 export interface SuspendedDeletions {
-  /** By id: since when it waits, and in how many reviews since then nothing spoke against its deletion. */
-  records: Map<number, { sinceMs: number; reviews: number }>;
-  nextReviewMs: number;
+  /** By id: since when it waits, by `clockMs`. */
+  sinceMs: Map<number, number>;
   reason: string;
-}
-
-export interface KnownFields {
-  /** Paths that every record had until now. */
-  always: Set<string>;
-  /** Paths that some records have and some have not. */
-  varies: Set<string>;
-}
-
-/** A response by id whose `modified` is older than the replica's. */
-export interface StaleResponse {
-  modifiedUtc: string;
-  sinceMs: number;
-  responses: number;
 }
 
 /**
@@ -131,15 +116,14 @@ export interface KindMemory {
   readMarks: Map<number, number>;
   /** The read mark of the latest change that did not come from a poll. */
   lastWriteMark: number;
-  /** By id; they count only after they were the same for some minutes. */
-  staleResponses: Map<number, StaleResponse>;
   /** Stamps of records that are left out because the CMS's response with one alone is too large. */
   tooLarge: Map<number, RecordStamp>;
 
-  /** The CMS's total minus the records that it lists: more than 0 if it counts some that it never lists. */
+  /**
+   * The CMS's total minus the records that it listed last: 2 if it counts two that a plugin hides, and more with
+   * `dedupe`, where it counts the dates of an event.
+   */
   usualExcess: number;
-  /** With `dedupe`, which says that totals count something else: the total at the last reconciliation. */
-  reconciledTotal: number | undefined;
   /** Long lists of terms are read a few pages at each poll. */
   nextTermPage: number;
 
@@ -148,8 +132,8 @@ export interface KindMemory {
 
   /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
   trashed: Set<number>;
-  /** Loaded at the first use. */
-  knownFields: KnownFields | undefined;
+  /** Required fields that every record had until now, such as `meta.start_date`. Loaded at the first use. */
+  knownFields: Set<string> | undefined;
 }
 
 export interface MediaMemory {
@@ -301,10 +285,8 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   unsettled: new Map(),
   readMarks: new Map(),
   lastWriteMark: 0,
-  staleResponses: new Map(),
   tooLarge: new Map(),
   usualExcess: 0,
-  reconciledTotal: undefined,
   nextTermPage: 1,
   suspended: undefined,
   recentDeletions: [],

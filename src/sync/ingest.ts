@@ -2,11 +2,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord, seriesIdOf } from '../model/records.ts';
+import { type CalendarRecord, FIRST_EMBEDDED_ID, type PostRecord, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
 import { eventIdsShowing, getImages, getRecord, getRecords, type RecordStamp } from '../store/records.ts';
-import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
 import { decided, type SyncContext } from './context.ts';
@@ -22,16 +21,10 @@ import {
 import { stampsById } from './replica-records.ts';
 
 /**
- * A response by id that is older than the replica's record is accepted after this many equal responses, of which
- * the first is at least this old.
- */
-const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
-
-/**
  * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
  * the batches before it in the replica. Throws what the CMS throws.
  * @param byId the records were requested by their ids. Only then may one replace a record of the replica whose
- * modification time is later (`isStaleConfirmed`).
+ * modification time is later, as after a restored backup: a page of a list may be older than the replica.
  */
 export async function ingestRecords(
   context: SyncContext,
@@ -118,54 +111,16 @@ function accept(
 ): boolean {
   const { memory } = context;
   const { id } = record;
-  const { staleResponses, unsettled, isPolled, watermarkUtc } = memory.kinds[kind];
+  const { unsettled, isPolled, watermarkUtc } = memory.kinds[kind];
   if (!isStoredAsPosts) {
     unsettled.delete(id);
     return true;
   }
   const { modifiedUtc } = record as PostRecord;
-  if (stored !== undefined && stored.modifiedUtc > modifiedUtc) {
-    if (!byId || !isStaleConfirmed(context, kind, record as PostRecord, stored.modifiedUtc)) return false;
-  }
-  staleResponses.delete(id);
+  if (!byId && stored !== undefined && stored.modifiedUtc > modifiedUtc) return false;
   const mayChangeAgain = (stored?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
   trackModified(memory, kind, id, sentAtMs(context, readMark), mayChangeAgain);
   return true;
-}
-
-/**
- * True if a response by id counts although its `modified` is older than the replica's. A cache or a delayed
- * database in front of the CMS may send it, so it counts only after it was the same for some minutes, as
- * after a restored backup. A `modified` in the future says nothing about the time of a change. Nor does one that
- * is the publication date, if the response has the same date: a draft that was published since had another one.
- */
-function isStaleConfirmed(
-  { replica, memory, clockMs }: SyncContext,
-  kind: Kind,
-  { id, dateUtc, modifiedUtc }: PostRecord,
-  storedUtc: string,
-) {
-  if (storedUtc > formatWallTime(memory.reads.cmsTimeMs)) return true;
-  const stored = getRecord(replica.db, kind, id) as PostRecord | undefined;
-  if (stored?.dateUtc === storedUtc && dateUtc === storedUtc) return true;
-  const { staleResponses } = memory.kinds[kind];
-  const stale = staleResponses.get(id);
-  if (stale?.modifiedUtc !== modifiedUtc) {
-    staleResponses.set(id, { modifiedUtc, sinceMs: clockMs(), responses: 1 });
-    return false;
-  }
-  stale.responses += 1;
-  return stale.responses >= STALE_RESPONSE.responses && clockMs() - stale.sinceMs >= STALE_RESPONSE.ms;
-}
-
-/** Of which records the CMS sends older versions, which may be those of a restored backup; undefined if of none. */
-export function staleReason({ memory, collections }: SyncContext): string | undefined {
-  const waiting = collections.flatMap(({ kind, name }) => {
-    const { length } = [...memory.kinds[kind].staleResponses.values()].filter(({ responses }) => responses > 1);
-    return length > 0 ? `${length} records of "${name}"` : [];
-  });
-  if (waiting.length === 0) return undefined;
-  return `the CMS sends older versions of ${waiting.join(', ')}, as after a restored backup: waiting for confirmation`;
 }
 
 /**
@@ -200,7 +155,7 @@ async function commitAndPruneEmbedded(
 interface FetchOptions {
   /** For the log. */
   reason: string;
-  /** Records that a webhook reported: the deletion guard reads them one by one. */
+  /** Records that a webhook or a write reported. */
   reported?: ReadonlySet<number> | undefined;
   /** The deletion guard has already confirmed that missing records may be deleted. */
   isConfirmed?: boolean;
@@ -233,7 +188,7 @@ export async function fetchRecords(
   if (missingIds.length === 0) return;
   const stamps = stampsById(context, collection, missingIds);
   const stored = missingIds.filter((id) => stamps.has(id));
-  const approved = new Set(isConfirmed ? stored : await approveDeletions(context, collection, stored, reported));
+  const approved = new Set(isConfirmed ? stored : approveDeletions(context, collection, stored, reported));
   const suspended = new Set(stored.filter((id) => !approved.has(id)));
   for (const slice of missing) {
     const deletable = slice.ids.filter((id) => !suspended.has(id));
@@ -330,7 +285,6 @@ function deletableIds(
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
   for (const id of certain) memory.kinds[kind].unsettled.delete(id);
-  for (const id of certain) memory.kinds[kind].staleResponses.delete(id);
   const stored = stampsById(context, collection, certain);
   // The replica may withhold a post, which then has no stamp.
   const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));

@@ -9,7 +9,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { readImages, readMediaPage } from './cms-reader.ts';
 import { PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { decided, STATE_KEYS, type SyncContext } from './context.ts';
-import { areAllMissing } from './deletion-guard.ts';
+import { findExisting } from './deletion-guard.ts';
 import { MODIFIED_RESOLUTION_MS, markDirty } from './dirty-records.ts';
 import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } from './paginate.ts';
 
@@ -35,7 +35,8 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
   }
   const stored = [...getImages(replica.db, missing).keys()];
   if (ids.length > 0) decided(context, MEDIA.collection, 'fetch images', { ids, missing });
-  if (stored.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, stored)))
+  const media = { spec: MEDIA, scope: PUBLIC_SCOPE };
+  if (stored.length > MANY_IMAGES && (await findExisting(context, media, stored)) !== undefined)
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);

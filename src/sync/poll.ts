@@ -14,9 +14,9 @@ import {
 } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { restartResync, resyncState, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
-import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
+import { confirmedDeletions, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
-import { fetchDirty, fetchDirtyAndUnsettled, fetchRecords, ingestRecords, staleReason } from './ingest.ts';
+import { fetchDirty, fetchDirtyAndUnsettled, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { isWatermarkSettled, type MarkedPage, modifiedSince, updateWatermarkAge } from './paginate.ts';
@@ -31,7 +31,7 @@ const TERM_PAGES_PER_POLL = 5;
 
 /**
  * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has records
- * that the CMS's lists leave out, or newer versions than the CMS sends: until that is confirmed, the replica keeps them.
+ * that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them.
  * Throws what the CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
@@ -55,12 +55,12 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   );
   await commit(() => ({ state: { [STATE_KEYS.watermarks]: JSON.stringify(watermarks) } }));
   for (const collection of present) {
-    const ids = await reviewSuspended(context, collection);
+    const ids = await confirmedDeletions(context, collection);
     if (ids.length > 0)
       await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
   return (
-    [refusalReason(context), suspensionReason(context), absenceReason(context), staleReason(context)]
+    [refusalReason(context), suspensionReason(context), absenceReason(context)]
       .filter((reason) => reason !== undefined)
       .join('; ') || undefined
   );

@@ -27,10 +27,10 @@ export async function reconcile(context: SyncContext, collection: Collection): P
 
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
-  const { usualExcess, reconciledTotal } = context.memory.kinds[collection.kind];
+  const { usualExcess } = context.memory.kinds[collection.kind];
   const listed = listedCount(context, collection);
-  const matches = collection.spec.dedupe ? reconciledTotal === total : total - listed === usualExcess;
-  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, usualExcess, reconciledTotal });
+  const matches = total - listed === usualExcess;
+  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, usualExcess });
   return matches;
 }
 
@@ -100,9 +100,7 @@ async function reconcileAll(context: SyncContext, collection: Collection): Promi
     list = await listIds(context, collection);
   await fetchRecords(context, collection, list.differing, { reason: 'the list of ids differs' });
   await deleteUnlisted(context, collection, list.ids);
-  const memory = context.memory.kinds[collection.kind];
-  if (dedupe) memory.reconciledTotal = list.total;
-  else memory.usualExcess = list.total - listedCount(context, collection);
+  context.memory.kinds[collection.kind].usualExcess = list.total - listedCount(context, collection);
 }
 
 async function listIds(

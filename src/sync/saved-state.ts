@@ -35,7 +35,7 @@ const SCHEMAS = {
   media: object({ watermarkUtc: text, total: number }),
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
   resync: object({ dueMs: timeMs, progress: resyncProgress }),
-  fields: object({ always: list(text), varies: list(text) }),
+  fields: list(text),
 };
 
 const ajv = new Ajv({ strict: false });

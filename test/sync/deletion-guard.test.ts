@@ -63,7 +63,7 @@ describe('deletion guard', () => {
       });
     }
 
-    it('is executed immediately if webhooks report the records and single reads confirm it', async () => {
+    it('is executed immediately if webhooks report the records', async () => {
       site = await syncedSite();
       const deleted = ids();
       for (const id of deleted) site.cms.erase(id);
@@ -108,25 +108,6 @@ describe('deletion guard', () => {
       await pollMinutes(6);
       expect(site.sync.status().state).to.equal('live');
       expectInSync(site);
-    });
-
-    it('is executed although one of the records that lists leave out exists', async () => {
-      site = await syncedSite();
-      const [hidden = 0, ...others] = ids();
-      omitFromLists((id) => id === hidden);
-      for (const id of others.slice(0, 15)) site.cms.erase(id);
-      const { random } = Math;
-      // Only the review that may confirm the deletion reads the first record.
-      Math.random = () => 0.99;
-      try {
-        await pollMinutes(8);
-      } finally {
-        Math.random = random;
-      }
-      expectInSync(site);
-      expect(site.sync.status().reason).to.equal(
-        `the CMS's lists leave out 1 records of events (record ${hidden} exists when the gateway reads it by id)`,
-      );
     });
 
     it('is more than ten records: ten are deleted immediately', async () => {

@@ -70,7 +70,6 @@ export const PAYLOAD_RECORDS: RecordForm = {
     const value = record[path];
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
   },
-  isDescribed: () => true,
 };
 
 /** Which fields a record has is the site's own business, except these. */

@@ -44,7 +44,6 @@ export const WORDPRESS_RECORDS: RecordForm = {
     ...new Set([...ALWAYS_SENT[storedAs], ...fieldPaths(requiredPaths.join(',')).map(rootOf)]),
   ],
   hasPath,
-  isDescribed: (fields, path) => fields.includes(path.startsWith('meta.') ? path : rootOf(path)),
 };
 
 const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
