@@ -29,7 +29,6 @@ import { pages } from './http/pages/pages.ts';
 import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
-import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
@@ -154,7 +153,6 @@ export function createApplication(options: ApplicationOptions): Application {
   };
   const cache = createResponseCache(cacheSettings.responseBytes);
   const rateLimit = createRateLimit(limits, sharedCounters);
-  const unsent = createUnsentResponses(clientAddress);
   const app = createApp({
     ...routeOptions,
     authenticator: createAuthenticator({
@@ -176,7 +174,6 @@ export function createApplication(options: ApplicationOptions): Application {
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,
-    unsent,
     freshness: cacheSettings,
     rateLimit,
     clientAddress,
@@ -185,7 +182,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publicUrl,
     observe,
   });
-  const listener = fastPath({ services, cache, rateLimit, clientAddress, unsent, observe }, app.callback());
+  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
   return { services, useCases, listener, status: createStatus(services) };
 }
 

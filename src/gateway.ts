@@ -189,40 +189,21 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   }
 
   let current = openReplicaStack();
-  /** Requests that wait for the new replica; undefined unless the replica is being replaced. */
-  let pendingRequests: (() => void)[] | undefined;
   let replacing: Promise<void> | undefined;
-  /** Why the new replica is damaged too, if the gateway notices that before requests use it. */
-  let damagedAgain: string | undefined;
   let stopping: Promise<void> | undefined;
 
+  /** Requests get 503 meanwhile. */
   function replaceReplica(reason: string): void {
-    if (stopping) return;
-    if (replacing) {
-      damagedAgain = reason;
-      return;
-    }
-    const waiting: (() => void)[] = [];
-    pendingRequests = waiting;
-    const resumeRequests = () => {
-      pendingRequests = undefined;
-      replacing = undefined;
-      for (const resume of waiting) resume();
-    };
+    if (stopping || replacing) return;
     replacing = closeReplicaStack(current)
       .then(() => {
         current = openReplicaStack(`it is damaged: ${reason}`);
         if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
         startSync();
-        resumeRequests();
-        const nextReason = damagedAgain;
-        damagedAgain = undefined;
-        if (nextReason !== undefined) replaceReplica(nextReason);
       })
-      .catch((error: unknown) => {
-        failure.resolve(error);
-        // Without a replica these requests get 503 instead of waiting until the process ends.
-        resumeRequests();
+      .catch(failure.resolve)
+      .finally(() => {
+        replacing = undefined;
       });
   }
 
@@ -254,10 +235,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   const servers: HttpServer[] = [];
 
-  const listener: RequestListener = (req, res) => {
-    if (pendingRequests) pendingRequests.push(() => current.listener(req, res));
-    else current.listener(req, res);
-  };
+  const listener: RequestListener = (req, res) => current.listener(req, res);
 
   async function close(): Promise<void> {
     admin.startDraining();

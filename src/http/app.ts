@@ -15,7 +15,6 @@ import { respond } from './respond.ts';
 import { type ResponseCache, responseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
-import type { UnsentResponses } from './slow-clients.ts';
 import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions {
@@ -27,7 +26,6 @@ export interface AppOptions extends RouteOptions {
   rateLimit: RateLimit;
   freshness: Freshness;
   cache: ResponseCache;
-  unsent: UnsentResponses;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
   pages: Pages;
@@ -45,7 +43,7 @@ export function createApp(options: AppOptions): Koa<State> {
     if (!isClientAbort(error)) observe({ type: 'request-failed', id: '', error });
   });
   app.use(accessLog(observe));
-  app.use(respond(services, cache, options.unsent));
+  app.use(respond(services, cache));
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));

@@ -20,22 +20,18 @@ const MAX_QUEUED_HEADERS = 40;
  */
 const MAX_PIECES = 4000;
 /**
- * Pieces of bodies that a network may send in one turn of the event loop: they take 2 ms. Its connections wait for a
- * later turn after that, so that those of others are read before.
+ * Work of a network in one turn of the event loop, in pieces of a byte: it takes 2 ms. Its connections wait for a later
+ * turn after that, so that those of others are read before.
  */
-const PIECES_PER_TURN = 1000;
-/** A request is as much work as so many pieces, if it is rejected. */
-const PIECES_OF_REQUEST = 3;
-/** Reading so many bytes takes as long as a piece of one byte. */
+const WORK_PER_TURN = 1000;
+/** A rejected request, and the bytes that are read in the time of a piece of one byte. */
+const WORK_OF_REQUEST = 3;
 const BYTES_OF_PIECE = 2048;
-/** Connections of a waiting network that are read again in each turn: pausing and resuming one takes 10 µs. */
+/** Waiting connections that are read again in each turn: pausing and resuming one takes 10 µs. */
 const RESUMED_PER_TURN = 50;
 /** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
 const EVICTED_PART = 1 / 100;
-/**
- * Shutdown begins after this many event-loop turns without a new connection or request, at the latest after
- * `MAX_ACCEPT_MS`.
- */
+/** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
 const IDLE_TURNS = 10;
 const MAX_ACCEPT_MS = 500;
 
@@ -73,10 +69,10 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places: SharedPlaces;
   readonly #open = new Map<Socket, Connection>();
-  /** By network, the pieces of this turn. */
-  readonly #pieces = new Map<string, number>();
-  /** By network, the connections that wait to be read, in the order of their last turn. */
-  readonly #waiting = new Map<string, Socket[]>();
+  /** The work of each network in this turn. */
+  readonly #work = new Map<string, number>();
+  /** Connections that wait to be read, in the order of their last turn. */
+  readonly #waiting: Socket[] = [];
   /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
@@ -97,10 +93,7 @@ export class Connections {
     return this.#open.get(socket)?.newest;
   }
 
-  /**
-   * Waits until the process has accepted and read what had arrived; Node accepts one connection per
-   * event-loop turn.
-   */
+  /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
   async acceptPending(): Promise<void> {
     const deadlineMs = performance.now() + MAX_ACCEPT_MS;
     for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
@@ -125,8 +118,7 @@ export class Connections {
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (this.#places.isFull) this.#evictIdle(Math.ceil(sockets * EVICTED_PART));
-    if (isProxy?.(remoteAddress) && !this.#places.isFull) this.#places.take(network);
-    else if (!this.#places.tryTake(network)) return void socket.destroy();
+    if (!this.#places.tryTake(network, isProxy?.(remoteAddress))) return void socket.destroy();
     this.#open.set(socket, { network, newest: undefined, queued: 0 });
     socket.once('close', () => this.#forget(socket));
   }
@@ -156,13 +148,13 @@ export class Connections {
     this.#arrivals += 1;
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
-    this.#countWork(connection.network, PIECES_OF_REQUEST);
+    this.#countWork(connection.network, WORK_OF_REQUEST);
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     connection.queued += 1;
     if (connection.queued >= MAX_QUEUED || req.rawHeaders.length > 2 * MAX_QUEUED_HEADERS) {
       readNoFurther(socket, res);
-      this.#countWork(connection.network, PIECES_PER_TURN);
+      this.#countWork(connection.network, WORK_PER_TURN);
     }
     previous.once('close', () => {
       connection.queued -= 1;
@@ -186,26 +178,21 @@ export class Connections {
   }
 
   #countWork(network: string, work: number): void {
-    if (this.#pieces.size === 0) setImmediate(() => this.#pieces.clear());
-    const pieces = (this.#pieces.get(network) ?? 0) + work;
-    this.#pieces.set(network, pieces);
-    if (pieces < PIECES_PER_TURN || pieces - work >= PIECES_PER_TURN) return;
-    if (this.#waiting.size === 0) setImmediate(() => this.#resumeWaiting());
-    const waiting = this.#waiting.get(network) ?? [];
-    this.#waiting.set(network, waiting);
+    if (this.#work.size === 0) setImmediate(() => this.#work.clear());
+    const before = this.#work.get(network) ?? 0;
+    this.#work.set(network, before + work);
+    if (before + work < WORK_PER_TURN || before >= WORK_PER_TURN) return;
+    if (this.#waiting.length === 0) setImmediate(() => this.#resumeWaiting());
     for (const [socket, connection] of this.#open) {
       if (connection.network !== network || socket.isPaused()) continue;
       socket.pause();
-      waiting.push(socket);
+      this.#waiting.push(socket);
     }
   }
 
   #resumeWaiting(): void {
-    for (const [network, sockets] of this.#waiting) {
-      for (const socket of sockets.splice(0, RESUMED_PER_TURN)) socket.resume();
-      if (sockets.length === 0) this.#waiting.delete(network);
-    }
-    if (this.#waiting.size > 0) setImmediate(() => this.#resumeWaiting());
+    for (const socket of this.#waiting.splice(0, RESUMED_PER_TURN)) socket.resume();
+    if (this.#waiting.length > 0) setImmediate(() => this.#resumeWaiting());
   }
 
   #closeAfter(socket: Socket, res: ServerResponse | undefined): void {

@@ -12,7 +12,6 @@ import type { RateLimit } from './rate-limit.ts';
 import { isMalformed } from './request-target.ts';
 import { perRequestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
-import type { UnsentResponses } from './slow-clients.ts';
 import { nextRequestId } from './state.ts';
 
 export interface FastPathOptions {
@@ -20,7 +19,6 @@ export interface FastPathOptions {
   cache: ResponseCache;
   rateLimit: RateLimit;
   clientAddress: ClientAddress;
-  unsent: UnsentResponses;
   observe: Observe;
 }
 
@@ -29,7 +27,7 @@ export interface FastPathOptions {
  * `next`. It serves hits under overload too, because they cost no more than a 503.
  */
 export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
-  const { services, cache, rateLimit, clientAddress, unsent, observe } = options;
+  const { services, cache, rateLimit, clientAddress, observe } = options;
 
   return (req, res) => {
     const startedMs = performance.now();
@@ -46,7 +44,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
 
     const id = nextRequestId(req.headers['x-request-id']);
     const { headers, isStale } = perRequestHeaders(req, id, services);
-    writePublic(req, res, cached, representation, headers, unsent);
+    writePublic(req, res, cached, representation, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
     const { route } = cached;

@@ -20,11 +20,10 @@ import {
 } from './headers.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { findRoute } from './routes.ts';
-import type { UnsentResponses } from './slow-clients.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
-export function respond(services: Services, cache: ResponseCache, unsent: UnsentResponses): Middleware {
+export function respond(services: Services, cache: ResponseCache): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
@@ -34,7 +33,7 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
     const representation = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
-    writePublic(req, res, cached, representation, headers, unsent);
+    writePublic(req, res, cached, representation, headers);
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
@@ -42,9 +41,7 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
     setCorsHeaders(ctx);
     ctx.status = status;
-    const bytes = toBuffer(body);
-    ctx.body = bytes;
-    unsent.add(ctx.res, bytes);
+    ctx.body = toBuffer(body);
   }
 
   return async function respondMiddleware(ctx, next) {
@@ -71,15 +68,10 @@ export function writePublic(
   cached: CachedResponse,
   representation: Representation | undefined,
   requestDependent: string[],
-  unsent: UnsentResponses,
 ): void {
   const headers = representation?.headers ?? notModifiedHeaders(cached);
   res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
-  const body = method === 'HEAD' ? undefined : representation?.bytes;
-  res.end(body);
-  // The system takes nearly every response at once. Remembering those too would keep their objects alive
-  // through garbage collections.
-  if (body && res.req.socket.writableLength > 0) unsent.add(res, body);
+  res.end(method === 'HEAD' ? undefined : representation?.bytes);
 }
 
 /**

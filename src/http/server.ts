@@ -92,30 +92,12 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   };
 }
 
-const FIRST_UNPRIVILEGED_PORT = 1024;
-
-/** Names the reason and the setting to change. */
+/** Names the reason, which has Node's words, and the settings to change. */
 function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.setting }: ServerOptions): ConfigError {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  const location = `port ${port} on ${host}`;
-  const changeHost = `Set ${setting.host} to an address of this machine: 127.0.0.1 for this machine alone, 0.0.0.0 for all.`;
-  const known: Record<string, [string, string]> = {
-    EADDRINUSE: ['another process listens there', `Stop that process, or choose another port (${setting.port}).`],
-    EACCES: [
-      port < FIRST_UNPRIVILEGED_PORT
-        ? `this user may not open ports below ${FIRST_UNPRIVILEGED_PORT}`
-        : 'this user may not open it',
-      `Choose another port (${setting.port}) and put a proxy in front, or give the process CAP_NET_BIND_SERVICE.`,
-    ],
-    EADDRNOTAVAIL: [`${host} is not an address of this machine`, changeHost],
-    EAFNOSUPPORT: [`this machine has no addresses of the family of ${host}`, changeHost],
-    ENOTFOUND: [`there is no host of the name ${host}`, changeHost],
-    EAI_AGAIN: [`the host name ${host} cannot be looked up`, changeHost],
-    EMFILE: ['too many files are open', 'Raise the limit of open files (ulimit -n).'],
-    ENFILE: ['too many files are open on this machine', 'Raise the limit of open files.'],
-  };
-  const [reason, remedy] = known[code] ?? [message, `Choose another host (${setting.host}) or port (${setting.port}).`];
-  return new ConfigError(location, known[code] ? `${reason} (${code})` : reason, remedy);
+  const reason = code === 'EADDRINUSE' ? `another process listens there (${code})` : message;
+  const remedy = `Choose another port (${setting.port}), or another address of this machine (${setting.host}).`;
+  return new ConfigError(`port ${port} on ${host}`, reason, remedy);
 }
 
 /** Node's codes, and our own, that have a status of their own. */

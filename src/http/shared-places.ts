@@ -21,24 +21,22 @@ export class SharedPlaces {
     return this.#held.get(network) ?? 0;
   }
 
-  /** Returns false, and takes nothing, if so many places are not free or are more than the network's share. */
-  tryTake(network: string, places = 1): boolean {
-    const isOverShare = this.held(network) + places > Math.ceil(this.#total / SHARES);
-    if (isOverShare || this.#taken + places > this.#total) return false;
-    this.take(network, places);
+  /**
+   * Returns false, and takes nothing, if no place is free or the network has its share.
+   * @param mayHoldAll for a proxy, through which all clients come
+   */
+  tryTake(network: string, mayHoldAll = false): boolean {
+    const held = this.held(network);
+    if (this.isFull || (!mayHoldAll && held >= Math.ceil(this.#total / SHARES))) return false;
+    this.#held.set(network, held + 1);
+    this.#taken += 1;
     return true;
   }
 
-  /** Takes places whatever the limits say. */
-  take(network: string, places = 1): void {
-    this.#held.set(network, this.held(network) + places);
-    this.#taken += places;
-  }
-
-  release(network: string, places = 1): void {
-    const left = this.held(network) - places;
+  release(network: string): void {
+    const left = this.held(network) - 1;
     if (left > 0) this.#held.set(network, left);
     else this.#held.delete(network);
-    this.#taken -= places;
+    this.#taken -= 1;
   }
 }

@@ -114,12 +114,10 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/http/shared-places.ts', 'test/http/server.test.ts', {
-    'share of one address': { function: 'tryTake', code: 'if (_1 ||', replacement: 'if (', title: 'a tenth of all' },
-  }),
-  ...mutantsOf('src/http/slow-clients.ts', 'test/http/slow-clients.test.ts', {
-    'unsent responses': {
-      function: 'createUnsentResponses.add',
-      code: 'else if (!_1.tryTake(_2, _3)) return void _4.req.socket.destroy();',
+    'share of one address': {
+      function: 'tryTake',
+      code: '|| (!_1 && _2 >= Math.ceil(this.#total / SHARES))',
+      title: 'a tenth of all',
     },
   }),
   ...mutantsOf('src/http/server.ts', 'test/faults/raw-http.test.ts', {
@@ -176,7 +174,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
     connections: {
-      code: 'else if (!this.#places.tryTake(_1)) return void _2.destroy();',
+      code: 'if (!this.#places.tryTake(_1, _2?.(_3))) return void _4.destroy();',
+      replacement: 'this.#places.tryTake(_1, true);',
       test: 'test/faults/limits.test.ts',
       title: 'on connections of one address: further ones are closed on arrival',
     },
@@ -191,7 +190,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'beyond a few end the connection',
     },
     'connections of an address take turns': {
-      code: '_1.pause(); _2.push(_1);',
+      code: '_1.pause(); this.#waiting.push(_1);',
       test: 'test/http/server.test.ts',
       title: 'reads some hundred requests',
     },
