@@ -7,7 +7,6 @@ import type { ApiResponse, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import { createLargeCache } from '../large-cache.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -17,7 +16,6 @@ import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** After this time a create has ended in the CMS, whether or not the gateway received the response. */
 const MAX_CREATE_MS = 120_000;
-const MAX_UNRELEASED = 10_000;
 /** Longer errors are not stored: nothing was created, and the CMS rejects the retry again. */
 const MAX_STORED_ERROR_BYTES = 4 * 1024;
 
@@ -51,13 +49,12 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   /** Unique, so that no two entries are equal. */
   const newHolder = () => `${instanceId} ${randomUUID()}`;
   const running = new Set<string>();
-  /** Entries of creates that created nothing, by key, whose release or claim the store did not confirm. */
-  const unreleased = createLargeCache<string, string>(MAX_UNRELEASED);
 
   const nowMs = async () => (await keys.nowMs?.()) ?? services.nowMs();
-  const warn = (text: string, error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    services.observe({ type: 'message', level: 'warn', message: `Idempotency-Key: ${text}: ${reason}` });
+  /** If the store fails, the create counts as running, and later as unknown: a retry creates no second record. */
+  const warn = (error: unknown) => {
+    const message = `Idempotency-Key: cannot store the outcome of a create: ${(error as Error).message}`;
+    services.observe({ type: 'message', level: 'warn', message });
   };
 
   /** Runs the create under a claimed key, and stores its result. */
@@ -75,9 +72,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       entry = renewed;
       isSent = true;
     }
-    // If the store fails, the create counts as running, and later as unknown: a retry creates no second record.
-    const store = (result: Partial<IdempotencyEntry>) =>
-      keys.set(creationKey, { ...entry, ...result }).catch((error: unknown) => warn('cannot store a response', error));
+    const store = (result: Partial<IdempotencyEntry>) => keys.set(creationKey, { ...entry, ...result }).catch(warn);
     try {
       const response = await create(creationKey, renew);
       await store({ state: 'done', id: (response.body as { id: number }).id });
@@ -87,11 +82,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       const { isUnexpected: _, ...response } = errorResponse(error);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
       else if (isFinal(response) || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
-      else
-        await keys.delete(creationKey).catch((failure: unknown) => {
-          unreleased.set(creationKey, JSON.stringify(entry));
-          warn('cannot release a key', failure);
-        });
+      else await keys.delete(creationKey).catch(warn);
       throw error;
     } finally {
       running.delete(creationKey);
@@ -108,7 +99,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     create: CreateRequest,
   ): Promise<ApiResponse> {
     const { id } = await findCreated(creationKey, create).catch(async (error: unknown) => {
-      await keys.delete(creationKey).catch(() => unreleased.set(creationKey, JSON.stringify(claim)));
+      await keys.delete(creationKey).catch(warn);
       throw error;
     });
     if (id === undefined) return run(creationKey, claim, create);
@@ -153,19 +144,10 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       startedMs: await nowMs(),
       holder: newHolder(),
     };
-    const known = await keys.claim(hashOf('user', user), creationKey, claim).catch((error: unknown) => {
-      if (!unreleased.has(creationKey)) unreleased.set(creationKey, JSON.stringify(claim));
-      throw error;
-    });
+    const known = await keys.claim(hashOf('user', user), creationKey, claim);
     if (!known) return (services.peers ? runUnlessCreated : run)(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    if (unreleased.get(creationKey) === JSON.stringify(known)) {
-      const hasClaimed = await keys.compareAndSet(creationKey, known, claim);
-      unreleased.delete(creationKey);
-      if (!hasClaimed) throw createInProgress();
-      return run(creationKey, claim, createRequest);
-    }
     const mayRunElsewhere =
       !known.holder.startsWith(instanceId) &&
       claim.startedMs - known.startedMs <= MAX_CREATE_MS &&

@@ -1,7 +1,7 @@
 // `Idempotency-Key`: a retry of a create returns the same record and creates no second one.
 
 import { expect } from 'chai';
-import { ApiError, CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, unavailable } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -241,50 +241,6 @@ describe('Idempotency-Key on creates', () => {
     const again = await create('/events', body, 'k');
     expect([again.status, again.body.venue.id]).to.deep.equal([201, first.body.data.created[0].id]);
     expect(cms.all().length).to.equal(2);
-  });
-
-  it('a retry may use a key whose claim the store did not confirm, unless the outcome is unknown', async () => {
-    const { idempotencyKeys: idempotency } = gateway;
-    const { claim, set } = idempotency;
-    const silent = async (): Promise<never> => {
-      throw new ApiError(503, 'calendar_keys_unavailable', 'No.');
-    };
-    idempotency.claim = async (...entry) => {
-      await claim(...entry);
-      return silent();
-    };
-    expect((await create('/events', event, 'k')).status).to.equal(503);
-    idempotency.claim = claim;
-    expect((await create('/events', event, 'k')).status).to.equal(201);
-
-    cms.onWrite = () => {
-      throw unknownOutcome();
-    };
-    idempotency.set = silent;
-    expect((await create('/events', event, 'other')).status).to.equal(502);
-    [cms.onWrite, idempotency.set, idempotency.claim] = [undefined, set, silent];
-    expect((await create('/events', event, 'other')).status).to.equal(503);
-    idempotency.claim = claim;
-    expect((await create('/events', event, 'other')).status).to.equal(502);
-    expect(cms.all().length).to.equal(1);
-  });
-
-  it('a retry may use a key that could not be released after a temporary error', async () => {
-    const { idempotencyKeys: idempotency } = gateway;
-    const { delete: drop } = idempotency;
-    idempotency.delete = async () => {
-      throw new Error('no answer within 1000 ms');
-    };
-    cms.onWrite = () => {
-      throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
-    };
-    expect((await create('/events', event, 'k')).status).to.equal(503);
-    [cms.onWrite, idempotency.delete] = [undefined, drop];
-    for (const isReplay of [undefined, 'true']) {
-      const { status, headers } = await create('/events', event, 'k');
-      expect([status, headers['idempotent-replayed']]).to.deep.equal([201, isReplay]);
-    }
-    expect(cms.all().length).to.equal(1);
   });
 
   it('a key expires after a day', async () => {
