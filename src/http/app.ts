@@ -10,6 +10,7 @@ import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
+import { createRequestPolls } from './request-polls.ts';
 import { mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
 import { respond } from './respond.ts';
 import { type ResponseCache, responseCache } from './response-cache.ts';
@@ -38,6 +39,7 @@ export interface AppOptions extends RouteOptions {
  */
 export function createApp(options: AppOptions): Koa<State> {
   const { services, cache, limits, clientAddress, observe } = options;
+  const poll = createRequestPolls(services.sync);
   const app = new Koa<State>();
   app.on('error', (error: unknown) => {
     if (!isClientAbort(error)) observe({ type: 'request-failed', id: '', error });
@@ -48,10 +50,10 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits, clientAddress));
-  if (services.peers) app.use(waitForToken(services.peers, services.sync));
+  if (services.peers) app.use(waitForToken(services.peers, poll));
   app.use(servePages(options.pages));
   app.use(mount(options));
-  app.use(responseCache(services, cache, options.freshness));
+  app.use(responseCache(services, cache, options.freshness, poll));
   app.use(responseParams(services));
   app.use(auth(options.authenticator, clientAddress));
   app.use(routes(options));

@@ -1,29 +1,17 @@
 // The consistency token of several gateways: a client that sends back the token of an earlier response reads at least
 // what that one showed.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peers } from '../calendar/cms-records.ts';
-import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
+import type { PollForRequest } from './request-polls.ts';
 import type { Middleware } from './state.ts';
 
 export const MIN_VERSION_HEADER = 'x-calendar-min-version';
 
 /** The longest wait for the entries of other gateways, and then for a poll. */
 const MAX_WAIT_MS = 2000;
-/** Requests cause at most one poll in this time: anybody may send a token. */
-const POLL_INTERVAL_MS = 1000;
 /** The id of an entry; `+`: and changes that other gateways have not been told yet. Only a poll shows them those. */
 const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
-
-export interface PollClock {
-  /** A monotonic clock. */
-  nowMs(): number;
-  /** Resolves after this many milliseconds. */
-  wait(ms: number): Promise<unknown>;
-}
-
-const CLOCK: PollClock = { nowMs: () => performance.now(), wait: (ms) => sleep(ms, undefined, { ref: false }) };
 
 /**
  * Names and values in turn, to be sent beside headers of the same names. `Vary` keeps reads with and without
@@ -43,14 +31,9 @@ export function consistencyHeaders(peers: Peers): string[] {
  * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls once. Throws
  * `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
-export function waitForToken(peers: Peers, sync: Services['sync'], clock = CLOCK): Middleware {
-  const poll = createRequestPolls(sync, clock);
-
-  async function showsState(id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> {
-    if ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) return true;
-    const end = sleep(MAX_WAIT_MS, false, { ref: false, signal }).catch(() => false);
-    return Promise.race([poll(), end]);
-  }
+export function waitForToken(peers: Peers, poll: PollForRequest): Middleware {
+  const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>
+    ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) || poll({ maxMs: MAX_WAIT_MS, signal });
 
   return async function waitForTokenMiddleware(ctx, next) {
     const token = ctx.get(MIN_VERSION_HEADER);
@@ -67,25 +50,5 @@ export function waitForToken(peers: Peers, sync: Services['sync'], clock = CLOCK
       throw new ApiError(503, 'calendar_behind', message, { headers: { 'Retry-After': '1' } });
     }
     return next();
-  };
-}
-
-/**
- * Returns a function that resolves with whether a poll has seen all that the CMS had at the call; with false at once while
- * polls fail: the sync then retries with delays of its own.
- */
-export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'>, clock = CLOCK) {
-  let startedMs = Number.NEGATIVE_INFINITY;
-  /** The poll that has not started yet, for all requests that wait for it. */
-  let next: Promise<boolean> | undefined;
-
-  return async function pollForRequest(): Promise<boolean> {
-    if (sync.state().failures > 0) return false;
-    next ??= clock.wait(Math.max(0, startedMs + POLL_INTERVAL_MS - clock.nowMs())).then(() => {
-      next = undefined;
-      startedMs = clock.nowMs();
-      return sync.poll();
-    });
-    return next;
   };
 }

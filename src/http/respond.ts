@@ -19,7 +19,6 @@ import {
   staleHeaders,
 } from './headers.ts';
 import type { ResponseCache } from './response-cache.ts';
-import { findRoute } from './routes.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
@@ -117,8 +116,8 @@ export async function allowHeader(state: State, services: Services): Promise<str
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }
 
-async function methodsOf({ actor, path, apiResponse }: State, services: Services): Promise<string> {
-  const { kind, by, addition } = findRoute(path) ?? {};
+async function methodsOf({ actor, path, matched, apiResponse }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = matched ?? {};
   if (!kind || addition) return 'GET';
   const permissions = await permissionsFor(services, kind, actor);
   if (isTermKind(kind)) {

@@ -2,11 +2,9 @@
 // concurrent requests (single-flight). A read with `Cache-Control: no-cache` polls the CMS first.
 
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
-import type { Sync } from '../sync/sync.ts';
 import {
   type CachedResponse,
   compress,
@@ -17,6 +15,7 @@ import {
   type Representation,
 } from './cached-response.ts';
 import type { Freshness } from './headers.ts';
+import type { PollForRequest } from './request-polls.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 export interface ResponseCache {
@@ -116,11 +115,18 @@ interface Flight {
   done: Promise<void>;
 }
 
+/** After this time the gateway responds from the replica as it is. */
+const MAX_POLL_MS = 5000;
+
 /** `Cache-Control: no-cache` of the client causes a poll before the read. */
-export function responseCache(services: Services, cache: ResponseCache, freshness: Freshness): Middleware {
+export function responseCache(
+  services: Services,
+  cache: ResponseCache,
+  freshness: Freshness,
+  poll: PollForRequest,
+): Middleware {
   const { replica } = services;
   const toCached = createCacheableResponses(services, freshness);
-  const poll = createOnDemandPoll(services);
   const flights = new Map<string, Flight>();
 
   /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
@@ -151,7 +157,7 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
     // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
     const isOverridden = state.query._method !== undefined || state.omitBody;
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
-    if (isNoCache(ctx.req)) await poll();
+    if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayJoin: true });
     if (!isCacheable(ctx.req)) return compute(ctx, next);
 
     state.cached = cache.get(url, replica.version, services.nowMs());
@@ -169,36 +175,5 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
     } finally {
       if (flights.get(url) === flight) flights.delete(url);
     }
-  };
-}
-
-export interface OnDemandPollOptions {
-  sync: Pick<Sync, 'poll' | 'state'>;
-  /** A monotonic clock. */
-  clockMs?: () => number;
-  /** Resolves after this many milliseconds. */
-  wait?: (ms: number) => Promise<unknown>;
-}
-
-const SECOND_MS = 1000;
-/** After this time the gateway responds from the replica as it is. */
-const MAX_WAIT_MS = 5000;
-
-/**
- * Returns a function that polls, or joins the poll that another client requested within the last second. It
- * resolves after the poll, after five seconds at the latest, and immediately while polls fail: no client may
- * shorten the delays between retries.
- */
-export function createOnDemandPoll(options: OnDemandPollOptions): () => Promise<void> {
-  const { sync, clockMs = () => performance.now(), wait = (ms) => sleep(ms, undefined, { ref: false }) } = options;
-  let latest: { requestedMs: number; done: Promise<unknown> } | undefined;
-
-  return async () => {
-    if (sync.state().failures > 0) return;
-    const nowMs = clockMs();
-    if (!latest || nowMs - latest.requestedMs >= SECOND_MS) {
-      latest = { requestedMs: nowMs, done: Promise.race([sync.poll(), wait(MAX_WAIT_MS)]) };
-    }
-    await latest.done;
   };
 }

@@ -82,9 +82,6 @@ const LIST_FILTERS_OF = new Map(
     .map((endpoint) => [endpoint, endpoint.parameters.filter(({ type }) => type.isList).map(({ name }) => name)]),
 );
 
-/** The first route that matches a path below the mount, whatever the method. */
-export const findRoute = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
-
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
@@ -97,6 +94,7 @@ export function routes(options: RouteOptions): Middleware {
   async function runRoute(ctx: RouterContext<State>, route: Route): Promise<void> {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
+    state.matched = route;
     state.route = `${endpoint?.operation ?? 'options'} ${route.path || '/'}`;
     if (endpoint) state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
@@ -135,15 +133,14 @@ const LONG_ITEM_BYTES = 64 * 1024;
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
   return async function read(path, query) {
-    const route = findRoute(path);
-    const endpoint = route && endpointOf(route, 'GET');
-    if (!route || !endpoint) throw noRoute();
-    const state = { ...newState('', 'GET'), ...mounted, path, query };
+    const [, key] = /\/(\d+)$/.exec(path) ?? [];
+    const route = ROUTES.find((each) => each.path === path.replace(/\d+$/, '{id}'))!;
+    const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
       endpoint,
-      key: PATTERN_OF.get(route)!.exec(path)?.[1],
-      state,
+      key,
+      state: { ...newState('', 'GET'), ...mounted, query },
       body: {},
       idempotencyKey: undefined,
     });

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type Koa from 'koa';
 import type { ApiResponse } from '../calendar/request.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
+import type { Route } from '../interface/routes.ts';
 import type { CacheOutcome, Observe } from '../observability/observations.ts';
 import type { CachedResponse } from './cached-response.ts';
 
@@ -14,6 +15,8 @@ export interface State {
   sentMethod: string;
   /** The route's name in log and metrics: `list /events`. */
   route: string;
+  /** The route that the request has reached. */
+  matched?: Route | undefined;
   cache: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */
   mount: string;

@@ -3,7 +3,8 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Peers } from '../../src/calendar/cms-records.ts';
-import { type PollClock, waitForToken } from '../../src/http/consistency-token.ts';
+import { waitForToken } from '../../src/http/consistency-token.ts';
+import { createRequestPolls, type PollClock } from '../../src/http/request-polls.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 
@@ -21,10 +22,11 @@ describe('a request that waits for its consistency token', () => {
     [nowMs, polls, failures, waiting] = [0, [], 0, []];
     reaches = async () => true;
     const sync = { poll: async () => polls.push(nowMs) > 0, state: () => ({ failures }) } as unknown as Sync;
-    const wait = (ms: number) => new Promise<void>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve }));
+    const wait = (ms: number) =>
+      new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
     const clock: PollClock = { nowMs: () => nowMs, wait };
     const peers = { reaches: (...args: Parameters<Peers['reaches']>) => reaches(...args) } as Peers;
-    middleware = waitForToken(peers, sync, clock);
+    middleware = waitForToken(peers, createRequestPolls(sync, clock));
   });
 
   /** Resolves with what the request threw; undefined if it continued. */
@@ -53,7 +55,8 @@ describe('a request that waits for its consistency token', () => {
   });
 
   it('ends also while it waits for a poll', async () => {
-    middleware = waitForToken({ reaches } as Peers, { poll: () => never, state: () => ({ failures }) } as never);
+    const poll = createRequestPolls({ poll: () => never, state: () => ({ failures }) } as never);
+    middleware = waitForToken({ reaches } as Peers, poll);
     const res = new EventEmitter();
     const ended = request('1-0+', res);
     await new Promise(setImmediate);

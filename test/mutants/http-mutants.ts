@@ -117,15 +117,15 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'if a method override makes the request a read',
     },
   }),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/on-demand-poll.test.ts', {
-    'polls on demand are a second apart': {
-      function: 'createOnDemandPoll',
-      code: 'if (!_1 || _2 - _1.requestedMs >= SECOND_MS) {',
-      replacement: 'if (_2 >= 0) {',
+  ...mutantsOf('src/http/request-polls.ts', 'test/http/request-polls.test.ts', {
+    'polls for requests are a second apart': {
+      function: 'createRequestPolls.pollNext',
+      code: 'Math.max(0, _1 + POLL_INTERVAL_MS - _2.nowMs())',
+      replacement: '0',
     },
-    'polls on demand do not shorten a pause': {
-      function: 'createOnDemandPoll',
-      code: 'if (_1.state().failures > 0) return;',
+    'polls for requests do not shorten a pause': {
+      function: 'createRequestPolls',
+      code: 'if (_1.state().failures > 0) return false;',
     },
   }),
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', {

@@ -1,17 +1,17 @@
-// Polls on demand: how often clients that send `Cache-Control: no-cache` cause a poll.
+// How often requests cause a poll, and how long they wait for it.
 
 import { expect } from 'chai';
-import { createOnDemandPoll } from '../../src/http/response-cache.ts';
+import { createRequestPolls } from '../../src/http/request-polls.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { initialSyncState } from '../../src/sync/sync-state.ts';
 
-describe('poll on demand', () => {
+describe('a poll for requests', () => {
   let nowMs: number;
   let polls: number[];
   let failures: number;
   let under: PromiseWithResolvers<boolean>;
   let waiting: { untilMs: number; resolve: () => void }[];
-  let poll: () => Promise<void>;
+  let poll: () => Promise<boolean>;
   beforeEach(() => {
     [nowMs, polls, failures, waiting] = [0, [], 0, []];
     under = Promise.withResolvers();
@@ -23,8 +23,10 @@ describe('poll on demand', () => {
       },
       state: () => ({ ...initialSyncState(0), failures }),
     };
-    const wait = (ms: number) => new Promise<void>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve }));
-    poll = createOnDemandPoll({ sync, clockMs: () => nowMs, wait });
+    const wait = (ms: number) =>
+      new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
+    const pollWithin = createRequestPolls(sync, { nowMs: () => nowMs, wait });
+    poll = () => pollWithin({ maxMs: 5000, mayJoin: true });
   });
 
   const settle = () => new Promise(setImmediate);
@@ -37,6 +39,7 @@ describe('poll on demand', () => {
   it('starts immediately, at most once per second for all clients', async () => {
     for (let tenth = 0; tenth < 100; tenth += 1) {
       for (let n = 0; n < 9; n += 1) void poll();
+      await pass(0);
       await pass(100);
     }
     expect(polls).to.deep.equal(Array.from({ length: 10 }, (_, second) => second * 1000));
@@ -46,7 +49,7 @@ describe('poll on demand', () => {
     under = Promise.withResolvers();
     let received = 0;
     const asks = [1, 2, 3].map(() => poll().then(() => (received += 1)));
-    await settle();
+    await pass(0);
     expect([polls.length, received]).to.deep.equal([1, 0]);
     under.resolve(true);
     await Promise.all(asks);
@@ -68,6 +71,7 @@ describe('poll on demand', () => {
     const slow = poll().then(() => {
       over = true;
     });
+    await pass(0);
     await pass(4999);
     expect(over).to.equal(false);
     await pass(1);
