@@ -1,7 +1,7 @@
 // The environment variables of the configuration: one for each key of the schema, and for a secret also one
 // that names a file.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 
@@ -148,13 +148,17 @@ function withoutLineBreak(text: string): string {
 export function readSecretFile(path: string, setting: string): string {
   const problem = (reason: string) =>
     new ConfigError(setting, `the file ${path} ${reason}`, 'It must hold the secret in one line, and nothing else.');
-  const bytes = readStart(path, MAX_SECRET_BYTES + 1, problem);
-  if (bytes.length > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw problem('is not UTF-8 text');
+    const stats = statSync(path);
+    // A pipe or a device may never end.
+    if (!stats.isFile()) throw problem('is not a regular file');
+    if (stats.size > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    throw problem(code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`);
   }
   text = withoutLineBreak(text);
   if (text.trim() === '') throw problem('is empty');
@@ -163,49 +167,10 @@ export function readSecretFile(path: string, setting: string): string {
   return text;
 }
 
-/** Reads at most `length` bytes. A pipe or a device, which may never end, is refused. */
-function readStart(path: string, length: number, problem: (reason: string) => ConfigError): Buffer {
-  let file: number | undefined;
-  try {
-    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const buffer = Buffer.alloc(length);
-    if (!fstatSync(file).isFile()) throw problem('is not a regular file');
-    let size = 0;
-    for (let read = -1; read !== 0 && size < length; size += read)
-      read = readSync(file, buffer, size, length - size, null);
-    return buffer.subarray(0, size);
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-/** Names at most `MAX_WARNED_NAMES`, each with the most similar variable that exists. */
+/** Names at most `MAX_WARNED_NAMES`. */
 function unknownVariablesMessage(names: readonly string[]): string {
-  const known = [...BY_VARIABLE.keys(), ...BY_FILE_VARIABLE.keys(), CONFIG_FILE_VARIABLE].filter(
-    (name) => name !== undefined,
-  );
-  const described = names.slice(0, MAX_WARNED_NAMES).map((name) => {
-    const shown = name.slice(0, 64).replace(/\W/g, '?');
-    const similar = known.find((candidate) => isOneEditAway(candidate, shown));
-    return similar === undefined ? shown : `${shown} (did you mean ${similar}?)`;
-  });
-  const more = names.length - described.length;
-  return `ignored environment variables that the gateway does not know: ${described.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-/** True if one inserted, missing, wrong or swapped character is the only difference. */
-function isOneEditAway(a: string, b: string): boolean {
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start += 1;
-  const [restA, restB] = [a.slice(start), b.slice(start)];
-  return (
-    restA.slice(1) === restB ||
-    restA === restB.slice(1) ||
-    restA.slice(1) === restB.slice(1) ||
-    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
-  );
+  const shown = names.slice(0, MAX_WARNED_NAMES).map((name) => name.slice(0, 64).replace(/\W/g, '?'));
+  const more = names.length - shown.length;
+  const list = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `ignored environment variables that the gateway does not know: ${list}`;
 }

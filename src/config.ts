@@ -169,69 +169,56 @@ function hasCredentials(url: string): boolean {
 /** Checks what the schema of a single key cannot express. */
 function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Config): void {
   const { url, user, password, readAs } = upstream;
-  if (url === undefined) {
-    throw new ConfigError('CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
-  }
-  const { search, hash } = new URL(url);
-  if (hasCredentials(url)) {
-    throw new ConfigError(
-      'upstream.url (CALENDAR_UPSTREAM_URL)',
-      'contains credentials',
-      'Set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
-    );
-  }
-  if (search !== '' || hash !== '') {
-    throw new ConfigError(
-      'upstream.url (CALENDAR_UPSTREAM_URL)',
-      'has a query or fragment',
-      "Set the site's address without them.",
-    );
-  }
-  if ((user === undefined) !== (password === undefined)) {
-    throw new ConfigError(
-      user === undefined ? 'upstream.user (CALENDAR_UPSTREAM_USER)' : 'upstream.password (CALENDAR_UPSTREAM_PASSWORD)',
-      'is missing: a service account is a user and an application password',
-      'Set both, or neither to sync public records only.',
-    );
-  }
-  if (readAs === 'account' && user === undefined) {
-    throw new ConfigError(
-      'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
-      'needs an account, whose view of the site everybody gets',
-      'Set upstream.user and its password, or read as a visitor.',
-    );
-  }
-  if (user?.includes(':')) {
-    throw new ConfigError(
-      'upstream.user (CALENDAR_UPSTREAM_USER)',
-      'contains a colon',
-      'Basic authentication cannot send such a user name.',
-    );
-  }
-  if (publicUrl !== undefined && (hasCredentials(publicUrl) || /[?#]/.test(publicUrl))) {
-    throw new ConfigError(
-      'publicUrl (CALENDAR_PUBLIC_URL)',
-      'has credentials, a query or a fragment',
-      'Set scheme, host and, if needed, port and path: every link begins with them.',
-    );
-  }
-  if (redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === '')) {
-    throw new ConfigError('redisUrl (CALENDAR_REDIS_URL)', 'has no host', 'Write it as redis://cache:6379.');
-  }
-  if (lists.perPage > lists.maxPerPage) {
-    throw new ConfigError(
-      'lists.perPage',
-      'is greater than lists.maxPerPage',
-      'Raise lists.maxPerPage or lower lists.perPage.',
-    );
-  }
-  if (listen.port !== 0 && listen.port === listen.adminPort) {
-    throw new ConfigError(
-      'listen.adminPort (CALENDAR_ADMIN_PORT)',
-      'is the same as listen.port',
-      'Choose another port.',
-    );
-  }
+  const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
+    if (isWrong) throw new ConfigError(...problem);
+  };
+  const ofUrl = 'upstream.url (CALENDAR_UPSTREAM_URL)';
+  const ofUser = 'upstream.user (CALENDAR_UPSTREAM_USER)';
+  const ofPassword = 'upstream.password (CALENDAR_UPSTREAM_PASSWORD)';
+  const separately = 'Set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
+  const both = 'Set both, or neither to sync public records only.';
+  const noAccount = 'is missing: a service account is a user and an application password';
+  refuse(url === undefined, 'CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
+  refuse(hasCredentials(url), ofUrl, 'contains credentials', separately);
+  refuse(/[?#]/.test(url), ofUrl, 'has a query or fragment', "Set the site's address without them.");
+  refuse(user === undefined && password !== undefined, ofUser, noAccount, both);
+  refuse(user !== undefined && password === undefined, ofPassword, noAccount, both);
+  refuse(
+    readAs === 'account' && user === undefined,
+    'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
+    'needs an account, whose view of the site everybody gets',
+    'Set upstream.user and its password, or read as a visitor.',
+  );
+  refuse(
+    user?.includes(':') === true,
+    ofUser,
+    'contains a colon',
+    'Basic authentication cannot send such a user name.',
+  );
+  refuse(
+    publicUrl !== undefined && (hasCredentials(publicUrl) || /[?#]/.test(publicUrl)),
+    'publicUrl (CALENDAR_PUBLIC_URL)',
+    'has credentials, a query or a fragment',
+    'Set scheme, host and, if needed, port and path: every link begins with them.',
+  );
+  refuse(
+    redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === ''),
+    'redisUrl (CALENDAR_REDIS_URL)',
+    'has no host',
+    'Write it as redis://cache:6379.',
+  );
+  refuse(
+    lists.perPage > lists.maxPerPage,
+    'lists.perPage',
+    'is greater than lists.maxPerPage',
+    'Raise lists.maxPerPage or lower lists.perPage.',
+  );
+  refuse(
+    listen.port !== 0 && listen.port === listen.adminPort,
+    'listen.adminPort (CALENDAR_ADMIN_PORT)',
+    'is the same as listen.port',
+    'Choose another port.',
+  );
 }
 
 /** Merges objects by key and replaces everything else. The schema has accepted both sides. */

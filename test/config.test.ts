@@ -192,7 +192,7 @@ describe('configuration', () => {
       return warnings;
     }
 
-    it('are named in one warning, with the variable that was probably meant', () => {
+    it('are named in one warning', () => {
       const [warning, ...more] = warningsOf({
         CALENDAR_PROT: '3000',
         CALENDAR_TRUST_PROXY: 'true',
@@ -202,9 +202,7 @@ describe('configuration', () => {
       });
       expect(more).to.deep.equal([]);
       expect(warning)
-        .to.include('CALENDAR_PROT (did you mean CALENDAR_PORT?)')
-        .and.to.include('CALENDAR_UPSTREAM_PASWORD_FILE (did you mean CALENDAR_UPSTREAM_PASSWORD_FILE?)')
-        .and.to.match(/CALENDAR_TRUST_PROXY,/)
+        .to.include('CALENDAR_PROT, CALENDAR_TRUST_PROXY, CALENDAR_UPSTREAM_PASWORD_FILE,')
         .and.to.match(/CALENDAR_COLOUR, CALENDAR_MAPPING_FILE$/)
         .and.to.not.match(/hunter2|blue/);
     });

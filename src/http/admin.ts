@@ -122,26 +122,16 @@ function send(res: ServerResponse, { status, body, type, headers }: Reply): void
   res.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
 }
 
-/** Reads the body; undefined if it is too large. */
-function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    // The request has no body (`optimizeEmptyRequests` in `server.ts`).
-    if (req.readableEnded) return resolve(Buffer.alloc(0));
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= MAX_WEBHOOK_BYTES) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        // Not destroyed, because the error response needs the connection.
-        req.pause();
-        resolve(undefined);
-      }
-    });
-    req.on('end', () => resolve(Buffer.concat(chunks)));
-    req.on('error', reject);
-  });
+/** Reads the body; undefined if it is too large. The error response then still needs the connection. */
+async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > MAX_WEBHOOK_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /**

@@ -5,7 +5,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
 import type { Account, CallOptions, Cms, Login } from '../cms/port.ts';
-import { ApiError, CmsRejected } from '../errors.ts';
+import { type ApiError, CmsRejected } from '../errors.ts';
+import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { type Attempt, accountKey, type LoginLimit, type Refusal } from './login-limit.ts';
@@ -52,16 +53,10 @@ export interface Authenticator {
   }): Promise<Actor>;
 }
 
-/** A request without credentials. Throws 403 for a nonce, which belongs to the cookies of the CMS. */
 function anonymousActor(nonce: string | undefined, address: string): Actor {
-  if (nonce !== undefined) throw new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
+  if (nonce !== undefined) throw invalidNonce();
   return { ...ANONYMOUS, network: wideNetworkOf(address) };
 }
-
-const tooManyLogins = (retryAfterS: number) =>
-  new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
-    headers: { 'Retry-After': String(retryAfterS) },
-  });
 
 /** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
 type AuthResult = { account: Account | undefined } | { error: ApiError } | Refusal;

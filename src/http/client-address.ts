@@ -30,22 +30,14 @@ function parseForwarded(entry: string): string {
 }
 
 /**
- * Requests that are checked for an untrusted proxy, since a check costs a microsecond: after this many the
- * port is not behind a proxy.
- */
-const MAX_PROXY_CHECKS = 1000;
-
-/**
  * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate
  * limit, and a few failed logins of one client block new logins of all.
  */
 function createWarning(observe: Observe): (req: IncomingMessage) => void {
-  let checksLeft = MAX_PROXY_CHECKS;
+  let isWarned = false;
   return (req) => {
-    if (checksLeft === 0 || req.headers['x-forwarded-for'] === undefined) return;
-    checksLeft -= 1;
-    if (isPublicAddress(peerOf(req))) return;
-    checksLeft = 0;
+    if (isWarned || req.headers['x-forwarded-for'] === undefined || isPublicAddress(peerOf(req))) return;
+    isWarned = true;
     const message =
       `Requests from ${peerOf(req)} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
       'address: all clients behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';

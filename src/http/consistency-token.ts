@@ -2,7 +2,7 @@
 // what that one showed.
 
 import type { Peers } from '../calendar/cms-records.ts';
-import { ApiError } from '../errors.ts';
+import { behind, invalidVersion } from '../interface/errors.ts';
 import type { PollForRequest } from './request-polls.ts';
 import type { Middleware } from './state.ts';
 
@@ -39,16 +39,11 @@ export function waitForToken(peers: Peers, poll: PollForRequest): Middleware {
     const token = ctx.get(MIN_VERSION_HEADER);
     if (token === '') return next();
     const [, id, suffix] = TOKEN.exec(token) ?? [];
-    if (id === undefined) {
-      throw new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
-    }
+    if (id === undefined) throw invalidVersion();
     const closed = new AbortController();
     ctx.res.once('close', () => closed.abort());
     if (ctx.res.closed) closed.abort();
-    if (!(await showsState(id, suffix === '', closed.signal))) {
-      const message = 'This gateway has not reached that version yet. Try again soon.';
-      throw new ApiError(503, 'calendar_behind', message, { headers: { 'Retry-After': '1' } });
-    }
+    if (!(await showsState(id, suffix === '', closed.signal))) throw behind();
     return next();
   };
 }

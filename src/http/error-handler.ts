@@ -2,7 +2,7 @@
 
 import { cmsToApiError, unavailableError } from '../calendar/cms-errors.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
-import { unreadableRequest } from '../interface/errors.ts';
+import { replicaUnavailable, unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
@@ -73,18 +73,6 @@ export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: b
   const status = clientErrorStatus(error);
   return status ? errorResponse(unreadableRequest(status)) : { ...INTERNAL_ERROR, isUnexpected: true };
 }
-
-const REPLICA_RETRY_S = 5;
-
-const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
-  new ApiError(
-    503,
-    'calendar_replica_unavailable',
-    reason === 'unwritable'
-      ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
-      : 'This calendar is rebuilding its data. Try again shortly.',
-    { data: { reason }, headers: { 'Retry-After': String(REPLICA_RETRY_S) } },
-  );
 
 /** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */
 function clientErrorStatus(error: unknown): number | undefined {

@@ -6,7 +6,7 @@ import { unavailableError } from '../calendar/cms-errors.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
+import { createInProgress, invalidParam, keyReused } from '../interface/errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -182,11 +182,3 @@ function canonicalJson(value: unknown): string {
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }
-
-const createInProgress = (): ApiError =>
-  new ApiError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {
-    headers: { 'Retry-After': '2' },
-  });
-
-const keyReused = (): ApiError =>
-  new ApiError(422, 'calendar_idempotency_key_reused', 'This Idempotency-Key belongs to a request with another body.');

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config-schema.ts';
-import { ApiError } from '../errors.ts';
+import { overloaded } from '../interface/errors.ts';
 import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { SharedPlaces } from './shared-places.ts';
 import type { Middleware } from './state.ts';
@@ -64,13 +64,8 @@ export function loadShedding(
   };
 }
 
-const overloaded = (headers: Record<string, string>): ApiError =>
-  new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
-    headers: { 'Retry-After': '1', ...headers },
-  });
 /** Created once: thousands may be thrown in a second. */
-const OVERLOADED = overloaded({});
-/** The unread body ends with its connection. */
+const OVERLOADED = overloaded();
 const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

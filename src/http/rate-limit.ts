@@ -1,7 +1,7 @@
 // The rate limit: requests per minute from one client address.
 
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import { ApiError } from '../errors.ts';
+import { tooManyRequests } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { Middleware } from './state.ts';
@@ -47,7 +47,6 @@ interface Window {
 const SHARE_INTERVAL_MS = 1000;
 const MIN_SHARED_FRACTION = 1 / 20;
 
-/** Only the 429 has RateLimit headers: what one client has left must not get into a shared cache. */
 export function createRateLimit(
   { requestsPerMinute }: { requestsPerMinute: number },
   shared?: SharedCounters,
@@ -129,20 +128,6 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     const extra = Math.max(apiResponse.extraRequests ?? 0, ofBytes);
     if (extra > 0) rateLimit.charge(address, extra);
   };
-}
-
-function tooManyRequests(seconds: number, requestsPerMinute: number): ApiError {
-  return new ApiError(429, 'rest_too_many_requests', 'Too many requests from this address. Try again later.', {
-    headers: {
-      'Retry-After': String(seconds),
-      RateLimit: `"minute";r=0;t=${seconds}`,
-      'RateLimit-Policy': `"minute";q=${requestsPerMinute};w=${MINUTE_S}`,
-      // The header fields of earlier drafts, which many clients read.
-      'RateLimit-Limit': String(requestsPerMinute),
-      'RateLimit-Remaining': '0',
-      'RateLimit-Reset': String(seconds),
-    },
-  });
 }
 
 export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));

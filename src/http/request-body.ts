@@ -3,25 +3,11 @@
 import { MIMEType } from 'node:util';
 import bodyParser from 'koa-bodyparser';
 import type { Config } from '../config-schema.ts';
-import { ApiError } from '../errors.ts';
+import { invalidJson } from '../interface/errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { assertCustomField, parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
 import type { Context } from './state.ts';
-
-/** PHP's codes and messages for errors of `json_decode`. */
-const JSON_ERRORS = {
-  depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },
-  syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
-  utf8: {
-    json_error_code: 5,
-    json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded',
-  },
-  utf16: { json_error_code: 10, json_error_message: 'Single unpaired high surrogate in Unicode escape' },
-} as const;
-
-const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'syntax'): ApiError =>
-  new ApiError(400, 'rest_invalid_json', 'Invalid JSON body passed.', { data: JSON_ERRORS[kind], cause });
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
 const FORM = 'application/x-www-form-urlencoded';
@@ -59,19 +45,17 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     if (!isJson && !ctx.request.is(FORM)) return {};
     await (isRead ? parseRead : parseWrite)(ctx, async () => undefined);
     const bytes = ctx.request.body as Buffer;
-    const parsed = isJson ? parseJson(jsonText(bytes)) : parseQuery(plusToSpace(FORM_TEXT.decode(bytes)));
+    const parsed = isJson ? parseJson(jsonText(bytes)) : parseQuery(FORM_TEXT.decode(plusToSpace(bytes)));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
   };
 }
 
 const [PLUS, SPACE] = ['+', ' '].map((sign) => sign.charCodeAt(0)) as [number, number];
 
-/** Replaces each `+` of a form by a space, byte by byte: ten times as fast as `replaceAll`. */
-function plusToSpace(form: string): string {
-  if (!form.includes('+')) return form;
-  const bytes = Buffer.from(form);
-  for (let at = bytes.indexOf(PLUS); at >= 0 && at < bytes.length; at += 1) if (bytes[at] === PLUS) bytes[at] = SPACE;
-  return bytes.toString();
+/** Of a form. In a text of a megabyte, replacing each `+` takes 200 ms. */
+function plusToSpace(form: Buffer): Buffer {
+  for (let at = 0; at < form.length; at += 1) if (form[at] === PLUS) form[at] = SPACE;
+  return form;
 }
 
 function jsonText(bytes: Buffer): string {

@@ -4,7 +4,7 @@ import { ownTurn } from '../calendar/limits.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ApiError } from '../errors.ts';
+import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
@@ -21,13 +21,10 @@ export interface ResponseParams {
 
 const CALLBACK = /^[\w.]+$/;
 
-/** @throws ApiError 400 `rest_callback_invalid`, the one error body without `data` */
 function parseResponseParams(query: JsonObject): ResponseParams {
   // WordPress ignores an empty callback name.
   const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
-  if (jsonp !== undefined && !CALLBACK.test(jsonp)) {
-    throw new ApiError(400, 'rest_callback_invalid', 'Invalid JSONP callback function.', { omitData: true });
-  }
+  if (jsonp !== undefined && !CALLBACK.test(jsonp)) throw invalidCallback();
   const fields = parseList(query._fields)
     .map(String)
     .filter((name) => name !== '');

@@ -2,7 +2,7 @@
 // second record.
 
 import type { Connection } from '../cluster/connection.ts';
-import { ApiError } from '../errors.ts';
+import { keysUnavailable } from '../interface/errors.ts';
 import {
   type IdempotencyEntry,
   type IdempotencyStore,
@@ -47,7 +47,7 @@ export function createSharedIdempotencyKeys({ connection, prefix }: SharedKeysOp
   const keyOf = (name: string) => `${prefix}create:${name}`;
   const run: Connection['run'] = (command) =>
     connection.run(command).catch((error: unknown) => {
-      throw unavailable(error);
+      throw keysUnavailable(error);
     });
 
   return {
@@ -86,12 +86,6 @@ function parseEntry(text: unknown): IdempotencyEntry {
       throw new Error('the entry of a key lacks properties');
     return entry;
   } catch (error) {
-    throw unavailable(error);
+    throw keysUnavailable(error);
   }
 }
-
-const unavailable = (cause: unknown): ApiError => {
-  const message =
-    'The gateway cannot look up this Idempotency-Key at the moment. Nothing was created. Try again shortly.';
-  return new ApiError(503, 'calendar_keys_unavailable', message, { headers: { 'Retry-After': '5' }, cause });
-};

@@ -1,7 +1,7 @@
 // The API's error catalogue: the status, code and message of every error, as The Events Calendar answers
 // them.
 
-import { ApiError } from '../errors.ts';
+import { ApiError, type ReplicaError } from '../errors.ts';
 import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
 
 export interface ParamError {
@@ -155,3 +155,85 @@ export const notReady = (percent: number): ApiError =>
     data: { percent },
     headers: { 'Retry-After': '5' },
   });
+
+/** A nonce belongs to the cookies of the CMS, which the gateway does not know. */
+export const invalidNonce = (): ApiError => new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
+
+export const tooManyLogins = (retryAfterS: number): ApiError =>
+  new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
+    headers: { 'Retry-After': String(retryAfterS) },
+  });
+
+/** Only this error has RateLimit headers: what one client has left must not get into a shared cache. */
+export const tooManyRequests = (seconds: number, requestsPerMinute: number): ApiError =>
+  new ApiError(429, 'rest_too_many_requests', 'Too many requests from this address. Try again later.', {
+    headers: {
+      'Retry-After': String(seconds),
+      RateLimit: `"minute";r=0;t=${seconds}`,
+      'RateLimit-Policy': `"minute";q=${requestsPerMinute};w=60`,
+      // The header fields of earlier drafts, which many clients read.
+      'RateLimit-Limit': String(requestsPerMinute),
+      'RateLimit-Remaining': '0',
+      'RateLimit-Reset': String(seconds),
+    },
+  });
+
+/** The process has too much to do. With `Connection: close` an unread body ends with its connection. */
+export const overloaded = (headers: Record<string, string> = {}): ApiError =>
+  new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
+    headers: { 'Retry-After': '1', ...headers },
+  });
+
+/** PHP's codes and messages for errors of `json_decode`. */
+const JSON_ERRORS = {
+  depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },
+  syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
+  utf8: {
+    json_error_code: 5,
+    json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded',
+  },
+  utf16: { json_error_code: 10, json_error_message: 'Single unpaired high surrogate in Unicode escape' },
+} as const;
+
+export const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'syntax'): ApiError =>
+  new ApiError(400, 'rest_invalid_json', 'Invalid JSON body passed.', { data: JSON_ERRORS[kind], cause });
+
+/** The one error body without `data`. */
+export const invalidCallback = (): ApiError =>
+  new ApiError(400, 'rest_callback_invalid', 'Invalid JSONP callback function.', { omitData: true });
+
+/** The consistency token of the request is none. */
+export const invalidVersion = (): ApiError =>
+  new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
+
+/** The gateway does not show yet what the request's consistency token names. */
+export const behind = (): ApiError =>
+  new ApiError(503, 'calendar_behind', 'This gateway has not reached that version yet. Try again soon.', {
+    headers: { 'Retry-After': '1' },
+  });
+
+export const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
+  new ApiError(
+    503,
+    'calendar_replica_unavailable',
+    reason === 'unwritable'
+      ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
+      : 'This calendar is rebuilding its data. Try again shortly.',
+    { data: { reason }, headers: { 'Retry-After': '5' } },
+  );
+
+/** The first request with an `Idempotency-Key` still runs. */
+export const createInProgress = (): ApiError =>
+  new ApiError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {
+    headers: { 'Retry-After': '2' },
+  });
+
+export const keyReused = (): ApiError =>
+  new ApiError(422, 'calendar_idempotency_key_reused', 'This Idempotency-Key belongs to a request with another body.');
+
+/** Redis, where several gateways keep their keys, does not respond. */
+export const keysUnavailable = (cause: unknown): ApiError => {
+  const message =
+    'The gateway cannot look up this Idempotency-Key at the moment. Nothing was created. Try again shortly.';
+  return new ApiError(503, 'calendar_keys_unavailable', message, { headers: { 'Retry-After': '5' }, cause });
+};

@@ -51,7 +51,10 @@ const LINES: {
     level: ({ to }) => (to === 'unreachable' || to === 'stale' ? 'warn' : 'info'),
     message: ({ from, to, why }) => `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
   },
-  'sync-progress': { level: 'info', message: ({ collection }) => `initial sync of ${collection}` },
+  'sync-progress': {
+    level: 'info',
+    message: ({ collection, done, total }) => `initial sync of ${collection}: ${done} of ${total}`,
+  },
   'sync-decision': { level: 'debug', message: ({ collection, decision }) => `${collection}: ${decision}` },
   'sync-poll': {
     level: 'debug',
@@ -93,14 +96,10 @@ function createFormatter(colorize: boolean): (line: string) => string {
 }
 
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
-  const terminal = (stream ?? process.stderr).isTTY === true;
-  const isPretty = pretty ?? terminal;
-  const hasBar = isPretty && terminal && level !== 'silent';
-  const progress = createProgress({ terminal: hasBar });
   const output: DestinationStream = stream ?? process.stderr;
-  const format = isPretty ? createFormatter(terminal) : undefined;
-  /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
-  const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
+  const isTerminal = (stream ?? process.stderr).isTTY === true;
+  const format = (pretty ?? isTerminal) ? createFormatter(isTerminal) : undefined;
+  const isNewTenth = createTenths();
   const log = pino(
     {
       level,
@@ -109,21 +108,26 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
-    format ? { write: (line: string) => write(format(line)) } : output,
+    format ? { write: (line: string) => output.write(format(line)) } : output,
   );
 
   return (observation) => {
     if (observation.type === 'request' && observation.status < 500 && !requests) return;
-    if (observation.type === 'sync-progress') {
-      const line = progress.update(observation);
-      if (line) log.info(observation, line);
-      if (hasBar) write('');
-      return;
-    }
-    if (observation.type === 'sync-state' && observation.from === 'syncing') progress.end();
+    if (observation.type === 'sync-progress' && !isNewTenth(observation)) return;
     const level = levelOf(observation);
     if (!log.isLevelEnabled(level)) return;
     log[level](fieldsOf(observation), messageOf(observation));
+  };
+}
+
+/** The initial sync has a line for each tenth of a collection. */
+function createTenths(): (progress: ObservationOf<'sync-progress'>) => boolean {
+  const logged = new Map<string, number>();
+  return ({ collection, done, total }) => {
+    const tenth = total === 0 ? 10 : Math.floor((10 * done) / total);
+    if (logged.get(collection) === tenth) return false;
+    logged.set(collection, tenth);
+    return true;
   };
 }
 
@@ -175,59 +179,4 @@ export function redactCredentials(text: string): string {
       .replace(/\b(api-key:?\s+)(?=[a-z_-]{0,100}\d)[\w-]{6,}/gi, '$1(removed)')
       .replace(/\/\/[^\s/@"']+@/g, '//(removed)@')
   );
-}
-
-/** In records. */
-interface ProgressUpdate {
-  collection: string;
-  done: number;
-  total: number;
-}
-
-/** The progress of the initial sync: a bar on a terminal, a log line per tenth elsewhere. */
-interface Progress {
-  /** Returns a line for the log if there is something new to log; on a terminal the bar shows it instead. */
-  update(progress: ProgressUpdate): string | undefined;
-  /** The bar as it is now; empty outside of an initial sync. */
-  renderBar(): string;
-  /** The initial sync ended, or failed. */
-  end(): void;
-}
-
-const BAR_WIDTH = 24;
-/** Log lines per collection. */
-const PROGRESS_LINES = 10;
-
-function createProgress({ terminal }: { terminal: boolean }): Progress {
-  const collections = new Map<string, ProgressUpdate>();
-  const loggedTenth = new Map<string, number>();
-
-  function sum(key: 'done' | 'total'): number {
-    let total = 0;
-    for (const collection of collections.values()) total += collection[key];
-    return total;
-  }
-
-  return {
-    update(progress) {
-      const { collection, done, total } = progress;
-      collections.set(collection, progress);
-      if (terminal) return undefined;
-      const tenth = total === 0 ? PROGRESS_LINES : Math.floor((PROGRESS_LINES * done) / total);
-      if (loggedTenth.get(collection) === tenth) return undefined;
-      loggedTenth.set(collection, tenth);
-      return `initial sync of ${collection}: ${done} of ${total}`;
-    },
-    renderBar() {
-      if (!terminal || collections.size === 0) return '';
-      const share = Math.min(1, sum('done') / Math.max(1, sum('total')));
-      const filled = Math.round(share * BAR_WIDTH);
-      const bar = `${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}`;
-      return `initial sync [${bar}] ${Math.floor(share * 100)} %, ${sum('done')} of ${sum('total')} records`;
-    },
-    end() {
-      collections.clear();
-      loggedTenth.clear();
-    },
-  };
 }

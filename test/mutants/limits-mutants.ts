@@ -52,13 +52,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: '/48',
     },
   }),
-  ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', {
-    'rate limit of one address': {
-      function: 'createRateLimit.tryConsume',
-      code: 'if (_1.requests >= _2)',
-      replacement: 'if (false)',
-      title: 'on requests per address',
-    },
+  ...mutantsOf('src/interface/errors.ts', 'test/faults/limits.test.ts', {
     '429 has Retry-After': {
       function: 'tooManyRequests',
       code: "'Retry-After': String(_1),",
@@ -68,6 +62,14 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       function: 'tooManyRequests',
       code: 'RateLimit: `"minute";r=0;t=${_1}`,',
       test: 'test/http/rate-limit.test.ts',
+    },
+  }),
+  ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', {
+    'rate limit of one address': {
+      function: 'createRateLimit.tryConsume',
+      code: 'if (_1.requests >= _2)',
+      replacement: 'if (false)',
+      title: 'on requests per address',
     },
   }),
   ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {

@@ -162,20 +162,6 @@ describe('log', () => {
       expect(lines().at(-1)).to.include({ msg: 'initial sync of event: 1000 of 1000', done: 1000, total: 1000 });
     });
 
-    it('draws a bar on a terminal, erased before each line and at the end', () => {
-      const observe = log({}, true);
-      observe({ type: 'sync-progress', collection: 'event', done: 50, total: 100 });
-      observe({ type: 'sync-progress', collection: 'venue', done: 0, total: 100 });
-      expect(output.endsWith('25 %, 50 of 200 records')).to.equal(true);
-      expect(output).not.to.contain('\n');
-      observe(REQUEST);
-      const [line, bar] = output.split('\r\x1b[K').at(-1)!.split('\n');
-      expect(line).to.contain('200 GET');
-      expect(bar).to.contain('25 %');
-      observe({ type: 'sync-state', from: 'syncing', to: 'live', why: 'synced' });
-      expect(output.endsWith('\n')).to.equal(true);
-    });
-
     it('writes nothing at level silent', () => {
       reportProgress(log({ level: 'silent' }, true));
       expect(output).to.equal('');

@@ -14,7 +14,6 @@ import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './asset
 import { type Html, html } from './html.ts';
 import { createLanding, imageOriginsOf, LandingError } from './landing.ts';
 import { type Brand, pageFrame } from './page-template.ts';
-import { themeCss } from './theme.ts';
 
 export interface PagesOptions {
   config: Config['pages'];
@@ -43,10 +42,13 @@ const DOCUMENTATION_PACKAGES = {
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
-/**
- * The enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`, by path.
- * @throws ConfigError for a colour in which text would be hard to read
- */
+const DEFAULT_ACCENT = '#4338ca';
+
+/** The colour of links and buttons, lighter on dark screens. */
+const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
+  `:root {\n  --accent: light-dark(${accent}, color-mix(in oklab, ${accent}, white 60%));\n}\n`;
+
+/** The enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`, by path. */
 export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const { landing, documentation } = options.config;
   const assets = readAssets(

@@ -196,12 +196,9 @@ describe('pages', () => {
     }
   });
 
-  it("have the operator's colours, and refuse one that is hard to read", async () => {
+  it("have the operator's colour", async () => {
     const theme = async (base: string) => (await fetch(`${base}/-/assets/theme.css`)).text();
-    expect(await theme(await served({ accent: '#0b6e4f' }))).to.match(/--accent: light-dark\(#0b6e4f, #[0-9a-f]{6}\);/);
-    expect(() => pages({ ...options, config: { ...options.config, accent: '#ffd400' } })).to.throw(
-      /pages\.accent: has a contrast of 1\.\d to the page's #f6f7fb[\s\S]*darker/,
-    );
+    expect(await theme(await served({ accent: '#0b6e4f' }))).to.include('--accent: light-dark(#0b6e4f, color-mix(');
   });
 
   it('offer to subscribe to the shown filters and to save an event', async () => {
