@@ -185,7 +185,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
 
   function startSync(): void {
     current.sync.start();
-    current.peers?.start(current.sync);
+    current.peers?.start(current.sync, current.replica);
   }
 
   let current = openReplicaStack();

@@ -5,7 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peers as PeersPort } from '../calendar/cms-records.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { KINDS, type Kind } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
+import type { Replica } from '../store/replica.ts';
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
@@ -26,6 +29,7 @@ export interface PeersOptions {
   connection: Connection;
   /** Begins every key. */
   prefix: string;
+  mapping: Mapping;
   /** Between two polls. */
   intervalMs: number;
   observe: Observe;
@@ -56,6 +60,7 @@ export class Peers implements PeersPort {
   readonly #stopping = new AbortController();
   readonly #stopped = once(this.#stopping.signal, 'abort');
   #sync!: Sync;
+  #replica!: Pick<Replica, 'noteGone' | 'journal'>;
   #reader: Connection | undefined;
   #running: Promise<void> | undefined;
   /** Undefined before the first reply, or failure. */
@@ -89,8 +94,9 @@ export class Peers implements PeersPort {
   }
 
   /** Follows the other gateways in the background, until `stop`. */
-  start(sync: Sync): void {
+  start(sync: Sync, replica: Pick<Replica, 'noteGone' | 'journal'>): void {
     this.#sync = sync;
+    this.#replica = replica;
     this.#reader = openConnection(this.#options.url);
     this.#running = this.#run(this.#reader);
   }
@@ -232,6 +238,7 @@ export class Peers implements PeersPort {
       await Promise.race([this.#sync.whenComplete(), this.#stopped]);
       if (!(await this.#poll())) return false;
       this.#mustPoll = false;
+      this.#replica.journal.missed();
       this.#markApplied(this.#cursor, 0);
     }
     const options = { BLOCK: BLOCK_MS, COUNT: ENTRIES_PER_READ };
@@ -247,7 +254,11 @@ export class Peers implements PeersPort {
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
     if (isEverything) this.#sync.readEverything();
-    if ((hasGap || isEverything) && !(await this.#poll())) return false;
+    if (hasGap || isEverything) {
+      if (!(await this.#poll())) return false;
+      // The first entries of a new stream are no gap.
+      if (this.#cursor !== STREAM_START) this.#replica.journal.missed();
+    }
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }
@@ -283,6 +294,7 @@ export class Peers implements PeersPort {
     for (const name of names) this.#rereading.add(name);
     const isRead = await this.#sync.fetchChanged(records);
     for (const name of names) this.#rereading.delete(name);
+    if (isRead) this.#replica.noteGone(recordsByKind(this.#options.mapping, records));
     return isRead;
   }
 
@@ -310,6 +322,11 @@ export class Peers implements PeersPort {
     observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
   }
 }
+
+const recordsByKind = ({ kinds }: Mapping, records: readonly ChangedRecord[]): { kind: Kind; id: number }[] =>
+  KINDS.flatMap((kind) =>
+    records.filter(({ collection }) => kinds[kind]?.collection === collection).map(({ id }) => ({ kind, id })),
+  );
 
 /** The record alone: what the replica reports does not say that it was in the trash. */
 const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });

@@ -196,6 +196,11 @@ export class ChangeJournal {
     });
   }
 
+  /** As `add`, for a record that this replica never had. */
+  addGone(kind: Kind, id: number): void {
+    if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length === 0) this.add(kind, id, 'deleted');
+  }
+
   /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
   restored(eventId: number): void {
     this.#db.run(sql`
@@ -218,6 +223,11 @@ export class ChangeJournal {
   reset(): void {
     setState(this.#db, 'journal_floor', String(this.#headNumber() + 1));
     this.#db.run(sql`DELETE FROM change_journal`);
+    this.missed();
+  }
+
+  /** What peers told may have been missed: their positions from before now are unknown here. */
+  missed(): void {
     setState(this.#db, 'journal_start', String(this.#nowS()));
   }
 }

@@ -5,10 +5,7 @@ import { type Sql, sql } from './sql.ts';
 
 /** One create with a key. */
 export interface IdempotencyEntry {
-  /**
-   * The fingerprint of the request that claimed the key: a request with another body must not get its
-   * response.
-   */
+  /** The fingerprint of the request that claimed the key: a request with another body must not get its response. */
   fingerprint: string;
   /** `unknown`: the CMS may have created the record. */
   state: 'running' | 'done' | 'unknown';
@@ -29,18 +26,12 @@ export interface IdempotencyStore {
   /** Replaces `expected` unless another request did before. Resolves with true if it replaced it. */
   compareAndSet(key: string, expected: IdempotencyEntry, entry: IdempotencyEntry): Promise<boolean>;
   set(key: string, entry: IdempotencyEntry): Promise<void>;
-  /**
-   * Milliseconds since 1970 by a clock that all gateways share, for `startedMs`; without it, each gateway
-   * uses its own.
-   */
+  /** By a clock that all gateways share; without it, each gateway uses its own. */
   nowMs?(): Promise<number>;
   delete(key: string): Promise<void>;
 }
 
-/**
- * The gateway forgets a key after a day, and the oldest keys of a user, or of all users, beyond these
- * numbers.
- */
+/** The gateway forgets a key after a day, and the oldest keys of a user, or of all users, beyond these numbers. */
 export const KEY_TTL_MS = 24 * 3_600_000;
 export const MAX_KEYS_PER_USER = 1000;
 const MAX_KEYS = 20_000;

@@ -86,17 +86,8 @@ export const linkedIds = (view: View, kind: LinkedKind, ids: readonly number[]):
 
 /** Ids and total of a list of venues or organizers. */
 export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): IdPage {
-  const {
-    limit,
-    offset,
-    words = [],
-    event,
-    hasEvents,
-    upcomingFromUtc,
-    modifiedAfter,
-    customFields,
-    statuses,
-  } = filter;
+  const { limit, offset, words = [], event, hasEvents, upcomingFromUtc, statuses } = filter;
+  const { modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
     // A record that is text inside events is listed with the first of them that is.

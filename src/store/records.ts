@@ -44,11 +44,7 @@ export const getRecords = <K extends Kind>(view: View, kind: K, ids: readonly nu
   readById(view, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`, kind);
 
 export const getRecord = <K extends Kind>(view: View, kind: K, id: number): RecordOf[K] | undefined =>
-  readById<RecordOf[K]>(
-    view,
-    sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id = ${id}`,
-    kind,
-  ).get(id);
+  getRecords(view, kind, [id]).get(id);
 
 export const getImages = (view: View, ids: readonly number[]): Map<number, ImageRecord> =>
   readById(view, sql`SELECT id, record FROM image WHERE id IN ${inJson(ids)}`);

@@ -1,10 +1,11 @@
 // The replica: the local SQLite copy of what the CMS shows to everybody. The other files here read and change it.
 
-import type { KindOrImage } from '../model/records.ts';
+import type { Kind, KindOrImage } from '../model/records.ts';
 import { ChangeJournal } from './change-journal.ts';
 import { ChangeBatch, type ChangeSet } from './changes.ts';
 import { Database } from './database.ts';
 import { openFile, openTemporary } from './database-file.ts';
+import { getRecord } from './records.ts';
 import { RenderedCache } from './rendered-cache.ts';
 import { REPLICA_FORMAT } from './schema.ts';
 import { setState } from './state.ts';
@@ -82,6 +83,18 @@ export class Replica {
     this.db.changed();
     if (!this.#isInitialSync) onChanged?.(batch.changed);
     return batch.changed.length;
+  }
+
+  /**
+   * Peers named these records, and no visitor gets them. Those that this replica never had are noted as deleted.
+   * Example: an event is deleted while this gateway is cut off from the CMS. A client that has seen it at a peer, and
+   * continues `/changes` here, must learn that it is gone.
+   */
+  noteGone(records: readonly { kind: Kind; id: number }[]): void {
+    if (this.#isInitialSync) return;
+    this.db.transaction(() => {
+      for (const { kind, id } of records) if (!getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
+    });
   }
 
   /** Until `endInitialSync`, changes have no entries in the journal. */

@@ -169,7 +169,14 @@ describe('gateways as peers', function () {
       expect((await gateway.request('/events/1', { atLeast: version })).body.title).to.equal('Second');
   });
 
-  it('continues `/changes` of another gateway after a scan of both, and before that not', async () => {
+  const tokenOf = async (gateway: TestGateway) => (await gateway.request('/changes')).body.next_token as string;
+
+  /** Two gateways, on a clock that `advance` sets; both have scanned the whole site. */
+  async function twoScanned(): Promise<{
+    a: TestGateway;
+    b: TestGateway;
+    early: Awaited<ReturnType<TestGateway['request']>>;
+  }> {
     let nowMs = Date.now();
     cms = createFakeCms(() => nowMs);
     cms.createPost('events', { title: 'First', meta: { start_date: '2027-05-01 10:00:00' } });
@@ -180,9 +187,7 @@ describe('gateways as peers', function () {
     );
     await allSettled(gateways);
     const [a, b] = gateways as [TestGateway, TestGateway];
-    const tokenOf = async (gateway: TestGateway) => (await gateway.request('/changes')).body.next_token as string;
     const early = await b.request(`/changes?since=${await tokenOf(a)}`);
-    expect(early.status).to.equal(410);
     nowMs += 2 * HOUR_MS;
     for (const gateway of gateways)
       await until(async () => {
@@ -190,10 +195,28 @@ describe('gateways as peers', function () {
         nowMs += 60_000;
         return !(await tokenOf(gateway)).endsWith('.0');
       }, 'a scan');
+    return { a, b, early };
+  }
+
+  it('continues `/changes` of another gateway after a scan of both, and before that not', async () => {
+    const { a, b, early } = await twoScanned();
+    expect(early.status).to.equal(410);
     const token = await tokenOf(a);
     const changed = await a.request('/events/1', { json: { title: 'Two' } });
     const later = await b.request(`/changes?since=${token}`, { atLeast: changed.version });
     expect(later.status, JSON.stringify(later.body)).to.equal(200);
     expect(later.body.changes).to.deep.equal([{ kind: 'event', id: 1, change: 'updated' }]);
+  });
+
+  it('tells in `/changes` that an event is gone which only another gateway ever had', async () => {
+    const { a, b } = await twoScanned();
+    const { isHeld, release } = holdNext(b.cmsLink, 'before', 'list');
+    const created = await a.request('/events', { json: EVENT });
+    await until(isHeld, 'the other gateway reads the event');
+    const token = await tokenOf(a);
+    await a.request(`/events/${created.body.id}`, { method: 'DELETE' });
+    release();
+    const later = await b.request(`/changes?since=${token}`, { atLeast: (await a.request('/events')).version });
+    expect(later.body.changes).to.deep.equal([{ kind: 'event', id: created.body.id, change: 'deleted' }]);
   });
 });

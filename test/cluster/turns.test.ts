@@ -5,6 +5,7 @@ import { openCluster } from '../../src/cluster/cluster.ts';
 import type { Peers } from '../../src/cluster/peers.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/observations.ts';
+import type { ChangeJournal } from '../../src/store/change-journal.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, useRedisServer } from './redis-server.ts';
@@ -31,7 +32,7 @@ describe('the turns of gateways', function () {
     peers = [0, 1, 2].map(() => {
       const cluster = openCluster({ ...options, observe: (observation) => void observations.push(observation) });
       const each = cluster.createPeers();
-      each.start(sync);
+      each.start(sync, { noteGone: () => {}, journal: { missed: () => {} } as unknown as ChangeJournal });
       stop.push(async () => {
         await each.stop();
         cluster.connection.close();

@@ -195,7 +195,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   });
   const { services, useCases, listener } = application;
   sync.start();
-  peers?.start(sync);
+  peers?.start(sync, replica);
   if (waitsForSync) await sync.whenComplete();
   const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
   const requestPath = (path: string, request: RequestOptions = {}) => exchange(server, path, request, options.as ?? {});
