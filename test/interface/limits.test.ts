@@ -1,23 +1,8 @@
 // Length limits of request values on every route, and errors for longer values.
 
-import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
-import {
-  GLOBAL_LIMITS,
-  type Limit,
-  MAX_BODY_VALUES,
-  MAX_HEADER_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_NAMES,
-  MAX_PARAMETERS,
-  MAX_PART_HEADER_BYTES,
-  READ_BODY_BYTES,
-  SIZES,
-  UNDECLARED_LIMIT,
-} from '../../src/interface/limits.ts';
-import type { Parameter } from '../../src/interface/parameter.ts';
-import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
+import { GLOBAL_LIMITS, type Limit, MAX_NAMES, READ_BODY_BYTES, SIZES } from '../../src/interface/limits.ts';
 import { isTooLong } from '../../src/interface/validate.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
@@ -194,67 +179,4 @@ describe('length limits of values', () => {
       }
     });
   });
-});
-
-describe('docs/limits.md', () => {
-  const file = new URL('../../docs/limits.md', import.meta.url);
-  const doc = readFileSync(file, 'utf8');
-  const number = (value: number) => value.toLocaleString('en-US');
-  const table = (head: string[], rows: string[][]) =>
-    [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-  const limitTable = (limits: [name: string, limit: Limit][]) =>
-    table(
-      ['name', 'characters', 'of one element', 'bytes of UTF-8'],
-      limits.map(([name, { characters, elementCharacters, bytes }]) => [
-        `\`${name}\``,
-        number(characters),
-        elementCharacters === undefined ? '' : number(elementCharacters),
-        bytes === undefined ? '' : number(bytes),
-      ]),
-    );
-  const parameterTable = (parameters: readonly Parameter[]) => {
-    const limits = new Map<string, Limit>();
-    for (const { name, limit } of parameters) {
-      expect(limits.get(name) ?? limit, `the limits of ${name} differ`).to.equal(limit);
-      limits.set(name, limit);
-    }
-    return limitTable([...limits]);
-  };
-  const keys = ROWS.filter(({ endpoint }) => ['describe', 'read'].includes(endpoint.operation));
-  const tables = {
-    lists: parameterTable(Object.values(LIST_PARAMETERS).flat()),
-    events: parameterTable(BODY_PARAMETERS.event),
-    'venues and organizers': parameterTable([...BODY_PARAMETERS.venue, ...BODY_PARAMETERS.organizer]),
-    'categories and tags': parameterTable([...BODY_PARAMETERS.category, ...BODY_PARAMETERS.tag]),
-    others: parameterTable(keys.map(({ parameter }) => parameter)),
-    global: limitTable(Object.entries(GLOBAL_LIMITS)),
-    bodies: table(
-      ['what', 'limit', 'response'],
-      [
-        ['body of GET, HEAD and OPTIONS', `${number(READ_BODY_BYTES)} bytes`, '413'],
-        ['values in a JSON body', number(MAX_BODY_VALUES), '413'],
-        ['parameters of a query or form', number(MAX_PARAMETERS), 'the others are ignored'],
-        ['parts of a multipart body', number(MAX_PARAMETERS), '413'],
-        ['header lines of all parts', `${number(MAX_PART_HEADER_BYTES)} bytes`, '413'],
-        ['names in a query or body', number(MAX_NAMES), '400'],
-        ['one name', `${number(MAX_NAME_CHARACTERS)} characters`, '400'],
-        ['a parameter that no route declares', `${number(UNDECLARED_LIMIT.characters)} characters`, '400'],
-        ['`Accept-Encoding`', `${number(MAX_HEADER_CHARACTERS.acceptEncoding)} characters`, 'ignored'],
-        ['`If-None-Match`', `${number(MAX_HEADER_CHARACTERS.ifNoneMatch)} characters`, 'ignored'],
-        ['`X-Forwarded-For`', `${number(MAX_HEADER_CHARACTERS.forwardedFor)} characters`, 'the last ones count'],
-        ['`X-HTTP-Method-Override`', `${number(MAX_HEADER_CHARACTERS.methodOverride)} characters`, '404'],
-      ],
-    ),
-  };
-  for (const [name, expected] of Object.entries(tables)) {
-    it(`agrees with the code: ${name} (npm run docs updates the file)`, () => {
-      const section = new RegExp(`<!-- ${name} -->\\n\\n?([^]*?)\\n?<!-- /${name} -->`);
-      if (process.env.WRITE_DOCS) {
-        const updated = `<!-- ${name} -->\n\n${expected}\n\n<!-- /${name} -->`;
-        writeFileSync(file, readFileSync(file, 'utf8').replace(section, updated));
-        return;
-      }
-      expect(section.exec(doc)?.[1]?.trim()).to.equal(expected);
-    });
-  }
 });
