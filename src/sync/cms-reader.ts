@@ -12,12 +12,10 @@ import {
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
-import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
+import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE, recordsPerPage } from './collections.ts';
 import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
-import { nextReadMark } from './dirty-records.ts';
-import type { MarkedPage, PageRequest } from './paginate.ts';
+import { type Cursor, type MarkedPage, type PageRequest, type PageWithCursor, paginate } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
-import { readState } from './saved-state.ts';
 import { READ_AS } from './sync-state.ts';
 
 /** Records that one warning names, records that all warnings are about, and characters of an id. */
@@ -27,17 +25,13 @@ const [MAX_NAMED, MAX_OMITTED, MAX_ID_LENGTH] = [10, 1000, 100];
 export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOptions => ({
   credentials: visitor,
   signal,
-  uncached: memory.reads.uncached,
+  uncached: memory.uncached,
 });
 
 const imageOptions = (context: SyncContext): CallOptions => ({
   ...visitorOptions(context),
   credentials: context.imageReader,
 });
-
-/** `clockMs` when the request with this read mark was sent. */
-export const sentAtMs = ({ memory, clockMs }: SyncContext, readMark: number): number =>
-  memory.reads.sentMs.get(readMark) ?? clockMs();
 
 /** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
 const MAX_SKEW_S = 3600;
@@ -46,9 +40,9 @@ const MAX_SKEW_S = 3600;
  * The CMS's clock in seconds, as it is now or later: it sends whole seconds, and may have read its clock as soon as the
  * request was sent.
  */
-export function latestCmsTimeS({ memory: { reads }, clockMs, nowMs }: SyncContext): number {
-  if (reads.cmsTimeMs === 0) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
-  return Math.ceil((reads.cmsTimeMs + 1000 + clockMs() - reads.cmsSentMs) / 1000);
+export function latestCmsTimeS({ memory: { cmsClock }, clockMs, nowMs }: SyncContext): number {
+  if (cmsClock === undefined) return Math.ceil(nowMs() / 1000) + MAX_SKEW_S;
+  return Math.ceil((cmsClock.timeMs + 1000 + clockMs() - cmsClock.sentMs) / 1000);
 }
 
 async function list(
@@ -58,17 +52,18 @@ async function list(
   options: CallOptions,
 ): Promise<MarkedPage> {
   const { cms, memory, clockMs } = context;
-  const readMark = nextReadMark(memory);
-  const sentMs = clockMs();
-  memory.reads.sentMs.set(readMark, sentMs);
+  memory.lastMark += 1;
   memory.tally.requests += 1;
+  const [readMark, sentMs] = [memory.lastMark, clockMs()];
   const page = await cms.list(spec, request, options);
-  memory.reads.cmsTimeMs = page.cmsTimeMs;
-  memory.reads.cmsSentMs = sentMs;
+  memory.cmsClock = { timeMs: page.cmsTimeMs, sentMs };
   return { ...page, readMark };
 }
 
-/** One page of a list. If it is too large for one response, its records are read by id, in parts. */
+/**
+ * One page of a list. If it is too large for one response, its records are read by id, in halves. A record that is too
+ * large alone comes as its stamp, for which {@link isTooLarge} is true.
+ */
 async function listInParts(
   context: SyncContext,
   spec: CollectionSpec,
@@ -80,24 +75,24 @@ async function listInParts(
   } catch (error) {
     if (!isTooLargeError(error) || request.detail !== 'mapped') throw error;
   }
-  const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
-  if (page.records.length === 1) return { ...page, records: page.records.map(asTooLarge) };
-  const stamps = new Map(page.records.map((record) => [idOf(record), record]));
   const { offset: _offset, page: _page, ...unpaged } = request;
-  const records = await readInParts([...stamps.values()], async (part) => {
+  async function readInHalves(stamps: CmsRecord[]): Promise<CmsRecord[]> {
+    const limit = stamps.length === 1 ? 1 : request.limit;
     try {
-      const limit = part.length === 1 ? 1 : request.limit;
-      const response = await list(context, spec, { ...unpaged, ids: part.map(idOf), limit }, options);
+      const part = await list(context, spec, { ...unpaged, ids: stamps.map(idOf), limit }, options);
       // A list that repeats records may need more than one page for them.
-      return part.length > 1 && response.total > limit ? undefined : response.records;
+      if (part.total <= limit || stamps.length === 1) return [...part.records];
     } catch (error) {
       if (!isTooLargeError(error)) throw error;
-      return undefined;
+      if (stamps.length === 1) return stamps.map((stamp) => ({ ...stamp, [TOO_LARGE]: true }));
     }
-  });
-  const byId = new Map(records.map((record) => [idOf(record), record]));
-  const inOrder = [...stamps.keys()].map((id) => byId.get(id)).filter((record) => record !== undefined);
-  return { ...page, records: inOrder };
+    const half = Math.ceil(stamps.length / 2);
+    return [...(await readInHalves(stamps.slice(0, half))), ...(await readInHalves(stamps.slice(half)))];
+  }
+  const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
+  if (page.records.length === 0) return page;
+  const distinct = [...new Map(page.records.map((record) => [idOf(record), record])).values()];
+  return { ...page, records: await readInHalves(distinct) };
 }
 
 /**
@@ -115,6 +110,20 @@ export async function readPage(
   const wholeRecords = page.records.filter((record) => !isTooLarge(record));
   await checkComplete(context, spec, request.detail, wholeRecords);
   return page;
+}
+
+/** The pages of a whole collection in the order of ids; see {@link paginate}. */
+export function readAll(
+  context: SyncContext,
+  collection: Collection,
+  { detail, start, concurrency = 1 }: { detail: Detail; start?: Cursor | undefined; concurrency?: number },
+): AsyncGenerator<PageWithCursor<MarkedPage>> {
+  return paginate((position) => readPage(context, collection, { order: 'id', detail, ...position }), {
+    by: collection.isStoredAsPosts ? 'offset' : 'page',
+    start,
+    concurrency,
+    pageSize: detail === 'mapped' ? recordsPerPage(collection, context.pageSize) : context.pageSize,
+  });
 }
 
 /** Warns once of each record that the adapter leaves out, up to `MAX_OMITTED`. */
@@ -136,17 +145,6 @@ export function readRecord(context: SyncContext, { spec, scope }: CollectionPart
   context.memory.tally.requests += 1;
   return context.cms.read(spec, id, { view: scope.view, detail: 'mapped' }, visitorOptions(context));
 }
-
-/** 401 and 403; a plugin may also deny to anonymous readers that a record exists. */
-const isRefusal = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && [401, 403, 404].includes(error.status);
-
-/** As {@link readRecord}; undefined if the CMS refuses this record. */
-const readUnlessRefused = (...read: Parameters<typeof readRecord>): Promise<CmsRecord | undefined> =>
-  readRecord(...read).catch((error: unknown) => {
-    if (!isRefusal(error)) throw error;
-    return undefined;
-  });
 
 /**
  * All records with these ids, which may repeat, and the read mark of the first request. What the list counts and
@@ -181,9 +179,14 @@ async function readHoles(
   const holes = [...new Set(ids)].filter((id) => !listed.has(id));
   const found: CmsRecord[] = [];
   for (const id of holes) {
-    const record = await readUnlessRefused(context, part, id);
-    // Lists do not count a record with a status of a plugin.
-    if (record && record[CMS_STATUS] === undefined) found.push(record);
+    try {
+      const record = await readRecord(context, part, id);
+      // Lists do not count a record with a status of a plugin.
+      if (record[CMS_STATUS] === undefined) found.push(record);
+    } catch (error) {
+      // A plugin may deny to anonymous readers that a record exists.
+      if (!(error instanceof CmsRejected && [401, 403, 404].includes(error.status))) throw error;
+    }
   }
   return found;
 }
@@ -223,7 +226,7 @@ async function checkComplete(
   const roots = new Set(requested.map((path) => path.split('.', 1)[0]));
   const certain = recordForm.certainPaths(spec).filter((path) => roots.has(path));
   const { kind, requiredPaths, recordParams = {} } = spec;
-  const known = kind && detail === 'mapped' ? knownFields(context, kind) : new Set<string>();
+  const known = kind && detail === 'mapped' ? context.memory.kinds[kind].knownFields : new Set<string>();
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
   if (!kind || detail !== 'mapped' || records.length === 0) return;
   // The occurrences of a series come with a parameter of the request, and no field of the mapping names them.
@@ -254,16 +257,10 @@ function assertHasPaths(
 export function assertComplete(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
   const spec = collectionOf(context, kind)?.spec;
   if (!spec) return;
-  const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...knownFields(context, kind)]);
+  const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...context.memory.kinds[kind].knownFields]);
   // A write does not ask for the occurrences of a series.
   if (isWritten) for (const path of Object.keys(spec.recordParams ?? {})) paths.delete(path);
   assertHasPaths(context, spec, record, [...paths], isWritten);
-}
-
-function knownFields(context: SyncContext, kind: Kind): Set<string> {
-  const memory = context.memory.kinds[kind];
-  memory.knownFields ??= new Set(readState<string[]>(context, 'fields', STATE_KEYS.fields(kind), []));
-  return memory.knownFields;
 }
 
 /** Key of a record of which only the stamp could be read. */
@@ -271,30 +268,9 @@ const TOO_LARGE = 'calendar_gateway_too_large';
 
 export const isTooLarge = (record: CmsRecord): boolean => record[TOO_LARGE] === true;
 
-const asTooLarge = (stamp: CmsRecord): CmsRecord => ({ ...stamp, [TOO_LARGE]: true });
-
 /** True if the response exceeded the limit of bytes (`maxBytes` in src/limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';
-
-/**
- * Reads records whose common response was too large, in halves. `readPart` resolves with undefined if its
- * response is too large or does not hold all of these records. A record that is too large alone comes as its
- * stamp, for which {@link isTooLarge} is true. Throws what `readPart` throws.
- */
-async function readInParts(
-  stamps: readonly CmsRecord[],
-  readPart: (stamps: readonly CmsRecord[]) => Promise<readonly CmsRecord[] | undefined>,
-): Promise<CmsRecord[]> {
-  const half = Math.ceil(stamps.length / 2);
-  const records: CmsRecord[] = [];
-  for (const part of [stamps.slice(0, half), stamps.slice(half)]) {
-    if (part.length === 0) continue;
-    const read = await readPart(part);
-    records.push(...(read ?? (part.length > 1 ? await readInParts(part, readPart) : part.map(asTooLarge))));
-  }
-  return records;
-}
 
 /**
  * Runs a step that reads the collection. Resolves with undefined if the site itself says that it has no such

@@ -9,8 +9,7 @@ import { mergeIndex } from '../store/full-text-index.ts';
 import { occurrenceIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { idOf } from './collections.ts';
-import type { SyncContext } from './context.ts';
-import { isOutdated, markDirty } from './dirty-records.ts';
+import { isOutdated, markDirty, type SyncContext } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -40,7 +39,7 @@ export async function ingestOccurrences(
   readMark: number,
 ): Promise<void> {
   for (const event of events) {
-    const occurrences = readOccurrences(event, context.memory.site, context.memory.links.tables);
+    const occurrences = readOccurrences(event, context.memory.site, context.memory.linkTables);
     const ids = new Set(occurrences.map(({ id }) => id));
     const gone = occurrenceIds(context.replica.db, idOf(event)).filter((id) => !ids.has(id));
     await commitBatches(context, idOf(event), readMark, occurrences, BATCH_SIZE, (upserts) => ({

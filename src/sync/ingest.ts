@@ -2,15 +2,14 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import { type CalendarRecord, FIRST_EMBEDDED_ID, type PostRecord, seriesIdOf } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, getImages, getRecord, getRecords, type RecordStamp } from '../store/records.ts';
-import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
+import { eventIdsShowing, getRecord, getRecords } from '../store/records.ts';
+import { isTooLarge, readByIds } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
-import { decided, type SyncContext } from './context.ts';
+import { decided, isOutdated, markDirty, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
-import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import {
   BATCH_SIZE,
   DELETE_BATCH_SIZE,
@@ -23,15 +22,12 @@ import { stampsById } from './replica-records.ts';
 /**
  * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
  * the batches before it in the replica. Throws what the CMS throws.
- * @param byId the records were requested by their ids. Only then may one replace a record of the replica whose
- * modification time is later, as after a restored backup: a page of a list may be older than the replica.
  */
 export async function ingestRecords(
   context: SyncContext,
   collection: Collection,
   records: readonly CmsRecord[],
   readMark: number,
-  { byId = false }: { byId?: boolean } = {},
 ): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
@@ -42,84 +38,33 @@ export async function ingestRecords(
   for (let from = 0; from < readable.length; ) {
     const batch = nextBatch(readable.slice(from, from + BATCH_SIZE));
     from += batch.length;
-    let acceptedIds: readonly number[] = [];
+    let accepted: CmsRecord[] = [];
     const changed = await commitAndPruneEmbedded(context, collection, () => {
-      const accepted = acceptRecords(context, collection, batch, readMark, byId);
-      acceptedIds = accepted.map(({ id }) => id);
-      return { changes: { upserts: accepted }, changedIds: acceptedIds };
+      accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
+      const upserts = accepted.flatMap((record) => [
+        collection.read(record, memory.site, memory.linkTables),
+        ...collection.embedded.flatMap((readEmbedded) => readEmbedded(record) ?? []),
+      ]);
+      return { changes: { upserts }, changedIds: accepted.map(idOf) };
     });
     if (changed > 0) memory.kinds[kind].revision += 1;
     memory.tally.changed += changed;
     await nextTurn();
     if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
-    if (!collection.occurrences) continue;
-    const accepted = batch.filter((record) => acceptedIds.includes(idOf(record)));
-    await ingestOccurrences(context, collection.occurrences, accepted, readMark);
+    if (collection.occurrences) await ingestOccurrences(context, collection.occurrences, accepted, readMark);
   }
 }
 
-/**
- * The records of a batch that are not older than the replica's, with the records that are embedded in them.
- */
-function acceptRecords(
-  context: SyncContext,
-  collection: Collection,
-  batch: readonly CmsRecord[],
-  readMark: number,
-  byId: boolean,
-): CalendarRecord[] {
-  const { replica, memory } = context;
-  const stored = stampsById(context, collection, batch.map(idOf));
-  const accepted: CalendarRecord[] = [];
-  const images: number[] = [];
-  for (const cmsRecord of batch) {
-    const id = idOf(cmsRecord);
-    if (isOutdated(memory, collection.kind, id, readMark)) {
-      decided(context, collection.name, 'refuse: changed after it was requested', { id, readMark });
-      markDirty(memory, collection.kind, [id]);
-      continue;
-    }
-    const record = collection.read(cmsRecord, memory.site, memory.links.tables);
-    if (!accept(context, collection, record, stored.get(id), readMark, byId)) {
-      const sent = stampOf(cmsRecord).modifiedUtc;
-      decided(context, collection.name, 'refuse: older than in the replica', { id, sent, stored: stored.get(id) });
-      markDirty(memory, collection.kind, [id]);
-      continue;
-    }
-    memory.kinds[collection.kind].tooLarge.delete(id);
-    memory.kinds[collection.kind].trashed.delete(id);
-    if (byId) setReadMark(memory, collection.kind, id, readMark);
-    if ('image' in record && record.image !== 0) images.push(record.image);
-    accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
-  }
-  const known = byId ? undefined : getImages(replica.db, images);
-  for (const image of images) if (!known?.has(image)) memory.media.toRead.add(image);
-  return accepted;
-}
-
-/**
- * Whether the record may replace that of the replica. If so, it is remembered as seen. If not, the replica's was
- * modified later: it is to be read again.
- */
-function accept(
-  context: SyncContext,
-  { kind, isStoredAsPosts }: Collection,
-  record: CalendarRecord,
-  stored: RecordStamp | undefined,
-  readMark: number,
-  byId: boolean,
-): boolean {
+/** False if the record was written after it was requested: then it is to be read again. */
+function accept(context: SyncContext, { kind, name }: Collection, id: number, readMark: number): boolean {
   const { memory } = context;
-  const { id } = record;
-  const { unsettled, isPolled, watermarkUtc } = memory.kinds[kind];
-  if (!isStoredAsPosts) {
-    unsettled.delete(id);
-    return true;
+  if (isOutdated(memory, kind, id, readMark)) {
+    decided(context, name, 'refuse: changed after it was requested', { id, readMark });
+    markDirty(memory, kind, [id]);
+    return false;
   }
-  const { modifiedUtc } = record as PostRecord;
-  if (!byId && stored !== undefined && stored.modifiedUtc > modifiedUtc) return false;
-  const mayChangeAgain = (stored?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
-  trackModified(memory, kind, id, sentAtMs(context, readMark), mayChangeAgain);
+  memory.kinds[kind].tooLarge.delete(id);
+  memory.kinds[kind].trashed.delete(id);
   return true;
 }
 
@@ -179,7 +124,7 @@ export async function fetchRecords(
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
     const { records, readMark } = await readByIds(context, collection, slice);
-    await ingestRecords(context, collection, records, readMark, { byId: true });
+    await ingestRecords(context, collection, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(memory, collection.kind, existing);
     missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
@@ -227,20 +172,14 @@ export async function fetchDirty(
 ): Promise<void> {
   const { memory } = context;
   const { kind } = collection;
-  const dirty = takeDirty(memory, kind);
+  const dirty = [...memory.kinds[kind].dirty];
+  memory.kinds[kind].dirty.clear();
   try {
-    await fetchRecords(context, collection, dirty, { reason: 'changed, or may change again', reported });
+    await fetchRecords(context, collection, dirty, { reason: 'dirty', reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
   }
-}
-
-/** The same, and those that may have changed a second time within the same second. */
-export async function fetchDirtyAndUnsettled(context: SyncContext, collection: Collection): Promise<void> {
-  const { kind } = collection;
-  markDirty(context.memory, kind, context.memory.kinds[kind].unsettled.keys());
-  await fetchDirty(context, collection);
 }
 
 /** Deletes records that were missing in the response to the request with `readMark`. */
@@ -284,7 +223,6 @@ function deletableIds(
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
-  for (const id of certain) memory.kinds[kind].unsettled.delete(id);
   const stored = stampsById(context, collection, certain);
   // The replica may withhold a post, which then has no stamp.
   const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));

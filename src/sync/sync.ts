@@ -15,17 +15,15 @@ import {
   isComplete,
   loadCaughtUpMs,
   loadMemory,
-  restartResync,
+  restartScan,
   STATE_KEYS,
   type SyncContext,
   type SyncMemory,
 } from './context.ts';
-import { retainReadMarks } from './dirty-records.ts';
 import { type ChangedRecord, changedRecords, fetchChanged, inBatches } from './fetch-changed.ts';
-import { continueResync, noteResync } from './full-resync.ts';
-import { runInitialSync } from './initial-sync.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { createPollLoop, poll } from './poll.ts';
+import { continueScan, noteScan, runInitialSync } from './scan.ts';
 import { type SyncStatus, statusOf } from './status.ts';
 import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
@@ -134,12 +132,12 @@ export function createSync(options: SyncOptions): Sync {
     imageReader,
     collections,
     pageSize,
-    resyncIntervalMs,
+    scanIntervalMs: resyncIntervalMs,
     observe,
     nowMs,
     clockMs,
     signal,
-    memory: loadMemory({ replica, observe }, nowMs(), collections),
+    memory: loadMemory({ replica, observe }, nowMs()),
     commit: async (build) => replica.apply(build()),
   };
   replica.journal.setClock(() => latestCmsTimeS(context));
@@ -162,11 +160,15 @@ export function createSync(options: SyncOptions): Sync {
     signal,
   });
 
-  /** Saves when the replica was last current, which a later start without the CMS reports. Throws `ReplicaError`. */
+  /**
+   * Saves when the replica was last current, which a later start without the CMS reports, and from when on its polls
+   * read. Throws `ReplicaError`.
+   */
   function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
     const savedMs = loadCaughtUpMs(context) ?? 0;
-    if (lastCaughtUpMs !== undefined && Math.abs(lastCaughtUpMs - savedMs) >= toleranceMs)
-      saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
+    if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
+    saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
+    saveState(replica.db, STATE_KEYS.polled, JSON.stringify(context.memory.polled));
   }
 
   function setState(state: SyncState, why: string): void {
@@ -193,7 +195,6 @@ export function createSync(options: SyncOptions): Sync {
     startReading();
     const tallyBefore = { ...tally };
     const startedMs = clockMs();
-    const release = retainReadMarks(memory);
     const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
     late.unref();
     let isCurrent = false;
@@ -206,17 +207,16 @@ export function createSync(options: SyncOptions): Sync {
         dispatch({ type: 'synced' });
       } else if (!onlyResync) {
         unconfirmed = await poll(context);
-        noteResync(context);
+        noteScan(context);
         isCurrent = unconfirmed === undefined;
         dispatchPolled(unconfirmed, memory);
       }
       clearTimeout(late);
-      if (await tryResync()) dispatchPolled(unconfirmed, memory);
+      if (await tryScan()) dispatchPolled(unconfirmed, memory);
     } catch (error) {
       if (!signal.aborted) dispatch(failureEvent(error, visitor));
     } finally {
       clearTimeout(late);
-      release();
       const requests = tally.requests - tallyBefore.requests;
       const isIdle = onlyResync && requests === 0;
       if (!isIdle)
@@ -232,30 +232,26 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   /** After a poll that saw everything. `unconfirmed`: as `poll` returned it. */
-  function dispatchPolled(unconfirmed: string | undefined, { resync }: SyncMemory): void {
-    const reasons = [unconfirmed, resync.retry?.reason].filter((each) => each !== undefined);
+  function dispatchPolled(unconfirmed: string | undefined, { scanProblem }: SyncMemory): void {
+    const reasons = [unconfirmed, scanProblem].filter((each) => each !== undefined);
     dispatch(reasons.length === 0 ? { type: 'caughtUp' } : { type: 'unconfirmed', reason: reasons.join('; ') });
   }
 
   /**
-   * Continues the full resync, which has retry delays of its own: its failure makes no poll fail. Resolves with
-   * true if it failed, or succeeded after a failure. Throws when the process ends.
+   * Continues the scan, whose failure makes no poll fail. Resolves with true if it failed, or succeeded after a
+   * failure. Throws when the process ends.
    */
-  async function tryResync(): Promise<boolean> {
-    const { resync } = context.memory;
-    const { retry } = resync;
-    if (retry && clockMs() < retry.atMs) return false;
+  async function tryScan(): Promise<boolean> {
+    const { memory } = context;
+    const before = memory.scanProblem;
     try {
-      await continueResync(context);
-      resync.retry = undefined;
-      return retry !== undefined;
+      await continueScan(context);
+      memory.scanProblem = undefined;
     } catch (error) {
       if (signal.aborted) throw error;
-      const failures = (retry?.failures ?? 0) + 1;
-      const reason = `the full resync: ${failureEvent(error, visitor).reason}`;
-      resync.retry = { failures, atMs: clockMs() + retryDelayMs({ failures }), reason };
-      return true;
+      memory.scanProblem = `the scan: ${failureEvent(error, visitor).reason}`;
     }
+    return memory.scanProblem !== before;
   }
 
   let readings = 0;
@@ -265,32 +261,20 @@ export function createSync(options: SyncOptions): Sync {
   /** Requests from now on are new to every cache in front of the CMS. */
   function startReading(): void {
     readings += 1;
-    context.memory.reads.uncached = `${startedAt}-${readings}`;
+    context.memory.uncached = `${startedAt}-${readings}`;
   }
 
-  /** Runs a step beside the polls. */
-  async function withReadMarks<T>(step: (context: SyncContext) => Promise<T>): Promise<T> {
-    const release = retainReadMarks(context.memory);
+  const fetchReported = inBatches(async (changes) => {
+    startReading();
     try {
-      return await step(context);
-    } finally {
-      release();
-    }
-  }
-
-  const fetchReported = inBatches((changes) =>
-    withReadMarks((current) => {
-      startReading();
-      return fetchChanged(current, changes);
-    }).then(
-      () => true,
+      await fetchChanged(context, changes);
+      return true;
+    } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
-      () => {
-        if (context.memory.state.failures === 0) loop.pollAgain();
-        return false;
-      },
-    ),
-  );
+      if (context.memory.state.failures === 0) loop.pollAgain();
+      return false;
+    }
+  });
 
   /** Fetches records that are known to have changed, and tells the listeners of their kinds. */
   function report(changes: readonly ChangedRecord[]): Promise<boolean> {
@@ -309,7 +293,7 @@ export function createSync(options: SyncOptions): Sync {
       stopping.abort();
       await loop.stop();
       try {
-        saveCaughtUp(context.memory.state, 0);
+        saveCaughtUp(context.memory.state, 1);
       } catch (error) {
         // On a full disk the time that was saved last remains.
         if (!(error instanceof ReplicaError)) throw error;
@@ -344,8 +328,8 @@ export function createSync(options: SyncOptions): Sync {
     onReported: (listener) => void listeners.add(listener),
     assertComplete: (kind, record, isWritten = false) => assertComplete(context, kind, record, isWritten),
     site: () => context.memory.site,
-    linkTables: () => context.memory.links.tables,
+    linkTables: () => context.memory.linkTables,
     refreshLinkTables: () => refreshLinkTables(context),
-    readEverything: () => restartResync(context.memory),
+    readEverything: () => restartScan(context.memory),
   };
 }
