@@ -98,7 +98,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const writeThrough = createWriteThrough(sync, mapping, peers);
   const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync, clockMs: clocks?.cachesMs });
   sync.onReported((kinds) => ownRecords.forget(kinds));
-  const { site } = sync;
+  const site = () => sync.site();
   const cmsRecords = new CmsRecords({
     cms,
     mapping,

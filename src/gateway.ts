@@ -21,7 +21,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
-import { createSync } from './sync/sync.ts';
+import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
 /** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
@@ -148,7 +148,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     try {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const sync = createSync({
+      const sync = new Sync({
         replica,
         cms,
         mapping,

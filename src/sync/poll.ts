@@ -1,5 +1,4 @@
-// Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one
-// poll at a time, at intervals and on request.
+// Owns the poll: what a poll reads in each collection and in the media library.
 
 import {
   absenceReason,
@@ -121,81 +120,4 @@ async function pollTerms(context: SyncContext, collection: Collection): Promise<
   }
   memory.nextTermPage = page;
   return total ?? 0;
-}
-
-export interface PollLoop {
-  start(): void;
-  /** Resolves when the running poll has ended. */
-  stop(): Promise<void>;
-  /**
-   * Starts a poll, or another one after the running one. Resolves with its result; false if the loop is not
-   * running.
-   */
-  pollNow(): Promise<boolean>;
-  /** Ends the present pause. */
-  wake(): void;
-  /** Starts another poll immediately after the running one. */
-  pollAgain(): void;
-}
-
-export interface PollLoopOptions {
-  /** `isRequested`: somebody asked for this poll. Never rejects. */
-  poll: (isRequested: boolean) => Promise<boolean>;
-  /** Pause after a poll that took `durationMs`. */
-  pauseMs: (durationMs: number) => number;
-  clockMs: () => number;
-  signal: AbortSignal;
-}
-
-export function createPollLoop({ poll, pauseMs, clockMs, signal }: PollLoopOptions): PollLoop {
-  let running: Promise<void> | undefined;
-  /** The poll that callers of `pollNow` wait for. */
-  let requested: PromiseWithResolvers<boolean> | undefined;
-  let isRequestedAgain = false;
-  let endPause: (() => void) | undefined;
-
-  async function pause(ms: number): Promise<void> {
-    if (requested || isRequestedAgain || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    endPause = resolve;
-    await promise;
-    clearTimeout(timer);
-    endPause = undefined;
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const current = requested;
-      const isRequested = current !== undefined || isRequestedAgain;
-      requested = undefined;
-      isRequestedAgain = false;
-      const startedMs = clockMs();
-      const result = await poll(isRequested);
-      current?.resolve(result);
-      await pause(pauseMs(clockMs() - startedMs));
-    }
-    requested?.resolve(false);
-  }
-
-  return {
-    start() {
-      running ??= run();
-    },
-    async stop() {
-      endPause?.();
-      await running;
-    },
-    async pollNow() {
-      if (!running || signal.aborted) return false;
-      requested ??= Promise.withResolvers<boolean>();
-      endPause?.();
-      return requested.promise;
-    },
-    wake: () => endPause?.(),
-    pollAgain() {
-      isRequestedAgain = true;
-      endPause?.();
-    },
-  };
 }

@@ -81,7 +81,10 @@ async function startCollections(context: SyncContext): Promise<void> {
 
 /** The first poll reads what is modified from now on. */
 async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
-  const { total, cmsTimeMs } = await readPage(context, collection, { limit: 1, detail: 'id' });
+  const request = collection.isStoredAsPosts
+    ? ({ order: '-modified', detail: 'time' } as const)
+    : { detail: 'id' as const };
+  const { total, cmsTimeMs } = await readPage(context, collection, { limit: 1, ...request });
   context.memory.polled[collection.kind] = cmsTimeMs;
   return { done: 0, total, isFinished: false };
 }
