@@ -108,7 +108,7 @@ export async function readPage(
   const page = await listInParts(context, spec, { ...scope, ...request }, visitorOptions(context));
   warnOfOmitted(context, spec, page.omittedIds ?? []);
   const wholeRecords = page.records.filter((record) => !isTooLarge(record));
-  await checkComplete(context, spec, request.detail, wholeRecords);
+  checkComplete(context, spec, request.detail, wholeRecords);
   return page;
 }
 
@@ -194,7 +194,7 @@ async function readHoles(
 /** One page of the CMS's media. Throws `CmsUnavailable` if an item lacks a field, and what the CMS throws. */
 export async function readMediaPage(context: SyncContext, request: PageRequest): Promise<MarkedPage> {
   const page = await list(context, MEDIA, { ...PUBLIC_SCOPE, ...request }, imageOptions(context));
-  await checkComplete(context, MEDIA, request.detail, page.records);
+  checkComplete(context, MEDIA, request.detail, page.records);
   return page;
 }
 
@@ -215,12 +215,12 @@ function incompleteError(name: string, missing: readonly string[], id: number, o
  * record, and the required fields that records of the collection have had until now. Example: the companion plugin is
  * deactivated, and WordPress no longer sends the key that hides an event.
  */
-async function checkComplete(
+function checkComplete(
   context: SyncContext,
   spec: CollectionSpec,
   detail: Detail,
   records: readonly CmsRecord[],
-): Promise<void> {
+): void {
   const { recordForm } = context.cms;
   const requested = recordForm.requestedPaths(spec, detail);
   const roots = new Set(requested.map((path) => path.split('.', 1)[0]));
@@ -235,7 +235,7 @@ async function checkComplete(
   const added = requested.filter((path) => isRequired(path) && !known.has(path) && hasPath(path));
   if (added.length === 0) return;
   for (const path of added) known.add(path);
-  await context.commit(() => ({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } }));
+  context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
 }
 
 function assertHasPaths(

@@ -6,7 +6,6 @@ import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { ChangeSet } from '../store/changes.ts';
 import type { RecordStamp } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
@@ -17,8 +16,6 @@ import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
   readonly replica: Replica;
-  /** Applies what `build` makes of the replica's present contents. Resolves with the number of changed records. */
-  readonly commit: (build: () => ChangeSet) => Promise<number>;
   readonly cms: Cms;
   readonly mapping: Mapping;
   /** As whom the sync reads: undefined for an anonymous visitor, or an account that stands for every visitor. */

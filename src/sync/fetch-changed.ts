@@ -6,7 +6,7 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import { decided, markDirty, noteWrite, type SyncContext } from './context.ts';
-import { fetchDirty } from './ingest.ts';
+import { deleteUnusedEmbedded, fetchDirty } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchImages, fetchMissingImages } from './media-sync.ts';
 
@@ -56,6 +56,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);
+  deleteUnusedEmbedded(context);
 }
 
 /**

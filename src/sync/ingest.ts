@@ -1,23 +1,48 @@
-// Owns writing the CMS's records into the replica: in small batches, and never over something newer.
+// Owns the only way into the replica: the CMS's records are written in small batches, never over something newer, with
+// their occurrences; and deleted when the CMS no longer has them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import { FIRST_EMBEDDED_ID, seriesIdOf } from '../model/records.ts';
+import { seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, getRecord, getRecords } from '../store/records.ts';
+import { eventIdsShowing, getRecord, occurrenceIds, unusedEmbeddedIds } from '../store/records.ts';
+import { charactersOf } from '../text/text.ts';
 import { isTooLarge, readByIds } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
 import { decided, isOutdated, markDirty, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
-import {
-  BATCH_SIZE,
-  DELETE_BATCH_SIZE,
-  deleteOccurrences,
-  ingestOccurrences,
-  nextBatch,
-} from './ingest-occurrences.ts';
 import { stampsById } from './replica-records.ts';
+
+/** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
+const BATCH_CHARACTERS = 50_000;
+const BATCH_SIZE = 20;
+/** Records that one transaction deletes. */
+const DELETE_BATCH_SIZE = 10;
+
+/** Batches of at most `size` items and `BATCH_CHARACTERS`, or of one item. */
+function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; ) {
+    const batch = items.slice(from, from + size);
+    let characters = 0;
+    const end = batch.findIndex((item) => {
+      characters += charactersOf(item);
+      return characters > BATCH_CHARACTERS;
+    });
+    const count = end < 0 ? batch.length : Math.max(1, end);
+    yield batch.slice(0, count);
+    from += count;
+  }
+}
+
+/** One transaction, after which other requests are answered. Resolves with the number of changed records. */
+async function apply({ replica, memory }: SyncContext, { kind }: Collection, changes: ChangeSet): Promise<number> {
+  const changed = replica.apply(changes);
+  if (changed > 0) memory.kinds[kind].revision += 1;
+  await nextTurn();
+  if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
+  return changed;
+}
 
 /**
  * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
@@ -29,29 +54,20 @@ export async function ingestRecords(
   records: readonly CmsRecord[],
   readMark: number,
 ): Promise<void> {
-  const { replica, memory } = context;
-  const { kind } = collection;
+  const { memory } = context;
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   await leaveOutTooLarge(context, collection, [...distinct.values()].filter(isTooLarge), readMark);
   const readable = [...distinct.values()].filter((record) => !isTooLarge(record));
-  for (let from = 0; from < readable.length; ) {
-    const batch = nextBatch(readable.slice(from, from + BATCH_SIZE));
-    from += batch.length;
-    let accepted: CmsRecord[] = [];
-    const changed = await commitAndPruneEmbedded(context, collection, () => {
-      accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
-      const upserts = accepted.flatMap((record) => [
-        collection.read(record, memory.site, memory.linkTables),
-        ...collection.embedded.flatMap((readEmbedded) => readEmbedded(record) ?? []),
-      ]);
-      return { changes: { upserts }, changedIds: accepted.map(idOf) };
-    });
-    if (changed > 0) memory.kinds[kind].revision += 1;
-    memory.tally.changed += changed;
-    await nextTurn();
-    if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
-    if (collection.occurrences) await ingestOccurrences(context, collection.occurrences, accepted, readMark);
+  for (const batch of batchesOf(readable, BATCH_SIZE)) {
+    const accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
+    const upserts = accepted.flatMap((record) => [
+      collection.read(record, memory.site, memory.linkTables),
+      ...collection.embedded.flatMap((readEmbedded) => readEmbedded(record) ?? []),
+    ]);
+    memory.tally.changed += await apply(context, collection, { upserts });
+    if (collection.occurrences)
+      for (const event of accepted) await ingestOccurrences(context, collection, event, readMark);
   }
 }
 
@@ -68,33 +84,59 @@ function accept(context: SyncContext, { kind, name }: Collection, id: number, re
   return true;
 }
 
+/** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
+async function ingestOccurrences(
+  context: SyncContext,
+  collection: Collection,
+  event: CmsRecord,
+  readMark: number,
+): Promise<void> {
+  const { memory, replica } = context;
+  const occurrences = collection.occurrences?.(event, memory.site, memory.linkTables) ?? [];
+  const ids = new Set(occurrences.map(({ id }) => id));
+  const gone = occurrenceIds(replica.db, idOf(event)).filter((id) => !ids.has(id));
+  const changes = [...batchesOf(occurrences, BATCH_SIZE)].map((upserts) => ({ upserts }));
+  await applyToSeries(context, collection, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
+}
+
+const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSet[] =>
+  [...batchesOf(ids, DELETE_BATCH_SIZE)].map((batch) => ({
+    deletes: [{ kind: 'event', ids: batch, trashed: new Set(isTrashed ? batch : []) }],
+  }));
+
 /**
- * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
- * returns the change and the ids of the collection's records in it; it is called again if another change came
- * first. Resolves with the number of changed records.
+ * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives meanwhile, or a
+ * change fails, the series is read again.
  */
-async function commitAndPruneEmbedded(
-  { replica, commit }: SyncContext,
-  { kind, embedded }: Collection,
-  build: () => { changes: ChangeSet; changedIds: readonly number[] },
-): Promise<number> {
-  const hasEmbedded = kind === 'event' && embedded.length > 0;
-  const before = { venue: new Set<number>(), organizer: new Set<number>() };
-  const changed = await commit(() => {
-    const { changes, changedIds } = build();
-    if (!hasEmbedded) return changes;
-    for (const event of getRecords(replica.db, 'event', changedIds).values()) {
-      for (const id of event.venues) if (id >= FIRST_EMBEDDED_ID) before.venue.add(id);
-      for (const id of event.organizers) if (id >= FIRST_EMBEDDED_ID) before.organizer.add(id);
+async function applyToSeries(
+  context: SyncContext,
+  collection: Collection,
+  eventId: number,
+  readMark: number,
+  changes: readonly ChangeSet[],
+): Promise<void> {
+  const { memory } = context;
+  try {
+    for (const change of changes) {
+      if (isOutdated(memory, 'event', eventId, readMark)) {
+        markDirty(memory, 'event', [eventId]);
+        return;
+      }
+      memory.tally.changed += await apply(context, collection, change);
     }
-    return changes;
-  });
-  const deletes = (['venue', 'organizer'] as const).flatMap((linked) => {
-    const ids = [...before[linked]].filter((id) => eventIdsShowing(replica.db, linked, id).length === 0);
-    return ids.length > 0 ? [{ kind: linked, ids }] : [];
-  });
-  if (deletes.length > 0) await commit(() => ({ deletes }));
-  return changed;
+  } catch (error) {
+    markDirty(memory, 'event', [eventId]);
+    throw error;
+  }
+}
+
+/** Deletes the venues and organizers that are text inside events, and that no event has any more. */
+export function deleteUnusedEmbedded({ replica, collections }: SyncContext): void {
+  if (!collections.some(({ embedded }) => embedded.length > 0)) return;
+  for (const kind of ['venue', 'organizer'] as const) {
+    const ids = unusedEmbeddedIds(replica.db, kind);
+    if (ids.length > 0) replica.apply({ deletes: [{ kind, ids }] });
+  }
 }
 
 interface FetchOptions {
@@ -190,21 +232,21 @@ async function deleteRecords(
   readMark: number,
 ): Promise<void> {
   const { kind } = collection;
-  const { memory } = context;
-  const { trashed } = memory.kinds[kind];
-  for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
-    const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
-    for (const id of batch) memory.kinds[kind].tooLarge.delete(id);
-    if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark, trashed.has(id));
-    const removed = await commitAndPruneEmbedded(context, collection, () => {
-      const deletable = deletableIds(context, collection, batch, readMark);
-      return { changes: { deletes: [{ kind, ids: deletable, trashed }] }, changedIds: deletable };
-    });
+  const { memory, replica } = context;
+  const { trashed, tooLarge } = memory.kinds[kind];
+  for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
+    for (const id of batch) tooLarge.delete(id);
+    // Occurrences before their event.
+    if (collection.occurrences)
+      for (const id of batch) {
+        const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
+        await applyToSeries(context, collection, id, readMark, changes);
+      }
+    const deletable = deletableIds(context, collection, batch, readMark);
+    const removed = await apply(context, collection, { deletes: [{ kind, ids: deletable, trashed }] });
     for (const id of batch) trashed.delete(id);
     decided(context, collection.name, 'delete', { ids: batch, removed });
-    if (removed > 0) memory.kinds[kind].revision += 1;
     memory.tally.removed += removed;
-    await nextTurn();
   }
 }
 

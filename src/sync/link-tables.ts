@@ -24,7 +24,7 @@ async function refreshAll(context: SyncContext): Promise<void> {
 }
 
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory, commit } = context;
+  const { memory, replica } = context;
   const linked = collectionOf(context, field.kind);
   if (!linked || isAbsent(context, linked) || memory.refused.has(linked.name)) return;
   const { terms: base } = field;
@@ -40,7 +40,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const before = memory.linkTables[field.field];
   memory.linkTables = { ...memory.linkTables, [field.field]: table };
   if (changesEvents(before, table)) restartScan(memory);
-  await commit(() => ({ state: { ...linkTablesState(memory.linkTables), ...scanState(memory) } }));
+  replica.apply({ state: { ...linkTablesState(memory.linkTables), ...scanState(memory) } });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
 

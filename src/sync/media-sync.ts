@@ -20,12 +20,12 @@ const MAX_FAILURES = 3;
  * throws.
  */
 export async function fetchImages(context: SyncContext, ids: readonly number[]): Promise<void> {
-  const { replica, commit, memory, pageSize } = context;
+  const { replica, memory, pageSize } = context;
   const missing: number[] = [];
   for (let from = 0; from < ids.length; from += pageSize) {
     const slice = ids.slice(from, from + pageSize);
     const images = await readImages(context, slice);
-    memory.tally.changed += await commit(() => ({ images }));
+    memory.tally.changed += replica.apply({ images });
     const existing = new Set(images.map(({ id }) => id));
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
@@ -39,7 +39,7 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
     // The CMS removes a deleted image from its posts without touching their `modified`.
     for (const { kind, id } of deleted.flatMap((image) => postsWithImage(replica.db, image)))
       markDirty(memory, kind, [id]);
-    memory.tally.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
+    memory.tally.removed += replica.apply({ deletes: [{ kind: 'image', ids: deleted }] });
   }
 }
 

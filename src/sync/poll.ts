@@ -12,7 +12,7 @@ import {
 import { type Collection, stampOf } from './collections.ts';
 import { restartScan, STATE_KEYS, type SyncContext, scanState, UNKNOWN_SITE } from './context.ts';
 import { confirmedDeletions, suspensionReason } from './deletion-guard.ts';
-import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
+import { deleteUnusedEmbedded, fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { type MarkedPage, mayHaveChanged, modifiedSince } from './paginate.ts';
@@ -51,6 +51,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
     if (ids.length > 0)
       await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
+  deleteUnusedEmbedded(context);
   return (
     [refusalReason(context), suspensionReason(context), absenceReason(context)]
       .filter((reason) => reason !== undefined)
@@ -66,13 +67,13 @@ async function pollCollection(context: SyncContext, collection: Collection): Pro
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
 export async function refreshSite(context: SyncContext): Promise<void> {
-  const { cms, replica, commit, memory } = context;
+  const { cms, replica, memory } = context;
   const site = await cms.site(visitorOptions(context));
   memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartScan(memory);
-  await commit(() => ({ state: { [STATE_KEYS.site]: JSON.stringify(site), ...scanState(memory) } }));
+  replica.apply({ state: { [STATE_KEYS.site]: JSON.stringify(site), ...scanState(memory) } });
   memory.site = site;
   replica.clearRendered();
 }

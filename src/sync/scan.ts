@@ -40,7 +40,7 @@ const PAGES_PER_COLLECTION = 5;
  * the next call continues.
  */
 export async function runInitialSync(context: SyncContext): Promise<void> {
-  const { replica, memory, commit, observe, nowMs, scanIntervalMs } = context;
+  const { replica, memory, observe, nowMs, scanIntervalMs } = context;
   await refreshSite(context);
   replica.beginInitialSync();
   // A failure may have rolled back the last changes, with the progress.
@@ -56,7 +56,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   memory.scanDueMs ??= nowMs() + scanIntervalMs;
   await poll(context);
   replica.endInitialSync();
-  await commit(() => ({ state: { [STATE_KEYS.complete]: '1', ...scanState(memory) } }));
+  replica.apply({ state: { [STATE_KEYS.complete]: '1', ...scanState(memory) } });
 }
 
 /** Reads how long each collection is before its first page is read, so that the percentage is known. */
@@ -131,7 +131,7 @@ function saveProgress({ replica, memory }: SyncContext): void {
 
 /** Reads the next pages if a scan is in progress, or starts one if it is due. Throws what the CMS throws. */
 export async function continueScan(context: SyncContext): Promise<void> {
-  const { memory, commit } = context;
+  const { memory, replica } = context;
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan) return;
@@ -156,7 +156,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan = undefined;
   memory.scannedS = scan.beganS;
   memory.scanDueMs = scan.nextDueMs;
-  await commit(() => ({ state: scanState(memory) }));
+  replica.apply({ state: scanState(memory) });
 }
 
 /**

@@ -115,7 +115,6 @@ export class Sync {
       pageSize: options.pageSize ?? cms.maxPageSize,
       scanIntervalMs: options.resyncIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory({ replica, observe }, nowMs()),
-      commit: async (build) => replica.apply(build()),
     };
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
