@@ -273,94 +273,71 @@ export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';
 
 /**
- * Runs a step that reads the collection. Resolves with undefined if the site itself says that it has no such
- * collection: a 404 of a proxy or of a plugin that hides a route is a failure like any other. Throws what the
- * CMS throws.
+ * Runs a step that reads something as a visitor. Resolves with undefined if it cannot be read at present, and the replica
+ * keeps what it has: the site has no such collection, or refuses all visitors of it, for members only or during
+ * maintenance. An account that the site refuses is another matter, which fails the poll. Throws what the CMS throws
+ * otherwise.
+ * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
+ * that hides a route is a failure like any other
  */
-export async function unlessAbsent<T>(
-  context: SyncContext,
-  { kind, name, spec }: Collection,
-  step: () => Promise<T>,
-): Promise<T | undefined> {
-  const { cms, memory, observe } = context;
-  const log = (message: string) => observe({ type: 'message', level: 'warn', message });
-  try {
-    const result = await step();
-    if (memory.absent.delete(kind)) log(`the site has the collection "${name}" again`);
-    return result;
-  } catch (error) {
-    if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
-    memory.tally.requests += 1;
-    if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
-    if (!memory.absent.has(kind))
-      log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);
-    memory.absent.add(kind);
-    return undefined;
-  }
-}
-
-export const isAbsent = ({ memory }: SyncContext, { kind }: Pick<Collection, 'kind'>): boolean =>
-  memory.absent.has(kind);
-
-/** Whether the CMS refuses visitors as such, and not one record. */
-const isClosed = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && [401, 403].includes(error.status);
-
-/**
- * Runs a step that reads something as a visitor. If the site refuses all visitors of it, for members only or during
- * maintenance, the replica keeps what it has: then this resolves with undefined. An account that the site refuses is
- * another matter, which fails the poll. Throws what the CMS throws otherwise.
- */
-export async function unlessRefused<T>(
+export async function unlessUnreadable<T>(
   context: SyncContext,
   name: string,
   step: () => Promise<T>,
+  spec?: CollectionSpec,
 ): Promise<T | undefined> {
-  const { visitor, memory } = context;
+  const { cms, memory, observe, visitor } = context;
+  const log = (message: string) => observe({ type: 'message', level: 'warn', message });
+  const wasAbsent = isAbsent(context, name);
   try {
     const result = await step();
-    memory.refused.delete(name);
+    memory.unreadable.delete(name);
+    if (wasAbsent) log(`the site has the collection "${name}" again`);
     return result;
   } catch (error) {
-    if (visitor !== undefined || !isClosed(error)) throw error;
-    memory.refused.set(name, `${error.status} ${error.code}`);
+    if (!(error instanceof CmsRejected)) throw error;
+    if (visitor === undefined && [401, 403].includes(error.status)) {
+      memory.unreadable.set(name, { isAbsent: false, words: `${error.status} ${error.code}` });
+      return undefined;
+    }
+    if (!spec || error.kind !== 'no-collection') throw error;
+    memory.tally.requests += 1;
+    if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
+    if (!wasAbsent)
+      log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);
+    memory.unreadable.set(name, { isAbsent: true, words: error.message });
     return undefined;
   }
 }
 
-/** What the site refuses to show to visitors; undefined if nothing. */
-export function refusalReason({ memory: { refused } }: SyncContext): string | undefined {
-  if (refused.size === 0) return undefined;
-  const named = [...refused].map(([name, words]) => `"${name}" (${words})`).join(', ');
-  return `the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`;
-}
+export const isAbsent = ({ memory }: SyncContext, name: string): boolean =>
+  memory.unreadable.get(name)?.isAbsent === true;
 
-/** Fails the initial sync of a site that shows no visitor its events. */
-export function refusedEventsError({ name }: Collection, { refused }: SyncContext['memory']): CmsRejected {
-  return new CmsRejected('forbidden', `"${name}" (${refused.get(name)}).`);
-}
-
-/**
- * Fails the initial sync of a site without the collection of events: it would serve an empty calendar as if
- * the site had no events.
- */
-export function noEventsError({ name }: Collection): CmsRejected {
+/** Fails the initial sync of a site without events for visitors: it would serve an empty calendar. */
+export function noEventsError(context: SyncContext, { name }: Collection): CmsRejected {
+  const { isAbsent = true, words = '' } = context.memory.unreadable.get(name) ?? {};
+  if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${words}).`);
   const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
   return new CmsRejected('no-collection', `the site has no collection "${name}" of events. ${remedy}`);
 }
 
 /**
- * Which records the replica keeps although the site no longer has their collection; undefined if there are
- * none. The collection of events is named without records too. A plugin may be inactive for a minute only, so
+ * What the site refuses to show to visitors; and which records the replica keeps although the site no longer has their
+ * collection. The collection of events is named without records too. A plugin may be inactive for a minute only, so
  * that no absence ever deletes a record.
  */
-export function absenceReason(context: SyncContext): string | undefined {
-  const kept = context.collections.flatMap((collection) => {
-    if (!isAbsent(context, collection)) return [];
+export function unreadableReasons(context: SyncContext): string[] {
+  const { memory, collections } = context;
+  const refused = [...memory.unreadable].filter(([, { isAbsent }]) => !isAbsent);
+  const named = refused.map(([name, { words }]) => `"${name}" (${words})`).join(', ');
+  const kept = collections.flatMap((collection) => {
+    if (!isAbsent(context, collection.name)) return [];
     const count = countRecords(context, collection);
-    return count > 0 || collection.kind === 'event'
-      ? `"${collection.name}", of which the replica keeps ${count} records`
-      : [];
+    if (count === 0 && collection.kind !== 'event') return [];
+    return `"${collection.name}", of which the replica keeps ${count} records`;
   });
-  return kept.length === 0 ? undefined : `the site no longer has ${kept.join(', ')}`;
+  return [
+    ...(refused.length > 0 ? [`the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`] : []),
+    ...(kept.length > 0 ? [`the site no longer has ${kept.join(', ')}`] : []),
+  ];
 }

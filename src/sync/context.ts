@@ -139,10 +139,8 @@ export interface SyncMemory {
   polled: Polled;
   kinds: Record<Kind, KindMemory>;
   media: MediaMemory;
-  /** Kinds whose collection the site does not have at present. */
-  absent: Set<Kind>;
-  /** Collections that the site refuses to show to visitors at present, and its words: `events` -> `401 closed`. */
-  refused: Map<string, string>;
+  /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
+  unreadable: Map<string, { isAbsent: boolean; words: string }>;
   /** Records that the adapter leaves out, each as its collection and its id: the gateway has warned of them. */
   omitted: Set<string>;
   initialSync: SyncProgress;
@@ -256,8 +254,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
       failures: 0,
       completeAtVersion: undefined,
     },
-    absent: new Set(),
-    refused: new Map(),
+    unreadable: new Map(),
     omitted: new Set(),
     initialSync: loadInitialSync(saved),
     scanDueMs: readState<number | undefined>(saved, 'scanDue', STATE_KEYS.scanDue, undefined),

@@ -3,7 +3,7 @@
 
 import { type CmsRecord, type Detail, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
-import { isAbsent, readPage } from './cms-reader.ts';
+import { readPage } from './cms-reader.ts';
 import { type CollectionPart, PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, linkTablesState, restartScan, type SyncContext, scanState } from './context.ts';
 import { type PagePosition, paginate } from './paginate.ts';
@@ -26,7 +26,7 @@ async function refreshAll(context: SyncContext): Promise<void> {
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
   const { memory, replica } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked || isAbsent(context, linked) || memory.refused.has(linked.name)) return;
+  if (!linked || memory.unreadable.has(linked.name)) return;
   const { terms: base } = field;
   const terms =
     base === undefined

@@ -1,17 +1,9 @@
 // Owns the poll: what a poll reads in each collection and in the media library.
 
-import {
-  absenceReason,
-  isAbsent,
-  readPage,
-  refusalReason,
-  unlessAbsent,
-  unlessRefused,
-  visitorOptions,
-} from './cms-reader.ts';
+import { readPage, unlessUnreadable, unreadableReasons, visitorOptions } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { restartScan, STATE_KEYS, type SyncContext, scanState, UNKNOWN_SITE } from './context.ts';
-import { confirmedDeletions, suspensionReason } from './deletion-guard.ts';
+import { confirmedDeletions, suspensionReasons } from './deletion-guard.ts';
 import { deleteUnusedEmbedded, fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
@@ -32,34 +24,27 @@ const TERM_PAGES_PER_POLL = 5;
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;
-  if (!memory.isSiteRead || memory.refused.has('site'))
-    await unlessRefused(context, 'site', () => refreshSite(context));
-  for (const collection of collections) {
-    await unlessRefused(context, collection.name, async () => {
-      if (collection.kind === 'event') await refreshLinkTables(context);
-      await unlessAbsent(context, collection, () => pollCollection(context, collection));
-    });
-  }
-  const isReadable = (collection: Collection) => !isAbsent(context, collection) && !memory.refused.has(collection.name);
-  const present = collections.filter(isReadable);
-  await unlessRefused(context, 'media', () => pollMedia(context));
+  if (!memory.isSiteRead || memory.unreadable.has('site'))
+    await unlessUnreadable(context, 'site', () => refreshSite(context));
+  for (const collection of collections)
+    await unlessUnreadable(context, collection.name, () => pollCollection(context, collection), collection.spec);
+  const present = collections.filter(({ name }) => !memory.unreadable.has(name));
+  await unlessUnreadable(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
   for (const collection of present) await fetchDirty(context, collection);
-  if (!memory.refused.has('media')) await fetchMissingImages(context);
+  if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const collection of present) {
     const ids = await confirmedDeletions(context, collection);
     if (ids.length > 0)
       await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
   deleteUnusedEmbedded(context);
-  return (
-    [refusalReason(context), suspensionReason(context), absenceReason(context)]
-      .filter((reason) => reason !== undefined)
-      .join('; ') || undefined
-  );
+  const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
+  return reasons.length > 0 ? reasons.join('; ') : undefined;
 }
 
 async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
+  if (collection.kind === 'event') await refreshLinkTables(context);
   await fetchDirty(context, collection);
   const total = await (collection.isStoredAsPosts ? pollPosts : pollTerms)(context, collection);
   if (!matchesTotal(context, collection, total)) await reconcile(context, collection);

@@ -4,15 +4,7 @@
 
 import { CmsUnavailable } from '../errors.ts';
 import { setState } from '../store/state.ts';
-import {
-  isAbsent,
-  noEventsError,
-  readAll,
-  readPage,
-  refusedEventsError,
-  unlessAbsent,
-  unlessRefused,
-} from './cms-reader.ts';
+import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import {
   type CollectionProgress,
@@ -51,7 +43,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
     memory.media.progress = { done, total: done + missing };
     observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
   };
-  await unlessRefused(context, 'media', () => fetchMissingImages(context, onImages));
+  await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= nowMs() + scanIntervalMs;
   await poll(context);
@@ -65,11 +57,10 @@ async function startCollections(context: SyncContext): Promise<void> {
   for (const collection of collections) {
     const { kind, name } = collection;
     if (memory.initialSync[kind]) continue;
-    const start = () => unlessAbsent(context, collection, () => startCollection(context, collection));
-    const progress = await unlessRefused(context, name, start);
+    const start = () => startCollection(context, collection);
+    const progress = await unlessUnreadable(context, name, start, collection.spec);
     if (progress) memory.initialSync[kind] = progress;
-    else if (kind === 'event')
-      throw memory.refused.has(name) ? refusedEventsError(collection, memory) : noEventsError(collection);
+    else if (kind === 'event') throw noEventsError(context, collection);
   }
   memory.polled.image ??= memory.cmsClock?.timeMs ?? 0;
   saveProgress(context);
@@ -89,20 +80,18 @@ async function startCollection(context: SyncContext, collection: Collection): Pr
   return { done: 0, total, isFinished: false };
 }
 
-/** A collection that the site removes while it is read must not be served in part. */
+/** A collection that the site removes or closes while it is read must not be served in part. */
 async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
   const { initialSync } = context.memory;
-  const progress = initialSync[collection.kind];
+  const { kind, name, spec } = collection;
+  const progress = initialSync[kind];
   if (!progress) return;
-  const isCopied = await unlessAbsent(context, collection, async () => {
-    await copyCollection(context, collection, progress);
-    return true;
-  });
-  if (isCopied) return;
-  if (progress.done > 0)
-    throw new CmsUnavailable('status', `The site removed the collection "${collection.name}" during the initial sync.`);
-  if (collection.kind === 'event') throw noEventsError(collection);
-  delete initialSync[collection.kind];
+  const copy = () => copyCollection(context, collection, progress).then(() => true);
+  if (await unlessUnreadable(context, name, copy, spec)) return;
+  if (progress.done > 0 && isAbsent(context, name))
+    throw new CmsUnavailable('status', `The site removed the collection "${name}" during the initial sync.`);
+  if (progress.done > 0 || kind === 'event') throw noEventsError(context, collection);
+  delete initialSync[kind];
 }
 
 async function copyCollection(
@@ -137,17 +126,17 @@ export async function continueScan(context: SyncContext): Promise<void> {
   if (!scan) return;
   for (let [collection] = scan.remaining; collection; [collection] = scan.remaining) {
     const { name } = collection;
-    // The poll has just seen which collections are absent, or refused to visitors.
-    const isSkipped = isAbsent(context, collection) || memory.refused.has(name);
+    // The poll has just seen which collections cannot be read.
     const isFinished =
-      isSkipped || (await unlessRefused(context, name, () => scanPages(context, collection, scan))) !== false;
+      memory.unreadable.has(name) ||
+      (await unlessUnreadable(context, name, () => scanPages(context, collection, scan))) !== false;
     if (!isFinished || memory.scan !== scan) return;
     scan.remaining.shift();
     scan.cursor = undefined;
     scan.seen = new Set();
   }
   const { lastImageId: last } = scan;
-  const lastImageId = await unlessRefused(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  const lastImageId = await unlessUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
     scan.lastImageId = lastImageId;
@@ -165,7 +154,8 @@ export async function continueScan(context: SyncContext): Promise<void> {
  */
 export function noteScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended !== undefined);
-  if (memory.scannedS === undefined || isSuspended || memory.refused.size > 0) return;
+  const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
+  if (memory.scannedS === undefined || isSuspended || isRefused) return;
   replica.journal.scanned(memory.scannedS);
   memory.scannedS = undefined;
 }
@@ -175,7 +165,7 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const remainingMs = (memory.scanDueMs ?? 0) - nowMs();
   // More than a whole interval: the clock was set back.
   if (remainingMs > 0 && remainingMs <= scanIntervalMs) return undefined;
-  await unlessRefused(context, 'site', () => refreshSite(context));
+  await unlessUnreadable(context, 'site', () => refreshSite(context));
   forgetMissingImages(context);
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);

@@ -10,7 +10,7 @@ import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.t
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import { setState as saveState } from '../store/state.ts';
-import { assertComplete, latestCmsTimeS } from './cms-reader.ts';
+import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { type ChangedRecord, changedRecords, fetchChanged, inBatches } from './fetch-changed.ts';
@@ -163,7 +163,7 @@ export class Sync {
       percent: complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
       lastCaughtUpMs,
       collections: progress,
-      absent: collections.filter(({ kind }) => memory.absent.has(kind)).map(({ name }) => name),
+      absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
       tooLarge: Object.fromEntries(tooLarge),
       readAs: visitor === undefined ? 'visitor' : 'account',
       ...(reason !== undefined && { reason }),
