@@ -20,14 +20,14 @@ import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createApp } from './http/app.ts';
-import { createAuthenticator } from './http/auth.ts';
+import { Authenticator } from './http/auth.ts';
 import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
-import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
-import { createResponseCache } from './http/response-cache.ts';
+import { RateLimit, type SharedCounters } from './http/rate-limit.ts';
+import { ResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
@@ -151,15 +151,11 @@ export function createApplication(options: ApplicationOptions): Application {
     createOnce: createIdempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
-  const cache = createResponseCache(cacheSettings.responseBytes);
-  const rateLimit = createRateLimit(limits, sharedCounters);
+  const cache = new ResponseCache(cacheSettings.responseBytes);
+  const rateLimit = new RateLimit(limits, sharedCounters);
   const app = createApp({
     ...routeOptions,
-    authenticator: createAuthenticator({
-      cms,
-      logins: createLoginLimit(limits, sharedCounters),
-      clockMs: clocks?.cachesMs,
-    }),
+    authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
     pages: pages({
       config: config.pages,
       mounts,

@@ -2,9 +2,10 @@
 // keyed hash of them.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import type { LRUCache } from 'lru-cache';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
-import type { Account, CallOptions, Cms, Login } from '../cms/port.ts';
+import type { Account, Cms, Login } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
@@ -25,32 +26,22 @@ const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot 
  */
 export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
-    const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
-    const { authorization } = ctx.headers;
-    const address = clientAddress(ctx.req);
-    const actor = await authenticator.authenticate({
-      authorization,
-      nonce,
-      address,
+    ctx.state.actor = await authenticator.authenticate({
+      authorization: ctx.headers.authorization,
+      nonce: ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined),
+      address: clientAddress(ctx.req),
       isRead: READ_METHODS.has(ctx.method),
     });
-    ctx.state.actor = actor;
     return next();
   };
 }
 
-export interface Authenticator {
-  /**
-   * @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures;
-   * CmsUnavailable
-   */
-  authenticate(request: {
-    authorization: string | undefined;
-    nonce: string | undefined;
-    address: string;
-    /** Of a method that changes nothing: it is anonymous after too many ignored tokens, instead of 429. */
-    isRead: boolean;
-  }): Promise<Actor>;
+export interface Credentials {
+  authorization: string | undefined;
+  nonce: string | undefined;
+  address: string;
+  /** Of a method that changes nothing: it is anonymous after too many ignored tokens, instead of 429. */
+  isRead: boolean;
 }
 
 function anonymousActor(nonce: string | undefined, address: string): Actor {
@@ -66,85 +57,70 @@ type AuthResult = { account: Account | undefined } | { error: ApiError } | Refus
  * does not respond, the next request checks them again. Every result counts in the login limit, and
  * credentials beyond that limit never reach the CMS.
  */
-export function createAuthenticator({
-  cms,
-  logins,
-  clockMs = () => performance.now(),
-}: {
-  cms: Pick<Cms, 'account' | 'readLogin'>;
-  logins: LoginLimit;
-  /** A monotonic clock. */
-  clockMs?: (() => number) | undefined;
-}): Authenticator {
-  const key = randomBytes(32);
-  const results = createLargeCache<string, Promise<AuthResult>>(MAX_CACHED, { ttl: CACHED_MS, perf: { now: clockMs } });
-  let purgedMs = 0;
+export class Authenticator {
+  readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
+  readonly #logins: LoginLimit;
+  readonly #key = randomBytes(32);
+  readonly #results: LRUCache<string, Promise<AuthResult>>;
 
-  /** Removes expired results: the cache itself does that only on access, and a wrong guess is not repeated. */
-  function purge(): void {
-    const nowMs = clockMs();
-    if (nowMs - purgedMs < REJECTED_CACHED_MS) return;
-    purgedMs = nowMs;
-    results.purgeStale();
+  /** @param clockMs a monotonic clock */
+  constructor(cms: Pick<Cms, 'account' | 'readLogin'>, logins: LoginLimit, clockMs = () => performance.now()) {
+    this.#cms = cms;
+    this.#logins = logins;
+    this.#results = createLargeCache(MAX_CACHED, { ttl: CACHED_MS, perf: { now: clockMs } });
   }
 
-  async function fetchAccount(options: CallOptions): Promise<AuthResult> {
-    try {
-      return { account: await cms.account(options) };
-    } catch (error) {
-      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-      if (error.kind === 'unknown-scheme') return { account: undefined };
-      return { error: invalidCredentials(error) };
-    }
+  /**
+   * @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures;
+   * CmsUnavailable
+   */
+  async authenticate({ authorization, nonce, address, isRead }: Credentials): Promise<Actor> {
+    const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
+    if (authorization === undefined || !login) return anonymousActor(nonce, address);
+    const hash = createHmac('sha256', this.#key).update(authorization).digest('base64');
+    // Tokens have no name: wrong ones count for their address.
+    const user = login.kind === 'token' ? hash : login.user;
+    // The CMS might read another user name from these: they would reach it uncounted.
+    if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
+    const known = this.#results.get(hash);
+    const auth = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
+    if ('error' in auth) throw auth.error;
+    if ('retryAfterS' in auth && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
+    if (!('account' in auth) || !auth.account) return anonymousActor(nonce, address);
+    return { credentials: authorization, account: auth.account };
+  }
+
+  /** Concurrent requests with the same credentials share one check. */
+  #remember(hash: string, checking: Promise<AuthResult>): Promise<AuthResult> {
+    this.#results.set(hash, checking);
+    checking.then(
+      (result) => {
+        if ('error' in result) this.#results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
+        else if ('retryAfterS' in result) this.#results.delete(hash);
+      },
+      () => this.#results.delete(hash),
+    );
+    return checking;
   }
 
   /** Asks the CMS, if the login limit allows that. */
-  async function check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
-    const attempt = await logins.start(address, user, kind);
+  async #check(credentials: string, { kind }: Login, user: string, address: string): Promise<AuthResult> {
+    const attempt = await this.#logins.start(address, user, kind);
     if ('retryAfterS' in attempt) return attempt;
     // Without the result of a count a login has none the less ended.
     const end = (outcome: Parameters<Attempt['end']>[0]) => attempt.end(outcome).catch(() => undefined);
     // Guesses from many addresses must not take the connections of known users.
     const bulkhead = attempt.isTrusted ? 'callers' : 'logins';
     try {
-      const result = await fetchAccount({ credentials, bulkhead, fairnessKey: wideNetworkOf(address) });
-      if ('account' in result) await end(result.account ? 'accepted' : 'ignored');
-      else await end('failed');
-      return result;
+      const account = await this.#cms.account({ credentials, bulkhead, fairnessKey: wideNetworkOf(address) });
+      await end('accepted');
+      return { account };
     } catch (error) {
-      await end('unknown');
-      throw error;
+      const isRejected = error instanceof CmsRejected && error.status < 500;
+      const isIgnored = isRejected && error.kind === 'unknown-scheme';
+      await end(isIgnored ? 'ignored' : isRejected ? 'failed' : 'unknown');
+      if (!isRejected) throw error;
+      return isIgnored ? { account: undefined } : { error: invalidCredentials(error) };
     }
   }
-
-  /** Concurrent requests with the same credentials share one check. */
-  function remember(hash: string, checking: Promise<AuthResult>): Promise<AuthResult> {
-    purge();
-    results.set(hash, checking);
-    checking.then(
-      (result) => {
-        if ('error' in result) results.set(hash, checking, { ttl: REJECTED_CACHED_MS });
-        else if ('retryAfterS' in result) results.delete(hash);
-      },
-      () => results.delete(hash),
-    );
-    return checking;
-  }
-
-  return {
-    async authenticate({ authorization, nonce, address, isRead }) {
-      const login = authorization === undefined ? undefined : cms.readLogin(authorization);
-      if (authorization === undefined || !login) return anonymousActor(nonce, address);
-      const hash = createHmac('sha256', key).update(authorization).digest('base64');
-      // Tokens have no name: wrong ones count for their address.
-      const user = login.kind === 'token' ? hash : login.user;
-      // The CMS might read another user name from these: they would reach it uncounted.
-      if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
-      const auth = await (results.get(hash) ?? remember(hash, check(authorization, login, user, address)));
-      if ('error' in auth) throw auth.error;
-      if ('retryAfterS' in auth && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
-      if (!('account' in auth) || !auth.account) return anonymousActor(nonce, address);
-      return { credentials: authorization, account: auth.account };
-    },
-  };
 }

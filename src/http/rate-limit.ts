@@ -15,18 +15,6 @@ export interface SharedCounters {
   key: Buffer;
 }
 
-export interface RateLimit {
-  /**
-   * Counts a request. Returns false, without counting, if the address has used up its minute.
-   * @param nowMs `performance.now()`
-   */
-  tryConsume(address: string, nowMs?: number): boolean;
-  /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
-  charge(address: string, requests: number): void;
-  /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
-  consume(address: string): void;
-}
-
 const MINUTE_S = 60;
 /**
  * Bytes that count as one request if they are built for this request: twice a list of 50 ordinary events. With
@@ -47,69 +35,75 @@ interface Window {
 const SHARE_INTERVAL_MS = 1000;
 const MIN_SHARED_FRACTION = 1 / 20;
 
-export function createRateLimit(
-  { requestsPerMinute }: { requestsPerMinute: number },
-  shared?: SharedCounters,
-): RateLimit {
-  const windows = createLargeCache<string, Window>(MAX_NETWORKS);
-  const minShared = requestsPerMinute * MIN_SHARED_FRACTION;
-  const changed = shared ? new Map<string, Window>() : undefined;
-  if (shared) shareCounts(shared.count('requests', requestsPerMinute, MINUTE_S));
+export class RateLimit {
+  readonly #requestsPerMinute: number;
+  readonly #windows = createLargeCache<string, Window>(MAX_NETWORKS);
+  /** Windows whose new requests the other gateways do not know yet. */
+  readonly #changed: Map<string, Window> | undefined;
 
-  function shareCounts(counter: Counter): void {
-    /** Adds the new requests to the shared count and takes over the sum. */
-    async function share(network: string, window: Window): Promise<void> {
-      const unshared = window.requests - window.shared;
-      window.shared = window.requests;
-      const { consumedPoints, msBeforeNext } = await counter.penalty(network, unshared);
-      const meanwhile = window.requests - window.shared;
-      window.requests = consumedPoints + meanwhile;
-      window.shared = consumedPoints;
-      window.endsMs = performance.now() + msBeforeNext;
-    }
+  constructor({ requestsPerMinute }: { requestsPerMinute: number }, shared?: SharedCounters) {
+    this.#requestsPerMinute = requestsPerMinute;
+    if (!shared) return;
+    const counter = shared.count('requests', requestsPerMinute, MINUTE_S);
+    const changed = new Map<string, Window>();
+    this.#changed = changed;
     setInterval(() => {
       // If the shared counter fails, each gateway counts alone.
-      for (const [network, window] of changed!) void share(network, window).catch(() => {});
-      changed!.clear();
+      for (const [network, window] of changed) void share(counter, network, window).catch(() => {});
+      changed.clear();
     }, SHARE_INTERVAL_MS).unref();
   }
 
-  function windowOf(network: string, nowMs: number): Window {
-    let window = windows.get(network);
+  /**
+   * Counts a request. Returns false, without counting, if the address has used up its minute. Not a limiter of
+   * rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
+   */
+  tryConsume(address: string, nowMs = performance.now()): boolean {
+    const network = networkOf(address);
+    const window = this.#windowOf(network, nowMs);
+    if (window.requests >= this.#requestsPerMinute) return false;
+    this.#add(network, window, 1);
+    return true;
+  }
+
+  /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
+  consume(address: string): void {
+    const nowMs = performance.now();
+    if (this.tryConsume(address, nowMs)) return;
+    const { endsMs } = this.#windowOf(networkOf(address), nowMs);
+    throw tooManyRequests(wholeSeconds(endsMs - nowMs), this.#requestsPerMinute);
+  }
+
+  /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
+  charge(address: string, requests: number): void {
+    const network = networkOf(address);
+    this.#add(network, this.#windowOf(network, performance.now()), requests);
+  }
+
+  #windowOf(network: string, nowMs: number): Window {
+    let window = this.#windows.get(network);
     if (!window || window.endsMs <= nowMs) {
       window = { requests: 0, shared: 0, endsMs: nowMs + MINUTE_S * 1000 };
-      windows.set(network, window);
+      this.#windows.set(network, window);
     }
     return window;
   }
 
-  function add(network: string, window: Window, requests: number): void {
+  #add(network: string, window: Window, requests: number): void {
     window.requests += requests;
-    if (changed && window.requests >= minShared) changed.set(network, window);
+    if (window.requests >= this.#requestsPerMinute * MIN_SHARED_FRACTION) this.#changed?.set(network, window);
   }
+}
 
-  // Not a limiter of rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
-  function tryConsume(address: string, nowMs = performance.now()): boolean {
-    const network = networkOf(address);
-    const window = windowOf(network, nowMs);
-    if (window.requests >= requestsPerMinute) return false;
-    add(network, window, 1);
-    return true;
-  }
-
-  return {
-    tryConsume,
-    charge(address, requests) {
-      const network = networkOf(address);
-      add(network, windowOf(network, performance.now()), requests);
-    },
-    consume(address) {
-      const nowMs = performance.now();
-      if (tryConsume(address, nowMs)) return;
-      const { endsMs } = windowOf(networkOf(address), nowMs);
-      throw tooManyRequests(wholeSeconds(endsMs - nowMs), requestsPerMinute);
-    },
-  };
+/** Adds the new requests to the shared count and takes over the sum. */
+async function share(counter: Counter, network: string, window: Window): Promise<void> {
+  const unshared = window.requests - window.shared;
+  window.shared = window.requests;
+  const { consumedPoints, msBeforeNext } = await counter.penalty(network, unshared);
+  const meanwhile = window.requests - window.shared;
+  window.requests = consumedPoints + meanwhile;
+  window.shared = consumedPoints;
+  window.endsMs = performance.now() + msBeforeNext;
 }
 
 /**

@@ -18,16 +18,6 @@ import type { Freshness } from './headers.ts';
 import type { PollForRequest } from './request-polls.ts';
 import type { Context, Middleware, State } from './state.ts';
 
-export interface ResponseCache {
-  get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined;
-  set(url: string, response: CachedResponse): void;
-  /**
-   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that
-   * until the compressed representation is ready; for any other client the result is a promise.
-   */
-  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation>;
-}
-
 /** What a response takes beside its bytes and texts, and what each of its representations takes, as measured. */
 const OBJECT_BYTES = { response: 1200, representation: 900 };
 /** Compression costs more than it saves below this size. */
@@ -49,37 +39,45 @@ function memoryOf({ bytes, compressed, headers, cacheTags }: CachedResponse, url
 }
 
 /** Keeps up to `maxBytes` of memory; the least recently used response leaves first. */
-export function createResponseCache(maxBytes: number): ResponseCache {
-  const responses = new LRUCache<string, CachedResponse>({ maxSize: maxBytes, sizeCalculation: memoryOf });
+export class ResponseCache {
+  readonly #responses: LRUCache<string, CachedResponse>;
   /** Clients send one of a few values. */
-  const preferences = new LRUCache<string, Preference>({ max: 200, memoMethod: parseAcceptEncoding });
+  readonly #preferences = new LRUCache<string, Preference>({ max: 200, memoMethod: parseAcceptEncoding });
 
-  return {
-    get(url, replicaVersion, nowMs) {
-      const response = responses.get(url);
-      return response && response.replicaVersion === replicaVersion && nowMs < response.validUntilMs
-        ? response
-        : undefined;
-    },
-    set(url, response) {
-      responses.set(url, response);
-      response.onGrowth = () => {
-        if (responses.peek(url) !== response) return;
-        // The cache measures a value only when it is new.
-        responses.delete(url);
-        responses.set(url, response);
-      };
-    },
-    negotiate(response, acceptEncoding) {
-      if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
-        return identityOf(response);
-      const { encoding, acceptsIdentity } = preferences.memo(acceptEncoding);
-      if (!encoding || (acceptsIdentity && response.bytes.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
-      response.compressed[encoding] ??= compress(response, encoding);
-      const compressed = response.compressed[encoding];
-      return compressed instanceof Promise && acceptsIdentity ? identityOf(response) : compressed;
-    },
-  };
+  constructor(maxBytes: number) {
+    this.#responses = new LRUCache({ maxSize: maxBytes, sizeCalculation: memoryOf });
+  }
+
+  get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined {
+    const response = this.#responses.get(url);
+    return response && response.replicaVersion === replicaVersion && nowMs < response.validUntilMs
+      ? response
+      : undefined;
+  }
+
+  set(url: string, response: CachedResponse): void {
+    this.#responses.set(url, response);
+    response.onGrowth = () => {
+      if (this.#responses.peek(url) !== response) return;
+      // The cache measures a value only when it is new.
+      this.#responses.delete(url);
+      this.#responses.set(url, response);
+    };
+  }
+
+  /**
+   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that
+   * until the compressed representation is ready; for any other client the result is a promise.
+   */
+  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation> {
+    if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
+      return identityOf(response);
+    const { encoding, acceptsIdentity } = this.#preferences.memo(acceptEncoding);
+    if (!encoding || (acceptsIdentity && response.bytes.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
+    response.compressed[encoding] ??= compress(response, encoding);
+    const compressed = response.compressed[encoding];
+    return compressed instanceof Promise && acceptsIdentity ? identityOf(response) : compressed;
+  }
 }
 
 /**

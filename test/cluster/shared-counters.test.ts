@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
 import { createLoginLimit, type LoginLimit } from '../../src/http/login-limit.ts';
-import { createRateLimit, type SharedCounters } from '../../src/http/rate-limit.ts';
+import { RateLimit, type SharedCounters } from '../../src/http/rate-limit.ts';
 import { createSharedCounters } from '../../src/http/shared-counters.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
@@ -46,7 +46,7 @@ describe('shared rate limits', function () {
   });
 
   it('counts the requests of an address across gateways', async () => {
-    const limits = shared.map((counters) => createRateLimit({ requestsPerMinute: 100 }, counters));
+    const limits = shared.map((counters) => new RateLimit({ requestsPerMinute: 100 }, counters));
     for (const limit of limits) for (let n = 0; n < 60; n += 1) limit.consume('203.0.113.1');
     await until(async () => {
       // Seldom enough that these requests alone do not reach the limit.

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
-import { createRateLimit, type RateLimit } from '../../src/http/rate-limit.ts';
+import { RateLimit } from '../../src/http/rate-limit.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import { event, venue } from '../store/sample-records.ts';
 
@@ -16,7 +16,7 @@ describe('rate limit', () => {
   };
 
   it('rejects with 429 and RateLimit headers after the limit, for this client only', () => {
-    const limit = createRateLimit({ requestsPerMinute: 3 });
+    const limit = new RateLimit({ requestsPerMinute: 3 });
     for (let request = 0; request < 3; request += 1) limit.consume('192.0.2.1');
     const error = errorOf(limit, '192.0.2.1');
     expect(error).to.be.instanceOf(ApiError);
@@ -30,7 +30,7 @@ describe('rate limit', () => {
   });
 
   it('counts the same whether it throws or returns false', () => {
-    const limit = createRateLimit({ requestsPerMinute: 2 });
+    const limit = new RateLimit({ requestsPerMinute: 2 });
     limit.consume('192.0.2.1');
     expect(limit.tryConsume('192.0.2.1')).to.equal(true);
     expect(limit.tryConsume('192.0.2.1')).to.equal(false);
@@ -38,7 +38,7 @@ describe('rate limit', () => {
   });
 
   it('counts what a request cost, also beyond the limit, against the later ones', () => {
-    const limit = createRateLimit({ requestsPerMinute: 10 });
+    const limit = new RateLimit({ requestsPerMinute: 10 });
     limit.consume('192.0.2.1');
     limit.charge('192.0.2.1', 8);
     expect(limit.tryConsume('192.0.2.1')).to.equal(true);
@@ -86,14 +86,14 @@ describe('rate limit', () => {
   });
 
   it('starts again after a minute', () => {
-    const limit = createRateLimit({ requestsPerMinute: 1 });
+    const limit = new RateLimit({ requestsPerMinute: 1 });
     expect(limit.tryConsume('192.0.2.1', 0)).to.equal(true);
     expect(limit.tryConsume('192.0.2.1', 59_999)).to.equal(false);
     expect(limit.tryConsume('192.0.2.1', 60_000)).to.equal(true);
   });
 
   it('counts an IPv6 network as one client', () => {
-    const limit = createRateLimit({ requestsPerMinute: 1 });
+    const limit = new RateLimit({ requestsPerMinute: 1 });
     limit.consume('2a00:1450:4001:1::1');
     limit.consume('2a00:1450:4001:2::1');
     expect(errorOf(limit, '2a00:1450:4001:1:ffff::')).to.be.instanceOf(ApiError);

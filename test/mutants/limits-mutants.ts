@@ -66,8 +66,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', {
     'rate limit of one address': {
-      function: 'createRateLimit.tryConsume',
-      code: 'if (_1.requests >= _2)',
+      function: 'tryConsume',
+      code: 'if (_1.requests >= this.#requestsPerMinute)',
       replacement: 'if (false)',
       title: 'on requests per address',
     },
