@@ -40,10 +40,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
         'Whose view of the site everybody gets: that of its visitors, or, for a site that shows visitors nothing, that of the service account.',
     },
     limits: section('Limits of calls to the CMS.', {
-      connections: integer(
-        { default: 8, minimum: 1, maximum: 256 },
-        'Concurrent calls to the CMS. From four on, some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.',
-      ),
       deadlineMs: integer(
         { default: 15_000, minimum: 1, maximum: 600_000 },
         'Timeout for one call to the CMS with queueing, retries and body, in milliseconds; two thirds of it for the response headers. Raise it for a slow site. A write may need several calls.',
