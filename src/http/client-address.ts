@@ -33,13 +33,13 @@ function parseForwarded(entry: string): string {
  * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate
  * limit, and a few failed logins of one client block new logins of all.
  */
-function createWarning(observe: Observe): (req: IncomingMessage) => void {
+function createWarning(observe: Observe): (peer: string) => void {
   let isWarned = false;
-  return (req) => {
-    if (isWarned || req.headers['x-forwarded-for'] === undefined || isPublicAddress(peerOf(req))) return;
+  return (peer) => {
+    if (isWarned || isPublicAddress(peer)) return;
     isWarned = true;
     const message =
-      `Requests from ${peerOf(req)} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
+      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
       'address: all clients behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
     observe({ type: 'message', level: 'warn', message });
   };
@@ -58,20 +58,17 @@ export function createProxyCheck(trusted: TrustedProxies): (address: string) => 
 /** @param observe gets one warning about an untrusted proxy in a private network */
 export function createClientAddress(trusted: TrustedProxies, observe: Observe = () => {}): ClientAddress {
   const warn = createWarning(observe);
-  if (trusted === false) {
-    return (req) => {
-      warn(req);
-      return peerOf(req);
-    };
-  }
   const isProxy = createProxyCheck(trusted);
   const isTrusted = (entry: string, hop: number): boolean =>
-    hop === 0 ? isProxy(entry) : trusted !== true && isProxy(parseForwarded(entry));
+    hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
   return (req) => {
     const forwarded = req.headers['x-forwarded-for'];
     const peer = peerOf(req);
     if (typeof forwarded !== 'string') return peer;
-    if (!isProxy(peer)) warn(req);
+    if (!isProxy(peer)) {
+      warn(peer);
+      return peer;
+    }
     // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
     const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
     const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);

@@ -12,8 +12,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'forwarding headers are ignored without a trusted proxy': {
       function: 'createClientAddress',
-      code: 'if (_1 === false) {',
-      replacement: 'if (_1 === false) return callerAddress(true);\n  if (_1 === false) {',
+      code: 'if (!_1(_2)) {',
+      replacement: 'if (false) {',
       title: 'ignore forwarding headers without a trusted proxy',
     },
   }),

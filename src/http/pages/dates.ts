@@ -46,15 +46,12 @@ export function spanOf({ start_date: start, end_date: end, all_day }: ShownTimes
   return { first, last: isLong ? last : first, isLong };
 }
 
-export type Dates = ReturnType<typeof createDates>;
-
-/** @param locale a BCP 47 tag: decides on the order of day and month, and on the clock */
-export function createDates(locale: string) {
+function formatsOf(locale: string) {
   const formatter = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
   const date = { day: 'numeric', month: 'long' } as const;
   const clock = { hour: 'numeric', minute: '2-digit' } as const;
-  const formats = {
+  return {
     day: formatter({ weekday: 'long', ...date }),
     dayAndYear: formatter({ weekday: 'long', ...date, year: 'numeric' }),
     moment: formatter({ weekday: 'long', ...date, year: 'numeric', ...clock }),
@@ -66,46 +63,57 @@ export function createDates(locale: string) {
     clock: formatter(clock),
     hour: formatter({ hour: 'numeric' }),
   };
-  const hasHalfDays = formats.hour.resolvedOptions().hour12 === true;
-  /** Of times on the hour without minutes, where that is usual: `7 PM`. */
-  const clockOf = (...walls: string[]) =>
-    hasHalfDays && walls.every((wall) => wall.slice(14, 16) === '00') ? formats.hour : formats.clock;
+}
 
-  const month = (text: string) => formats.month.format(msOf(`${text}-01`));
-  const shortMonth = (text: string) => formats.shortMonth.format(msOf(`${text}-01`));
-  const weekday = (day: string) => formats.weekday.format(msOf(day));
-  const dayAndYear = (day: string) => formats.dayAndYear.format(msOf(day));
+/**
+ * A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner
+ * follows the dash.
+ */
+const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
+
+/** The locale, a BCP 47 tag, decides on the order of day and month, and on the clock. */
+export class Dates {
+  readonly #formats: ReturnType<typeof formatsOf>;
+  readonly #hasHalfDays: boolean;
+
+  constructor(locale: string) {
+    this.#formats = formatsOf(locale);
+    this.#hasHalfDays = this.#formats.hour.resolvedOptions().hour12 === true;
+  }
+
+  month = (month: string): string => this.#formats.month.format(msOf(`${month}-01`));
+  shortMonth = (month: string): string => this.#formats.shortMonth.format(msOf(`${month}-01`));
+  weekday = (day: string): string => this.#formats.weekday.format(msOf(day));
+  dayAndYear = (day: string): string => this.#formats.dayAndYear.format(msOf(day));
 
   /** Without the year if it is the current one. */
-  const day = (text: string, today: string) =>
-    text.slice(0, 4) === today.slice(0, 4) ? formats.day.format(msOf(text)) : dayAndYear(text);
+  day(day: string, today: string): string {
+    return day.slice(0, 4) === today.slice(0, 4) ? this.#formats.day.format(msOf(day)) : this.dayAndYear(day);
+  }
 
   /** Today, Tomorrow, or the day. */
-  function relativeDay(text: string, today: string): string {
-    if (text === today) return 'Today';
-    return text === addDays(today, 1) ? 'Tomorrow' : day(text, today);
+  relativeDay(day: string, today: string): string {
+    if (day === today) return 'Today';
+    return day === addDays(today, 1) ? 'Tomorrow' : this.day(day, today);
   }
 
   /** `Nov 20 – Jan 15`, with years unless both are in the current one. */
-  function days({ first, last }: DaySpan, today: string): string {
+  days({ first, last }: DaySpan, today: string): string {
     const isThisYear = first.slice(0, 4) === today.slice(0, 4) && last.slice(0, 4) === today.slice(0, 4);
-    return (isThisYear ? formats.shortDay : formats.shortDayAndYear).formatRange(msOf(first), msOf(last));
+    const format = isThisYear ? this.#formats.shortDay : this.#formats.shortDayAndYear;
+    return format.formatRange(msOf(first), msOf(last));
   }
 
-  /**
-   * A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner
-   * follows the dash.
-   */
-  const unbroken = (range: string) => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
-
-  const startTime = ({ start_date: start }: ShownTimes) => clockOf(start).format(msOf(start));
+  startTime({ start_date: start }: ShownTimes): string {
+    return this.#clockOf(start).format(msOf(start));
+  }
 
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
-  function times(event: ShownTimes): string {
+  times(event: ShownTimes): string {
     if (event.all_day) return 'All day';
     const { start_date: start, end_date: end } = event;
-    if (end <= start) return startTime(event);
-    const clock = clockOf(start, end);
+    if (end <= start) return this.startTime(event);
+    const clock = this.#clockOf(start, end);
     // Across midnight a range would repeat the dates.
     return start.slice(0, 10) === end.slice(0, 10)
       ? unbroken(clock.formatRange(msOf(start), msOf(end)))
@@ -113,19 +121,22 @@ export function createDates(locale: string) {
   }
 
   /** Date and time in full, with the zone; blank for an event without a date. */
-  function when(event: ShownTimes): string {
-    if (event.start_date === '') return '';
-    const { start_date, end_date } = event;
-    const [start, end] = (event.all_day ? wholeDays(start_date, end_date) : [start_date, end_date]).map(msOf) as [
+  when({ start_date, end_date, all_day, timezone_abbr }: ShownTimes): string {
+    if (start_date === '') return '';
+    const [start, end] = (all_day ? wholeDays(start_date, end_date) : [start_date, end_date]).map(msOf) as [
       number,
       number,
     ];
-    const format = event.all_day ? formats.dayAndYear : formats.moment;
+    const format = all_day ? this.#formats.dayAndYear : this.#formats.moment;
     const range = end > start ? unbroken(format.formatRange(start, end)) : format.format(start);
-    return event.all_day ? range : `${range} ${event.timezone_abbr}`;
+    return all_day ? range : `${range} ${timezone_abbr}`;
   }
 
-  return { month, shortMonth, weekday, dayAndYear, day, relativeDay, days, startTime, times, when };
+  /** Of times on the hour without minutes, where that is usual: `7 PM`. */
+  #clockOf(...walls: string[]): Intl.DateTimeFormat {
+    const isOnTheHour = walls.every((wall) => wall.slice(14, 16) === '00');
+    return this.#hasHalfDays && isOnTheHour ? this.#formats.hour : this.#formats.clock;
+  }
 }
 
 interface WeekInfo {

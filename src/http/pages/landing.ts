@@ -10,7 +10,7 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, textAsset } from './assets.ts';
-import { addDays, createDates, firstWeekday, shiftMonth } from './dates.ts';
+import { addDays, Dates, firstWeekday, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { type Html, html } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
@@ -19,13 +19,7 @@ import { eventsView, landingPage } from './landing-template.ts';
 import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
-import {
-  createEventReader,
-  type DayRange,
-  type EventReader,
-  type FilterOptions,
-  type PublicEvent,
-} from './read-events.ts';
+import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
 import { isFrom, richText } from './rich-text.ts';
 
 export interface LandingOptions {
@@ -78,74 +72,76 @@ export class LandingError extends Error {
 export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Site): Set<string> =>
   new Set([site.url, logo, ...imageOrigins].flatMap((url) => webAddress(url) ?? []).map((url) => new URL(url).origin));
 
-/**
- * Returns a function that renders the page for a query string. It throws LandingError: 404 for an event that
- * the public does not see, 503 until the initial sync is complete. It calls `charge` for each read of the API
- * that the page takes; a page that is kept takes none.
- */
-export function createLanding(options: LandingOptions): (querystring: string, caller: PageCaller) => Promise<Asset> {
-  const { config, brand, site, today, replicaVersion, publicUrl, mount } = options;
-  const locale = brand().locale;
-  const dates = createDates(locale);
-  const weekStart = firstWeekday(locale);
-  const base = `${publicUrl}/${mount}`;
-  const urlOf = (query: Partial<LandingQuery>): string => `${publicUrl}/${queryText({ filters: {}, ...query })}`;
+export class Landing {
+  readonly #options: LandingOptions;
+  readonly #dates: Dates;
+  /** 0 is Sunday. */
+  readonly #weekStart: number;
+  /** The API's absolute address. */
+  readonly #base: string;
   /** Concurrent requests for a page share one rendering, as long as the cache has room for it. */
-  const pages = new LRUCache<string, Asset, Rendering>({
+  readonly #pages = new LRUCache<string, Asset, Rendering>({
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.name, () => render(context)),
+    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.name, () => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
   /** Read once per version of the records, not with every page. */
-  let filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
+  #filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
 
-  function readFilterOptions(reader: EventReader): Promise<FilterOptions> {
-    const version = replicaVersion();
-    if (filterOptions?.version === version) return filterOptions.options;
-    const reading = reader.filterOptions();
-    filterOptions = { version, options: reading };
-    // The next page tries again.
-    reading.catch(() => {
-      filterOptions = undefined;
-    });
-    return reading;
+  constructor(options: LandingOptions) {
+    const { locale } = options.brand();
+    this.#options = options;
+    this.#dates = new Dates(locale);
+    this.#weekStart = firstWeekday(locale);
+    this.#base = `${options.publicUrl}/${options.mount}`;
   }
 
-  function frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
-    return landingPage({ brand: brand(), query, title, head, content, base, hasDocumentation: config.documentation });
+  /**
+   * Renders the page for a query string. Throws LandingError: 404 for an event that the public does not see, 503 until
+   * the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
+   * takes none.
+   */
+  async page(querystring: string, caller: PageCaller): Promise<Asset> {
+    const { replicaVersion, today, site } = this.#options;
+    const query = parseLandingQuery(querystring);
+    const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
+    try {
+      return (await this.#pages.fetch(key, { context: { query, ...caller } }))!;
+    } catch (error) {
+      throw this.#errorPage(error, query);
+    }
   }
 
-  async function render({ query, charge }: Rendering): Promise<Asset> {
-    const reader = createEventReader((path, parameters) => {
+  async #render({ query, charge }: Rendering): Promise<Asset> {
+    const reader = new EventReader((path, parameters) => {
       charge();
-      return options.read(path, parameters);
+      return this.#options.read(path, parameters);
     });
-    const page =
-      query.event === undefined ? await renderEvents(reader, query) : await renderEvent(reader, query, query.event);
+    const { event } = query;
+    const page = await (event === undefined
+      ? this.#renderEvents(reader, query)
+      : this.#renderEvent(reader, query, event));
     return textAsset('.html', page.text);
   }
 
-  async function renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
-    const { name } = brand();
+  async #renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
+    const { config, site, today } = this.#options;
+    const { name } = this.#options.brand();
     const day = today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const imageOrigins = imageOriginsOf(config, site());
     const range = listRange(query, day);
     const list = await reader.list(range, query);
-    const options = await readFilterOptions(reader);
-    const shared = { query, today: day, dates, colorClass: colorsOf(options) };
+    const options = await this.#readFilterOptions(reader);
+    const shared = { query, today: day, dates: this.#dates, colorClass: colorsOf(options) };
+    const ofMonth = { ...shared, month, firstWeekday: this.#weekStart };
+    const days = monthRange(month, this.#weekStart);
     const grid =
-      viewOf(query) === 'list'
-        ? undefined
-        : monthGrid({
-            ...shared,
-            list: await reader.month(monthRange(month, weekStart), query.filters),
-            month,
-            firstWeekday: weekStart,
-          });
+      viewOf(query) === 'list' ? undefined : monthGrid({ ...ofMonth, list: await reader.month(days, query.filters) });
+    const subscribed = queryText({ filters: query.filters });
     const content = eventsView({
       ...shared,
       month,
@@ -154,24 +150,27 @@ export function createLanding(options: LandingOptions): (querystring: string, ca
       total: list.total,
       options,
       filterNames: filterNames(query, list.events),
-      subscription: subscriptionUrl(query),
+      // `webcal:` makes calendar apps subscribe instead of import.
+      subscription: `${this.#base.replace(/^https?:/, 'webcal:')}/events.ics${subscribed}`,
     });
-    const head = html`<link rel="canonical" href="${urlOf({ ...query, view: undefined })}">
+    const head = html`<link rel="canonical" href="${this.#urlOf({ ...query, view: undefined })}">
 <meta name="description" content="${`Events of ${name}`}">
-<link rel="alternate" type="text/calendar" title="${name}" href="${base}/events.ics${queryText({ filters: query.filters })}">
-<link rel="alternate" type="application/atom+xml" title="${name}" href="${base}/events.atom${queryText({ filters: query.filters })}">
-${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
-    return frame(query, `${name}: calendar`, head, content);
+<link rel="alternate" type="text/calendar" title="${name}" href="${this.#base}/events.ics${subscribed}">
+<link rel="alternate" type="application/atom+xml" title="${name}" href="${this.#base}/events.atom${subscribed}">
+${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
+    return this.#frame(query, `${name}: calendar`, head, content);
   }
 
-  async function renderEvent(reader: EventReader, query: LandingQuery, id: number): Promise<Html> {
-    options.assertPublic(id);
+  async #renderEvent(reader: EventReader, query: LandingQuery, id: number): Promise<Html> {
+    const { config, site, assertPublic, mount, brand } = this.#options;
+    const dates = this.#dates;
+    assertPublic(id);
     const event = await reader.event(id);
     const imageOrigins = imageOriginsOf(config, site());
     const { url: siteUrl } = site();
     const eventUrl = webAddress(event.url) ?? siteUrl;
     const description = await richText(event.description, { eventUrl, siteUrl, imageOrigins });
-    const shareUrl = urlOf({ event: id });
+    const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
     const title = textLine(withState(event, event.title));
@@ -182,40 +181,45 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
 <meta property="og:title" content="${title}">
 ${image && html`<meta property="og:image" content="${image}">`}
 ${jsonLdScript([event], () => shareUrl)}`;
-    return frame(query, `${title} – ${brand().name}`, head, html`${backLink(query)}${eventArticle(details)}`);
+    return this.#frame(query, `${title} – ${brand().name}`, head, html`${backLink(query)}${eventArticle(details)}`);
   }
 
-  /** `webcal:` makes calendar apps subscribe instead of import. */
-  const subscriptionUrl = ({ filters }: LandingQuery): string =>
-    `${base.replace(/^https?:/, 'webcal:')}/events.ics${queryText({ filters })}`;
-
-  const backLink = (query: LandingQuery): Html =>
-    html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
+  #readFilterOptions(reader: EventReader): Promise<FilterOptions> {
+    const version = this.#options.replicaVersion();
+    if (this.#filterOptions?.version === version) return this.#filterOptions.options;
+    const reading = reader.filterOptions();
+    this.#filterOptions = { version, options: reading };
+    // The next page tries again.
+    reading.catch(() => {
+      this.#filterOptions = undefined;
+    });
+    return reading;
+  }
 
   /** The page for an error that visitors may meet; any other error as it is. */
-  function errorPage(error: unknown, query: LandingQuery): unknown {
+  #errorPage(error: unknown, query: LandingQuery): unknown {
     const described = error instanceof ApiError ? describeError(error, query) : undefined;
     if (!described) return error;
     const { status, title, message } = described;
     const head = html`<meta name="robots" content="noindex">`;
     const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1><p class="empty" id="unavailable">${message}</p>`;
-    return new LandingError(
-      status,
-      frame(query, `${title} – ${brand().name}`, head, content),
-      (error as ApiError).headers,
-    );
+    const page = this.#frame(query, `${title} – ${this.#options.brand().name}`, head, content);
+    return new LandingError(status, page, (error as ApiError).headers);
   }
 
-  return async function landing(querystring, caller) {
-    const query = parseLandingQuery(querystring);
-    const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
-    try {
-      return (await pages.fetch(key, { context: { query, ...caller } }))!;
-    } catch (error) {
-      throw errorPage(error, query);
-    }
-  };
+  #frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
+    const { brand, config } = this.#options;
+    const { documentation: hasDocumentation } = config;
+    return landingPage({ brand: brand(), query, title, head, content, base: this.#base, hasDocumentation });
+  }
+
+  #urlOf(query: Partial<LandingQuery>): string {
+    return `${this.#options.publicUrl}/${queryText({ filters: {}, ...query })}`;
+  }
 }
+
+const backLink = (query: LandingQuery): Html =>
+  html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
 
 function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
   if (status === 503) return { status, title: 'Events', message };

@@ -12,7 +12,7 @@ import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './assets.ts';
 import { type Html, html } from './html.ts';
-import { createLanding, imageOriginsOf, LandingError } from './landing.ts';
+import { imageOriginsOf, Landing, LandingError } from './landing.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 
 export interface PagesOptions {
@@ -82,7 +82,7 @@ const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NA
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
   const { config, mounts, freshness, site, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
-  const render = createLanding({
+  const rendering = new Landing({
     ...options,
     publicUrl,
     mount: withoutSlashes(mounts[0]),
@@ -95,7 +95,10 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
       async (ctx) => {
         setPageHeaders(ctx, imageOriginsOf(config, site()));
         try {
-          const page = await render(ctx.querystring, { name: callerOf(ctx.req), charge: () => charge(ctx.req, 1) });
+          const page = await rendering.page(ctx.querystring, {
+            name: callerOf(ctx.req),
+            charge: () => charge(ctx.req, 1),
+          });
           await sendAsset(ctx, page, cacheControl);
         } catch (error) {
           if (!(error instanceof LandingError)) throw error;

@@ -87,42 +87,51 @@ export interface DayRange {
   last?: string | undefined;
 }
 
-export type EventReader = ReturnType<typeof createEventReader>;
+/** Every method throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
+export class EventReader {
+  readonly #read: PublicRead;
 
-/** Every function throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
-export function createEventReader(read: PublicRead) {
-  /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
-  async function readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
-    await ownTurn();
-    try {
-      return await read(path, query);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'calendar_list_too_large')) throw error;
-      return readSingly(path, query);
-    }
+  constructor(read: PublicRead) {
+    this.#read = read;
   }
 
-  /** A page of a list whose records are too large for one response. */
-  async function readSingly(path: string, query: Record<string, string>): Promise<JsonObject> {
-    const size = Number(query.per_page);
-    const first = (Number(query.page) - 1) * size + 1;
-    const collection = path.slice(1);
-    const list: JsonObject = { [collection]: [], total: first };
-    for (let page = first; page < first + size && page <= Number(list.total); page += 1) {
-      await ownTurn();
-      const { total, [collection]: records } = await read(path, { ...query, per_page: '1', page: String(page) });
-      (list[collection] as unknown[]).push(...(records as unknown[]));
-      list.total = total;
+  /** One page of the list. */
+  list(range: DayRange, { filters, page = 1 }: LandingQuery): Promise<EventList> {
+    return this.#page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(page) });
+  }
+
+  /** At most three hundred events, the earliest; `total` counts all. */
+  async month(range: DayRange, filters: Partial<Record<Filter, string>>): Promise<EventList> {
+    const list: EventList = { ...NOTHING, events: [], pages: 1 };
+    for (let number = 1; number <= list.pages && list.events.length < MAX_MONTH_EVENTS; number++) {
+      const next = await this.#page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
+      // A cell shows no more, and three hundred descriptions may be 30 MB.
+      for (const event of next.events)
+        list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
+      list.total = next.total;
+      list.pages = next.pages;
     }
-    return { ...list, total_pages: Math.ceil(Number(list.total) / size) };
+    return list;
+  }
+
+  /** Throws ApiError 404, 410, 401 or 403 for an event that the public does not see. */
+  async event(id: number): Promise<PublicEvent> {
+    return (await this.#read(`/events/${id}`, {})) as PublicEvent;
+  }
+
+  /** At most two hundred of each: of the categories those with the most events. */
+  async filterOptions(): Promise<FilterOptions> {
+    const venues = await this.#all('venues', {}, MAX_OPTIONS);
+    const categories = await this.#all('categories', { orderby: 'count', order: 'desc' }, MAX_OPTIONS);
+    return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
   }
 
   /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
-  async function page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
+  async #page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
     const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
     if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
     try {
-      const { events, total, total_pages: pages } = await readInTurn('/events', { ...query, ...bounds });
+      const { events, total, total_pages: pages } = await this.#readInTurn('/events', { ...query, ...bounds });
       return { events: events as PublicEvent[], total: Number(total), pages: Number(pages) };
     } catch (error) {
       if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return NOTHING;
@@ -131,62 +140,48 @@ export function createEventReader(read: PublicRead) {
   }
 
   /** All pages of a list of records, at most `max` records. */
-  async function all(
-    collection: string,
-    query: Record<string, string>,
-    max: number,
-  ): Promise<Record<string, unknown>[]> {
-    const records: Record<string, unknown>[] = [];
+  async #all(collection: string, query: Record<string, string>, max: number): Promise<JsonObject[]> {
+    const records: JsonObject[] = [];
     for (let number = 1, pages = 1; number <= pages && records.length < max; number++) {
-      const body = await readInTurn(`/${collection}`, {
-        ...query,
-        per_page: String(RECORDS_PER_READ),
-        page: String(number),
-      });
-      records.push(...(body[collection] as Record<string, unknown>[]));
+      const page = { per_page: String(RECORDS_PER_READ), page: String(number) };
+      const body = await this.#readInTurn(`/${collection}`, { ...query, ...page });
+      records.push(...(body[collection] as JsonObject[]));
       pages = Number(body.total_pages);
     }
     return records.slice(0, max);
   }
 
-  /** Sorted by name. A venue whose name a password hides is left out. */
-  function optionsOf(
-    records: Record<string, unknown>[],
-    nameOf: (record: Record<string, unknown>) => unknown,
-  ): Option[] {
-    return records
-      .map((record) => ({ id: String(record.id), name: textLine(String(nameOf(record))) }))
-      .filter(({ name }) => name !== '')
-      .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
+  async #readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
+    await ownTurn();
+    try {
+      return await this.#read(path, query);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'calendar_list_too_large')) throw error;
+      return this.#readSingly(path, query);
+    }
   }
 
-  return {
-    /** One page of the list. */
-    list: (range: DayRange, { filters, page: number = 1 }: LandingQuery): Promise<EventList> =>
-      page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(number) }),
+  /** A page of a list whose records are too large for one response. */
+  async #readSingly(path: string, query: Record<string, string>): Promise<JsonObject> {
+    const size = Number(query.per_page);
+    const first = (Number(query.page) - 1) * size + 1;
+    const collection = path.slice(1);
+    const list: JsonObject = { [collection]: [], total: first };
+    for (let page = first; page < first + size && page <= Number(list.total); page += 1) {
+      await ownTurn();
+      const { total, [collection]: records } = await this.#read(path, { ...query, per_page: '1', page: String(page) });
+      (list[collection] as unknown[]).push(...(records as unknown[]));
+      list.total = total;
+    }
+    return { ...list, total_pages: Math.ceil(Number(list.total) / size) };
+  }
+}
 
-    /** At most three hundred events, the earliest; `total` counts all. */
-    async month(range: DayRange, filters: Partial<Record<Filter, string>>): Promise<EventList> {
-      const list: EventList = { ...NOTHING, events: [], pages: 1 };
-      for (let number = 1; number <= list.pages && list.events.length < MAX_MONTH_EVENTS; number++) {
-        const next = await page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
-        // A cell shows no more, and three hundred descriptions may be 30 MB.
-        for (const event of next.events)
-          list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
-        list.total = next.total;
-        list.pages = next.pages;
-      }
-      return list;
-    },
-
-    /** Throws ApiError 404, 410, 401 or 403 for an event that the public does not see. */
-    event: async (id: number): Promise<PublicEvent> => (await read(`/events/${id}`, {})) as PublicEvent,
-
-    /** At most two hundred of each: of the categories those with the most events. */
-    async filterOptions(): Promise<FilterOptions> {
-      const venues = await all('venues', {}, MAX_OPTIONS);
-      const categories = await all('categories', { orderby: 'count', order: 'desc' }, MAX_OPTIONS);
-      return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
-    },
-  };
+/** Sorted by name. A venue whose name a password hides is left out. */
+function optionsOf(records: JsonObject[], nameOf: (record: JsonObject) => unknown): Option[] {
+  return records
+    .map((record) => ({ id: String(record.id), name: textLine(String(nameOf(record))) }))
+    .filter(({ name }) => name !== '')
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
