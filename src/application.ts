@@ -23,7 +23,7 @@ import { createApp } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
 import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
-import { createIdempotency } from './http/idempotency.ts';
+import { Idempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
 import { RateLimit, type SharedCounters } from './http/rate-limit.ts';
@@ -79,38 +79,59 @@ export interface ApplicationStatus {
 
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions): Application {
-  const {
-    config,
-    mapping,
-    cms,
-    serviceCredentials,
-    replica,
-    sync,
-    observe,
-    nowMs = Date.now,
-    clocks,
-    peers,
-    sharedCounters,
-  } = options;
-  const { limits, cache: cacheSettings, mounts } = config;
+  const { config, cms, replica, sync, observe, clocks, sharedCounters } = options;
+  const { limits, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);
+  const services = createServices(options);
+  const useCases = createUseCases(services);
+  const routeOptions = {
+    services,
+    useCases,
+    slugs: createSlugResolver(services, clocks?.cachesMs),
+    idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
+    limits,
+  };
+  const cache = new ResponseCache(config.cache.responseBytes);
+  const rateLimit = new RateLimit(limits, sharedCounters);
+  const app = createApp({
+    ...routeOptions,
+    authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
+    pages: pages({
+      config: config.pages,
+      mounts,
+      publicUrl,
+      freshness: config.cache,
+      site: services.site,
+      today: () => formatWallTime(epochToWallMs(services.nowMs(), zoneOf(services))).slice(0, 10),
+      replicaVersion: () => replica.version,
+      read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
+      charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
+      callerOf: (req) => wideNetworkOf(clientAddress(req)),
+      assertPublic: (id) => assertPublicEvent(services, id),
+    }),
+    cache,
+    freshness: config.cache,
+    rateLimit,
+    clientAddress,
+    mounts,
+    publicUrl,
+    observe,
+  });
+  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
+  return { services, useCases, listener, status: createStatus(services) };
+}
+
+function createServices(options: ApplicationOptions): Services {
+  const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
+  const site = () => sync.site();
   const writeThrough = createWriteThrough(sync, mapping, peers);
   const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync, clockMs: clocks?.cachesMs });
   sync.onReported((kinds) => ownRecords.forget(kinds));
-  const site = () => sync.site();
-  const cmsRecords = new CmsRecords({
-    cms,
-    mapping,
-    replica,
-    site,
-    sync,
-    writeThrough,
-  });
-  const services: Services = {
+  return {
     replica,
     cms,
-    cmsRecords,
+    cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, writeThrough }),
     ownRecords,
     serviceCredentials,
     mapping,
@@ -127,16 +148,19 @@ export function createApplication(options: ApplicationOptions): Application {
       lookupsMs: clocks?.attemptsMs,
     }),
     passwordAttempts: createPasswordAttempts(clocks?.attemptsMs),
-    imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
+    imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrlOf(config), config) } }),
     serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
   };
+}
+
+function createUseCases(services: Services): UseCases {
   const linked = {
     venue: new LinkedRecords(services, 'venue'),
     organizer: new LinkedRecords(services, 'organizer'),
   };
-  const useCases: UseCases = {
+  return {
     event: createEvents(services, linked),
     feeds: createEventFeeds(services),
     changes: createChanges(services),
@@ -144,42 +168,6 @@ export function createApplication(options: ApplicationOptions): Application {
     category: new Terms(services, 'category'),
     tag: new Terms(services, 'tag'),
   };
-  const routeOptions = {
-    services,
-    useCases,
-    slugs: createSlugResolver(services, clocks?.cachesMs),
-    createOnce: createIdempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
-    limits,
-  };
-  const cache = new ResponseCache(cacheSettings.responseBytes);
-  const rateLimit = new RateLimit(limits, sharedCounters);
-  const app = createApp({
-    ...routeOptions,
-    authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
-    pages: pages({
-      config: config.pages,
-      mounts,
-      publicUrl,
-      freshness: cacheSettings,
-      site,
-      today: () => formatWallTime(epochToWallMs(nowMs(), zoneOf(services))).slice(0, 10),
-      replicaVersion: () => replica.version,
-      read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
-      charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      callerOf: (req) => wideNetworkOf(clientAddress(req)),
-      assertPublic: (id) => assertPublicEvent(services, id),
-    }),
-    cache,
-    freshness: cacheSettings,
-    rateLimit,
-    clientAddress,
-    limits,
-    mounts,
-    publicUrl,
-    observe,
-  });
-  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
-  return { services, useCases, listener, status: createStatus(services) };
 }
 
 /** The gateway's own origin, unless the site with its images has the same. */

@@ -2,14 +2,14 @@
 
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { createApplication } from './application.ts';
+import { type Application, createApplication } from './application.ts';
 import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { createAdmin } from './http/admin.ts';
+import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-address.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { createSharedCounters } from './http/shared-counters.ts';
@@ -27,25 +27,10 @@ import { VERSION } from './version.ts';
 /** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
 type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'openCluster'>;
 
-export interface Gateway {
-  /**
-   * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
-   * everything.
-   */
-  start(): Promise<{ url: string; adminUrl: string }>;
-  /**
-   * Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes
-   * everything.
-   */
-  stop(): Promise<void>;
-  /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
-  failed: Promise<unknown>;
-}
-
 /** Creates a gateway, with the cluster module if the configuration has a `redisUrl`. */
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
-  if (config.redisUrl === undefined) return createGateway(config, log);
-  return createGateway(config, log, await import('./cluster/cluster.ts'));
+  if (config.redisUrl === undefined) return new Gateway(config, log);
+  return new Gateway(config, log, await import('./cluster/cluster.ts'));
 }
 
 /**
@@ -100,65 +85,147 @@ const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
   if (file === undefined) observe({ type: 'message', level: 'warn', message });
 };
 
-/**
- * Creates the gateway without opening a port.
- * @param log receives every observation, as the metrics do
- * @throws ConfigError for an unreadable mapping or an unusable data directory
- */
-export function createGateway(config: Config, log: Observe, clusterModule?: ClusterModule): Gateway {
-  const metrics = createMetrics();
-  /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
-  const openBreakers = new Set<string>();
-  const observe = combineObservers(log, metrics.observe, (observation) => {
-    if (observation.type !== 'breaker') return;
-    if (observation.state === 'closed') openBreakers.delete(observation.bulkhead);
-    else openBreakers.add(observation.bulkhead);
-  });
-  const { upstream, limits, listen } = config;
-  const mapping = loadMapping(config.mapping);
-  const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-  const {
-    cms,
-    serviceCredentials,
-    imageReader,
-    idMapId = '',
-  } = openCms(config, mapping, observe, file && `${file}.ids`);
-  const intervalMs = config.sync.intervalS * 1000;
-  const cluster =
-    config.redisUrl === undefined
-      ? undefined
-      : clusterModule?.openCluster({ url: config.redisUrl, siteUrl: upstream.url, mapping, intervalMs, observe });
-  /** All gateways of the site have it. */
-  const secret = upstream.password ?? config.webhook.secret ?? '';
-  const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
-  const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
-  const failure = Promise.withResolvers<unknown>();
+/** The replica and everything built on it: a damaged replica is replaced together with all of that. */
+interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
+  replica: Replica;
+  peers: ReturnType<Cluster['createPeers']> | undefined;
+  sync: Sync;
+}
 
-  /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
-  function openReplicaStack(quarantine?: string) {
+type Cluster = ReturnType<ClusterModule['openCluster']>;
+
+export class Gateway {
+  readonly #config: Config;
+  readonly #observe: Observe;
+  readonly #mapping: Mapping;
+  readonly #file: string | undefined;
+  readonly #site: ReturnType<OpenCms>;
+  readonly #cluster: Cluster | undefined;
+  readonly #admin: Admin;
+  /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
+  readonly #servers: HttpServer[] = [];
+  /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
+  readonly #openBreakers = new Set<string>();
+  readonly #failure = Promise.withResolvers<unknown>();
+  #current: ReplicaStack;
+  #replacing: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+
+  /**
+   * Opens no port.
+   * @param log receives every observation, as the metrics do
+   * @throws ConfigError for an unreadable mapping or an unusable data directory
+   */
+  constructor(config: Config, log: Observe, clusterModule?: ClusterModule) {
+    const metrics = createMetrics();
+    this.#config = config;
+    this.#observe = combineObservers(log, metrics.observe, (observation) => {
+      if (observation.type !== 'breaker') return;
+      if (observation.state === 'closed') this.#openBreakers.delete(observation.bulkhead);
+      else this.#openBreakers.add(observation.bulkhead);
+    });
+    this.#mapping = loadMapping(config.mapping);
+    this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
+    this.#site = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);
+    if (config.redisUrl !== undefined)
+      this.#cluster = clusterModule?.openCluster({
+        url: config.redisUrl,
+        siteUrl: config.upstream.url,
+        mapping: this.#mapping,
+        intervalMs: this.#intervalMs,
+        observe: this.#observe,
+      });
+    this.#current = this.#openReplicaStack();
+    this.#admin = createAdmin({
+      metrics,
+      webhookSecret: config.webhook.secret,
+      status: () => this.#status(),
+      isComplete: () => !this.#replacing && this.#current.sync.status().complete,
+      isLive: () => this.#current.sync.status().state === 'live',
+      onWebhook: (changes) => this.#onWebhook(changes),
+    });
+  }
+
+  /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
+  get failed(): Promise<unknown> {
+    return this.#failure.promise;
+  }
+
+  get #intervalMs(): number {
+    return this.#config.sync.intervalS * 1000;
+  }
+
+  /**
+   * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
+   * everything.
+   */
+  async start(): Promise<{ url: string; adminUrl: string }> {
+    const { limits, listen } = this.#config;
+    const { host, port, adminHost, adminPort } = listen;
+    try {
+      // Both ports before the sync: a gateway that cannot serve must not call the CMS.
+      const ofAdmin = { ...limits, ...ADMIN_SERVER, host: adminHost, port: adminPort };
+      const adminServer = await openServer(this.#admin.listener, ofAdmin);
+      this.#servers.push(adminServer);
+      const isProxy = createProxyCheck(listen.trustProxies);
+      const listener: RequestListener = (req, res) => this.#current.listener(req, res);
+      this.#servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port, isProxy }));
+      this.#startSync();
+      return { url: publicUrlOf(this.#config), adminUrl: `http://${adminHost}:${adminServer.port}` };
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /**
+   * Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes
+   * everything.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#close();
+    return this.#stopping;
+  }
+
+  async #close(): Promise<void> {
+    this.#admin.startDraining();
+    await this.#replacing;
+    for (const server of this.#servers) await server.close();
+    await this.#closeReplicaStack();
+    this.#cluster?.connection.close();
+    await this.#site.cms.close();
+  }
+
+  #openReplicaStack(quarantine?: string): ReplicaStack {
+    const config = this.#config;
+    const { upstream, cache, webhook } = config;
+    const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#site;
+    const mapping = this.#mapping;
+    const observe = this.#observe;
+    const file = this.#file;
+    const cluster = this.#cluster;
     const peers = cluster?.createPeers();
     const replica = new Replica({
       file,
       quarantine,
       identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
-      renderedBytes: config.cache.recordBytes,
-      onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
+      renderedBytes: cache.recordBytes,
+      onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
     try {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const sync = new Sync({
-        replica,
-        cms,
-        mapping,
-        visitor: upstream.readAs === 'account' ? serviceCredentials : undefined,
-        imageReader,
-        intervalMs,
-        observe,
-        turns: peers,
-      });
-      const { listener, status } = createApplication({
+      const visitor = upstream.readAs === 'account' ? serviceCredentials : undefined;
+      const reading = { visitor, imageReader, intervalMs: this.#intervalMs, turns: peers };
+      const sync = new Sync({ ...reading, replica, cms, mapping, observe });
+      // All gateways of the site have it.
+      const secret = upstream.password ?? webhook.secret ?? '';
+      const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
+      const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
+      const shared = { peers, sharedCounters, idempotencyKeys };
+      const application = createApplication({
+        ...shared,
         config,
         mapping,
         cms,
@@ -166,113 +233,66 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         replica,
         sync,
         observe,
-        peers,
-        sharedCounters,
-        idempotencyKeys,
       });
-      return { replica, peers, sync, listener, status };
+      return { ...application, replica, peers, sync };
     } catch (error) {
       replica.close();
       throw error;
     }
   }
 
-  async function closeReplicaStack({ peers, sync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
+  async #closeReplicaStack(): Promise<void> {
+    const { peers, sync, replica } = this.#current;
     await peers?.stop();
     await sync.stop();
     replica.close();
   }
 
-  function startSync(): void {
-    current.sync.start();
-    current.peers?.start(current.sync, current.replica);
+  #startSync(): void {
+    const { peers, sync, replica } = this.#current;
+    sync.start();
+    peers?.start(sync, replica);
   }
 
-  let current = openReplicaStack();
-  let replacing: Promise<void> | undefined;
-  let stopping: Promise<void> | undefined;
-
   /** Requests get 503 meanwhile. */
-  function replaceReplica(reason: string): void {
-    if (stopping || replacing) return;
-    replacing = closeReplicaStack(current)
+  #replaceReplica(reason: string): void {
+    if (this.#stopping || this.#replacing) return;
+    this.#replacing = this.#closeReplicaStack()
       .then(() => {
-        current = openReplicaStack(`it is damaged: ${reason}`);
-        if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
-        startSync();
+        this.#current = this.#openReplicaStack(`it is damaged: ${reason}`);
+        if (this.#file === undefined)
+          this.#observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
+        this.#startSync();
       })
-      .catch(failure.resolve)
+      .catch(this.#failure.resolve)
       .finally(() => {
-        replacing = undefined;
+        this.#replacing = undefined;
       });
   }
 
-  const admin = createAdmin({
-    metrics,
-    webhookSecret: config.webhook.secret,
-    status: () => ({
-      ...current.sync.status(),
-      ...current.status(),
-      openBreakers: [...openBreakers],
+  #status(): object {
+    const { sync, status, replica, peers } = this.#current;
+    return {
+      ...sync.status(),
+      ...status(),
+      openBreakers: [...this.#openBreakers],
       gatewayVersion: VERSION,
-      mapping: mapping.name,
-      version: current.replica.version,
-      ...(current.peers ? { cluster: current.peers.status() } : {}),
-    }),
-    isComplete: () => !replacing && current.sync.status().complete,
-    isLive: () => current.sync.status().state === 'live',
-    onWebhook: (changes) => {
-      const records = changes
-        .map(({ collection: name, id, trashed: isTrashed }) => {
-          // The images of a Payload site may have another name.
-          const collection = name === mapping.source.payload?.media ? MEDIA.collection : name;
-          return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id), isTrashed };
-        })
-        .filter(({ id }) => id !== 0);
-      return current.peers ? current.peers.reported(records) : current.sync.fetchChanged(records);
-    },
-  });
-  /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
-  const servers: HttpServer[] = [];
-
-  const listener: RequestListener = (req, res) => current.listener(req, res);
-
-  async function close(): Promise<void> {
-    admin.startDraining();
-    await replacing;
-    for (const server of servers) await server.close();
-    await closeReplicaStack(current);
-    cluster?.connection.close();
-    await cms.close();
+      mapping: this.#mapping.name,
+      version: replica.version,
+      ...(peers ? { cluster: peers.status() } : {}),
+    };
   }
 
-  function stop(): Promise<void> {
-    stopping ??= close();
-    return stopping;
+  #onWebhook(changes: ReportedChange[]): Promise<unknown> {
+    const { peers, sync } = this.#current;
+    const { cms } = this.#site;
+    const records = changes
+      .map(({ collection: name, id, trashed: isTrashed }) => {
+        // The images of a Payload site may have another name.
+        const collection = name === this.#mapping.source.payload?.media ? MEDIA.collection : name;
+        return { collection, id: cms.gatewayId(collectionSpec(this.#mapping, collection), id), isTrashed };
+      })
+      .filter(({ id }) => id !== 0);
+    return peers ? peers.reported(records) : sync.fetchChanged(records);
   }
-
-  return {
-    async start() {
-      const { host, port, adminHost, adminPort } = listen;
-      try {
-        // Both ports before the sync: a gateway that cannot serve must not call the CMS.
-        const adminServer = await openServer(admin.listener, {
-          ...limits,
-          ...ADMIN_SERVER,
-          host: adminHost,
-          port: adminPort,
-        });
-        servers.push(adminServer);
-        const isProxy = createProxyCheck(listen.trustProxies);
-        servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port, isProxy }));
-        startSync();
-        return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${adminServer.port}` };
-      } catch (error) {
-        await stop();
-        throw error;
-      }
-    },
-    stop,
-    failed: failure.promise,
-  };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../src/config.ts';
-import { createGateway } from '../src/gateway.ts';
+import { Gateway } from '../src/gateway.ts';
 import { sendWebhook } from './cli/check/followed-advice.ts';
 import { startFakePayload } from './cli/fake-payload.ts';
 import { freePorts } from './free-port.ts';
@@ -20,7 +20,7 @@ describe('a gateway with a replica file', () => {
 
   async function open(mapping: string): Promise<boolean> {
     const env = { CALENDAR_UPSTREAM_URL: 'https://cms.example', CALENDAR_MAPPING: mapping, CALENDAR_DATA_DIR: dir };
-    await createGateway(loadConfig({ env }), () => {}).stop();
+    await new Gateway(loadConfig({ env }), () => {}).stop();
     return existsSync(join(dir, 'calendar.sqlite.quarantined'));
   }
 
@@ -71,7 +71,7 @@ describe('a webhook about an image of a Payload site whose images have another n
       ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort), CALENDAR_SYNC_INTERVAL: '3600' },
     };
     let polls = 0;
-    const gateway = createGateway(loadConfig({ env }), ({ type }) => {
+    const gateway = new Gateway(loadConfig({ env }), ({ type }) => {
       if (type === 'sync-poll') polls += 1;
     });
     try {

@@ -2,13 +2,13 @@
 
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig } from '../../src/config.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 
 export interface ProcessFigures {
-  /** Milliseconds since `createGateway`, until lists could be answered. */
+  /** Milliseconds since `new Gateway`, until lists could be answered. */
   readyMs: number | undefined;
-  /** Milliseconds since `createGateway`, until the last event was in the replica. */
+  /** Milliseconds since `new Gateway`, until the last event was in the replica. */
   eventsMs: number | undefined;
   cpuMs: number;
   /** How late the event loop was, beyond the interval of the measurement. */
@@ -100,7 +100,7 @@ function figures(): ProcessFigures {
 }
 
 // Started as `serve --config FILE`.
-const gateway = createGateway(loadConfig({ file: process.argv.at(-1) ?? '', env: process.env }), observe);
+const gateway = new Gateway(loadConfig({ file: process.argv.at(-1) ?? '', env: process.env }), observe);
 loop.enable();
 await gateway.start();
 process.on('message', (message) => {

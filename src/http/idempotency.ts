@@ -35,44 +35,66 @@ export interface CreateRequest {
   readForReplay(id: number): Promise<ApiResponse>;
 }
 
-/** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */
-export type CreateOnce = (request: CreateRequest) => Promise<ApiResponse>;
-
 const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /**
  * A key belongs to a user and a kind; the store has only its hash. It has the id of the created record but no
  * content: a retry returns what the actor may see of the record then.
  */
-export function createIdempotency(services: Services, keys: IdempotencyStore): CreateOnce {
-  const instanceId = randomUUID();
-  /** Unique, so that no two entries are equal. */
-  const newHolder = () => `${instanceId} ${randomUUID()}`;
-  const running = new Set<string>();
+export class Idempotency {
+  readonly #services: Services;
+  readonly #keys: IdempotencyStore;
+  readonly #instanceId = randomUUID();
+  readonly #running = new Set<string>();
 
-  const nowMs = async () => (await keys.nowMs?.()) ?? services.nowMs();
-  /** If the store fails, the create counts as running, and later as unknown: a retry creates no second record. */
-  const warn = (error: unknown) => {
-    const message = `Idempotency-Key: cannot store the outcome of a create: ${(error as Error).message}`;
-    services.observe({ type: 'message', level: 'warn', message });
-  };
+  constructor(services: Services, keys: IdempotencyStore) {
+    this.#services = services;
+    this.#keys = keys;
+  }
+
+  /** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */
+  async createOnce(createRequest: CreateRequest): Promise<ApiResponse> {
+    const { key, kind, params, request, readForReplay } = createRequest;
+    const { peers } = this.#services;
+    if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
+    const user = String(request.actor.account?.userId);
+    const creationKey = hashOf('key', user, kind, key);
+    const claim: IdempotencyEntry = {
+      fingerprint: hashOf(canonicalJson(params)),
+      state: 'running',
+      startedMs: await this.#nowMs(),
+      holder: this.#newHolder(),
+    };
+    const known = await this.#keys.claim(hashOf('user', user), creationKey, claim);
+    if (!known && peers) return this.#runUnlessCreated(creationKey, claim, createRequest);
+    if (!known) return this.#run(creationKey, claim, createRequest);
+    if (known.fingerprint !== claim.fingerprint) throw keyReused();
+    if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
+    const mayRunElsewhere =
+      !known.holder.startsWith(this.#instanceId) &&
+      claim.startedMs - known.startedMs <= MAX_CREATE_MS &&
+      peers !== undefined;
+    if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
+    return this.#resolveUnknown(creationKey, known, createRequest);
+  }
 
   /** Runs the create under a claimed key, and stores its result. */
-  async function run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
-    running.add(creationKey);
+  async #run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
+    this.#running.add(creationKey);
     let entry = claimed;
     let isLost = false;
     let isSent = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
-    async function renew(): Promise<void> {
-      const renewed: IdempotencyEntry = { ...entry, startedMs: await nowMs() };
-      isLost = !(await keys.compareAndSet(creationKey, entry, renewed));
+    const renew = async (): Promise<void> => {
+      const renewed: IdempotencyEntry = { ...entry, startedMs: await this.#nowMs() };
+      isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
       entry = renewed;
       isSent = true;
-    }
-    const store = (result: Partial<IdempotencyEntry>) => keys.set(creationKey, { ...entry, ...result }).catch(warn);
+    };
+    const store = (result: Partial<IdempotencyEntry>) =>
+      this.#keys.set(creationKey, { ...entry, ...result }).catch(this.#warn);
     try {
       const response = await create(creationKey, renew);
       await store({ state: 'done', id: (response.body as { id: number }).id });
@@ -82,49 +104,38 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       const { isUnexpected: _, ...response } = errorResponse(error);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
       else if (isFinal(response) || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
-      else await keys.delete(creationKey).catch(warn);
+      else await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     } finally {
-      running.delete(creationKey);
+      this.#running.delete(creationKey);
     }
   }
 
-  const findCreated = (creationKey: string, { kind, request }: CreateRequest) =>
-    services.cmsRecords.findCreated(kind, creationKey, { actor: request.actor });
-
   /** Redis may have been emptied since an earlier create with the key: then only the companion plugin knows of it. */
-  async function runUnlessCreated(
-    creationKey: string,
-    claim: IdempotencyEntry,
-    create: CreateRequest,
-  ): Promise<ApiResponse> {
-    const { id } = await findCreated(creationKey, create).catch(async (error: unknown) => {
-      await keys.delete(creationKey).catch(warn);
+  async #runUnlessCreated(creationKey: string, claim: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
+    const { id } = await this.#findCreated(creationKey, create).catch(async (error: unknown) => {
+      await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     });
-    if (id === undefined) return run(creationKey, claim, create);
-    await keys.compareAndSet(creationKey, claim, { ...claim, state: 'done', id });
+    if (id === undefined) return this.#run(creationKey, claim, create);
+    await this.#keys.compareAndSet(creationKey, claim, { ...claim, state: 'done', id });
     return replayed(await create.readForReplay(id));
   }
 
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
-  async function resolveUnknown(
-    creationKey: string,
-    entry: IdempotencyEntry,
-    create: CreateRequest,
-  ): Promise<ApiResponse> {
-    const { isKnown, id } = await findCreated(creationKey, create);
+  async #resolveUnknown(creationKey: string, entry: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
+    const { isKnown, id } = await this.#findCreated(creationKey, create);
     if (id !== undefined) {
       const response = await create.readForReplay(id);
       const { response: _unknown, ...rest } = entry;
-      await keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
+      await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
     }
-    const startedMs = await nowMs();
+    const startedMs = await this.#nowMs();
     if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
-      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: newHolder() };
+      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: this.#newHolder() };
       delete claim.response;
-      if (await keys.compareAndSet(creationKey, entry, claim)) return run(creationKey, claim, create);
+      if (await this.#keys.compareAndSet(creationKey, entry, claim)) return this.#run(creationKey, claim, create);
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
@@ -133,27 +144,23 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     );
   }
 
-  return async (createRequest) => {
-    const { key, kind, params, request, readForReplay } = createRequest;
-    if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
-    const user = String(request.actor.account?.userId);
-    const creationKey = hashOf('key', user, kind, key);
-    const claim: IdempotencyEntry = {
-      fingerprint: hashOf(canonicalJson(params)),
-      state: 'running',
-      startedMs: await nowMs(),
-      holder: newHolder(),
-    };
-    const known = await keys.claim(hashOf('user', user), creationKey, claim);
-    if (!known) return (services.peers ? runUnlessCreated : run)(creationKey, claim, createRequest);
-    if (known.fingerprint !== claim.fingerprint) throw keyReused();
-    if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    const mayRunElsewhere =
-      !known.holder.startsWith(instanceId) &&
-      claim.startedMs - known.startedMs <= MAX_CREATE_MS &&
-      services.peers !== undefined;
-    if (running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
-    return resolveUnknown(creationKey, known, createRequest);
+  #findCreated(creationKey: string, { kind, request }: CreateRequest) {
+    return this.#services.cmsRecords.findCreated(kind, creationKey, { actor: request.actor });
+  }
+
+  /** Unique, so that no two entries are equal. */
+  #newHolder(): string {
+    return `${this.#instanceId} ${randomUUID()}`;
+  }
+
+  async #nowMs(): Promise<number> {
+    return (await this.#keys.nowMs?.()) ?? this.#services.nowMs();
+  }
+
+  /** If the store fails, the create counts as running, and later as unknown: a retry creates no second record. */
+  readonly #warn = (error: unknown): void => {
+    const message = `Idempotency-Key: cannot store the outcome of a create: ${(error as Error).message}`;
+    this.#services.observe({ type: 'message', level: 'warn', message });
   };
 }
 

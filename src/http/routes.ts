@@ -27,7 +27,7 @@ import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { parseJson, toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
-import type { CreateOnce } from './idempotency.ts';
+import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
 import { type Middleware, newState, type State } from './state.ts';
@@ -46,7 +46,7 @@ export interface RouteOptions {
   services: Services;
   useCases: UseCases;
   slugs: SlugResolver;
-  createOnce: CreateOnce;
+  idempotency: Idempotency;
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
 
@@ -155,7 +155,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-function createEndpointRunner({ services, useCases, slugs, createOnce, limits }: RouteOptions) {
+function createEndpointRunner({ services, useCases, slugs, idempotency, limits }: RouteOptions) {
   const checksFor = createReferenceChecks(services, slugs);
 
   /** Runs a create with an `Idempotency-Key` once per key. */
@@ -166,7 +166,7 @@ function createEndpointRunner({ services, useCases, slugs, createOnce, limits }:
       return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
     const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
-    return createOnce({
+    return idempotency.createOnce({
       kind,
       request,
       key: idempotencyKey,
@@ -200,15 +200,9 @@ function createEndpointRunner({ services, useCases, slugs, createOnce, limits }:
     if (operation === 'list') return ofKind.list(input, request);
     return namingCreated(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
-      const id = await idOf(route, input, request);
+      const id = await idOf(route, input, request, slugs);
       return ofKind[operation](id, input, request) as Promise<ApiResponse>;
     });
-  }
-
-  /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
-  async function idOf(route: Route, { path }: Input, request: RequestContext): Promise<number> {
-    if (route.by === 'id') return path.id!;
-    return (await slugs.resolve(route.kind as PostKind, path.slug!, request)) ?? 0;
   }
 
   return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
@@ -226,6 +220,12 @@ function createEndpointRunner({ services, useCases, slugs, createOnce, limits }:
       images.release();
     }
   };
+}
+
+/** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
+async function idOf(route: Route, { path }: Input, request: RequestContext, slugs: SlugResolver): Promise<number> {
+  if (route.by === 'id') return path.id!;
+  return (await slugs.resolve(route.kind as PostKind, path.slug!, request)) ?? 0;
 }
 
 function namespaceContext({ mount, baseUrl }: State, services: Services): NamespaceContext {

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { Gateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
 import { freePorts } from '../free-port.ts';
@@ -72,7 +72,7 @@ export async function startOnSockets({ cmsUrl, config = {}, service }: SocketOpt
     cache: { ...loaded.cache, ...cache },
     limits: { ...loaded.limits, ...GENEROUS, ...limits },
   };
-  const gateway = createGateway(replaced, log);
+  const gateway = new Gateway(replaced, log);
   await gateway.start();
   const admin = (path: string) => sendRequest(adminPort, path);
   await until(async () => (await admin('/ready')).status === 200, 'initial sync', START_MS);

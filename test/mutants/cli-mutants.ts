@@ -50,8 +50,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/gateway.ts', 'test/process/serve.test.ts', {
     '/ready is 503 while draining': {
-      function: 'createGateway.close',
-      code: '_1.startDraining();',
+      code: 'this.#admin.startDraining();',
       title: 'finishes all requests',
     },
   }),

@@ -75,9 +75,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/idempotency.ts', 'test/cluster/shared-idempotency-keys.test.ts', {
     'cluster: a key that Redis has lost creates no second record': {
-      function: 'createIdempotency',
-      code: '(services.peers ? runUnlessCreated : run)',
-      replacement: 'run',
+      function: 'createOnce',
+      code: 'if (!_1 && _2) return this.#runUnlessCreated(_3, _4, _5);',
       title: 'after Redis was emptied',
     },
   }),

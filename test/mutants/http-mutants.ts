@@ -78,12 +78,11 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/idempotency.ts', 'test/http/idempotency.test.ts', {
     'a create with a key is sent only by the gateway that holds the key': {
-      function: 'createIdempotency.run.renew',
       code: 'if (_1) throw createInProgress();',
       title: 'another gateway took its key over',
     },
     'an Idempotency-Key belongs to one body': {
-      function: 'createIdempotency',
+      function: 'createOnce',
       code: 'if (_1.fingerprint !== _2.fingerprint) throw keyReused();',
       title: 'another body is 422',
     },
