@@ -79,7 +79,7 @@ export interface ApplicationStatus {
 
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, cms, replica, sync, observe, clocks, sharedCounters } = options;
+  const { config, cms, replica, observe, clocks, sharedCounters } = options;
   const { limits, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const clientAddress = createClientAddress(config.listen.trustProxies, observe);

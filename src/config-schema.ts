@@ -26,7 +26,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     user: text(
       { minLength: 1, writeOnly: true },
-      'User name of a service account. It reads images that WordPress hides because they were uploaded to a draft, and with readAs everything.',
+      'User name of a service account, which reads images that were uploaded to a draft, and with readAs all.',
     ),
     password: text(
       { minLength: 1, writeOnly: true },
@@ -36,19 +36,18 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       type: 'string',
       enum: ['visitor', 'account'],
       default: 'visitor',
-      description:
-        'Whose view of the site everybody gets: that of its visitors, or, for a site that shows visitors nothing, that of the service account.',
+      description: 'Whose view everybody gets: account only for a site that shows its visitors nothing.',
     },
     limits: section('Limits of calls to the CMS.', {
       deadlineMs: integer(
         { default: 15_000, minimum: 1, maximum: 600_000 },
-        'Timeout for one call to the CMS with queueing, retries and body, in milliseconds; two thirds of it for the response headers. Raise it for a slow site. A write may need several calls.',
+        'Timeout for one call to the CMS with queueing and retries, in milliseconds. Raise it for a slow site.',
       ),
     }),
   }),
   mapping: text(
     { default: 'wordpress-meta', minLength: 1 },
-    'How the CMS stores the records: a name in mappings/, or the path of your own file. In a configuration file the path is relative to that file.',
+    'How the CMS stores the records: a name in mappings/, or the path of your own file.',
   ),
   listen: section('Addresses and ports of the gateway.', {
     host: text(
@@ -71,7 +70,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       type: ['boolean', 'array'],
       default: false,
       description:
-        'Proxies whose X-Forwarded-For the gateway trusts: none (false), the peer of the connection (true: only if nothing but a proxy can reach the port), or these addresses and networks, also several proxies in a chain. Behind an untrusted proxy, all clients count as one address in the limits.',
+        'Proxies whose X-Forwarded-For counts: none, every peer (true), or these. Behind others all clients are one.',
       items: { type: 'string', description: 'An address or a network such as 10.0.0.0/8 or ::1.', format: 'network' },
       uniqueItems: true,
       maxItems: 100,
@@ -96,7 +95,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   },
   dataDir: text(
     { minLength: 1 },
-    'Directory that stores the replica across restarts; absent: a temporary replica, synced at every start. In a configuration file the path is relative to that file.',
+    'Directory that keeps the replica across restarts; absent: a temporary replica, synced at every start.',
   ),
   sync: section('How the replica follows the CMS.', {
     intervalS: { type: 'number', default: 10, description: 'Poll interval in seconds.', minimum: 0.1, maximum: 86_400 },
@@ -105,7 +104,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     perPage: integer({ default: 4, minimum: 1, maximum: 500 }, 'Default of per_page.'),
     maxPerPage: integer(
       { default: 50, minimum: 1, maximum: 500 },
-      'Maximum of per_page, up to 500; larger values are clamped. A list of 500 takes about six times as long as one of 50.',
+      'Maximum of per_page, up to 500; larger values are clamped. 500 take six times as long as 50.',
     ),
   }),
   cache: section('Caching of responses.', {
@@ -114,7 +113,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   limits: section('Limits for one client.', {
     requestsPerMinute: integer(
       { default: 6000, minimum: 1 },
-      'Requests per minute from one IP address; an IPv6 /64 network counts as one. A large response that is not cached counts as several requests (below).',
+      'Requests per minute from one IP address (an IPv6 /64). A large uncached response counts as several (below).',
     ),
   }),
   cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {
@@ -144,26 +143,25 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     imageOrigins: {
       type: 'array',
       default: [],
-      description:
-        'More hosts from which the landing page may load pictures, such as https://cdn.example.org; those of the site and of the logo are allowed.',
+      description: 'Hosts of pictures beside those of the site and the logo, such as https://cdn.example.org.',
       items: { type: 'string', description: 'Scheme and host.', maxLength: 300, format: 'web-address' },
       uniqueItems: true,
       maxItems: 10,
     },
     locale: text(
       { default: 'en-US', maxLength: 5, pattern: '^en(-[A-Z]{2})?$' },
-      'Order of day and month, clock and first day of the week on the landing page, which is in English: en-US, en-GB, en-CA ...',
+      'Order of day and month, clock and first day of the week on the page: en-US, en-GB, en-CA ...',
     ),
   }),
   webhook: section('Webhooks, by which the CMS notifies the gateway of changes.', {
     secret: text(
       { minLength: 8, writeOnly: true },
-      "Shared secret with which the site's companion plugin signs its webhooks, at least eight characters; absent: the gateway accepts no webhooks.",
+      'Secret with which the companion plugin signs its webhooks, at least eight characters; absent: no webhooks.',
     ),
   }),
   redisUrl: text(
     { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
-    'Redis or Valkey, such as redis://cache:6379, through which several gateways of one site share changes and rate limits (docs/scaling.md); absent: a single gateway.',
+    'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
   ),
   log: section('Logging.', {
     level: {

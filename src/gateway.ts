@@ -37,7 +37,7 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
  * Opens the CMS that the mapping names. The result has the credentials of the service account (undefined
  * without one), and the id of the id map: a replica that was filled with the numbers of another id map must
  * not be used.
- * @param idMapFile the file of the id map, for a CMS whose ids are texts; absent: the numbers are forgotten when the process ends
+ * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
  * @throws ConfigError if the file cannot be used
  */
 export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.cms](config, mapping, ...rest);
@@ -81,7 +81,7 @@ const CMS_OPENERS: Readonly<Record<CmsName, OpenCms>> = { wordpress: openWordPre
 /** Warns if the numbers of records will be forgotten. */
 const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
   const message =
-    'The ids of this site are texts. Without a data directory (CALENDAR_DATA_DIR) every record gets another id at the next start.';
+    'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
   if (file === undefined) observe({ type: 'message', level: 'warn', message });
 };
 

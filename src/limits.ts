@@ -5,11 +5,11 @@ export const LIMITS = {
   upstream: {
     limits: {
       /**
-       * Calls to the CMS at once: most PHP sites have ten to twenty processes, for their visitors too. From four on, some
-       * are reserved for each of anonymous lookups, logins, authenticated callers and the sync.
+       * Calls to the CMS at once: most PHP sites have ten to twenty processes, for their visitors too. From four on,
+       * some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.
        */
       connections: 8,
-      /** Calls of authenticated callers that wait, and as many of the sync; a fifth for anonymous lookups and logins. */
+      /** Waiting calls of authenticated callers, and as many of the sync; a fifth for anonymous lookups and logins. */
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
       connectTimeoutMs: 2000,

@@ -39,13 +39,13 @@ function createWarning(observe: Observe): (peer: string) => void {
     if (isWarned || isPublicAddress(peer)) return;
     isWarned = true;
     const message =
-      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
-      'address: all clients behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
+      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
+      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
     observe({ type: 'message', level: 'warn', message });
   };
 }
 
-/** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: the peer of every connection; false: none. */
+/** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
 type TrustedProxies = boolean | readonly string[];
 
 /** Returns a function that is true for the address of a trusted proxy. */

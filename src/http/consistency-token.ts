@@ -28,8 +28,8 @@ export function consistencyHeaders(peers: Peers): string[] {
 }
 
 /**
- * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls once. Throws
- * `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
+ * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls
+ * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
 export function waitForToken(peers: Peers, poll: PollForRequest): Middleware {
   const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>

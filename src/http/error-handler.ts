@@ -31,7 +31,7 @@ function reasonOf(error: unknown): string {
 }
 
 const CLIENT_ABORTS =
-  /^(ECONNRESET|ECONNABORTED|EPIPE|HPE_\w+|ERR_STREAM_\w+|ERR_HTTP_REQUEST_TIMEOUT|stream\.not\.readable|request\.aborted)$/;
+  /^(ECONN(RESET|ABORTED)|EPIPE|HPE_\w+|ERR_(STREAM_\w+|HTTP_REQUEST_TIMEOUT)|stream\.not\.readable|request\.aborted)$/;
 
 /**
  * True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw

@@ -10,7 +10,8 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Expose-Headers': 'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag',
   'Access-Control-Allow-Headers':
-    'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, If-None-Match, Cache-Control, X-Requested-With',
+    'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, ' +
+    'If-None-Match, Cache-Control, X-Requested-With',
   Vary: 'Origin, Authorization, Accept-Encoding',
 };
 

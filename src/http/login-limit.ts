@@ -22,7 +22,7 @@ export interface Refusal {
 }
 
 export interface LoginLimit {
-  /** Begins an attempt. A password counts as a failure until its attempt ends, so that concurrent guesses gain nothing. */
+  /** A password counts as a failure until its attempt ends, so that concurrent guesses gain nothing. */
   start(address: string, user: string, kind?: Login['kind']): Promise<Attempt | Refusal>;
 }
 

@@ -110,25 +110,10 @@ async function multipart(ctx: Context, limit: number): Promise<Record<string, un
   const form = await response.formData().catch((error: unknown) => {
     throw Object.assign(new Error('broken multipart body', { cause: error }), { status: 400 });
   });
-  const values: string[] = [];
-  const names: string[] = [];
-  for (const [name, value] of form) {
-    if (typeof value !== 'string') continue;
-    names.push(`${encodeURIComponent(name)}=${values.length}`);
-    values.push(value);
-  }
-  return fillValues(parseQuery(names.join('&')), values) as Record<string, unknown>;
-}
-
-/**
- * Replaces each number by the value of that index, so that large values need not be encoded as a query and
- * parsed again.
- */
-function fillValues(parsed: unknown, values: readonly string[]): unknown {
-  if (typeof parsed === 'string') return values[Number(parsed)];
-  if (typeof parsed !== 'object' || parsed === null) return parsed;
-  if (Array.isArray(parsed)) return parsed.map((item) => fillValues(item, values));
-  return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, fillValues(value, values)]));
+  const pairs: string[] = [];
+  for (const [name, value] of form)
+    if (typeof value === 'string') pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  return parseQuery(pairs.join('&'));
 }
 
 /** Many parts, or many header lines of a part, take far longer to parse than a text of the same length. */

@@ -111,7 +111,7 @@ function setCorsHeaders(ctx: Context): void {
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
-/** `GET` for anonymous actors, outside all routes, for posts that the actor does not get, and if the CMS does not respond. */
+/** `GET` for anonymous actors, outside all routes, for posts that the actor does not get, and without the CMS. */
 export async function allowHeader(state: State, services: Services): Promise<string> {
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }

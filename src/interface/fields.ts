@@ -221,7 +221,8 @@ const termFields = (kind: TermKind): FieldTable => ({
 const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
   event: 'author date date_utc title description slug excerpt status timezone all_day start_date end_date image',
   venue:
-    'author date date_utc venue description status show_map show_map_link address city country province state zip phone stateprovince website image',
+    'author date date_utc venue description status show_map show_map_link ' +
+    'address city country province state zip phone stateprovince website image',
   organizer: 'author date date_utc organizer description status phone website email image',
   category: 'name description slug parent',
   tag: 'name description slug',

@@ -122,7 +122,7 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a retry safe: a repeated request with the same key and body gets the record that was created, with `Idempotent-Replayed: true`',
+    'A repeated request with the same key and body gets the record that was created, with `Idempotent-Replayed: true`',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 

@@ -71,7 +71,7 @@ export const assetUrl = (name: string, assets: Assets): string => `-/assets/${na
 
 /**
  * Sends the asset.
- * @param cacheControl by default, caches may store a URL with the current version forever, and must revalidate any other
+ * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
  */
 export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string): Promise<void> {
   const { type, bytes, version, gzipped } = asset;

@@ -93,9 +93,8 @@ function organizers(
   const rows = organizer.flatMap(({ id, organizer: name, website }) => {
     if (typeof name !== 'string') return [];
     const address = webAddress(website);
-    return [
-      html`<li>${filterLink({ organizer: String(id) }, name)}${address !== undefined && html` <a href="${address}" rel="noopener">Website</a>`}</li>`,
-    ];
+    const link = address !== undefined && html` <a href="${address}" rel="noopener">Website</a>`;
+    return [html`<li>${filterLink({ organizer: String(id) }, name)}${link}</li>`];
   });
   return rows.length > 0 && html`<ul>${rows}</ul>`;
 }

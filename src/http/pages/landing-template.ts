@@ -98,7 +98,8 @@ ${viewLinks(query, month, today)}
 </div>
 <div class="in-list list">${list}</div>
 ${grid && html`<div class="in-month month">${grid}</div>`}
-<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a> Your calendar app then shows these events and keeps them current.</p>
+<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a>
+Your calendar app then shows these events and keeps them current.</p>
 </section>`;
 }
 
@@ -113,17 +114,20 @@ function activeFilters({ query, filterNames }: EventsView): Html | false {
   const named = Object.entries(filterNames).map(
     ([filter, name]) => `${filter === 'tags' ? 'Tag' : 'Organizer'}: ${name}. `,
   );
-  return html`<p class="active">${named}<a id="all" href="${hrefOf(query, { filters: {}, page: 1 })}">Remove all filters</a></p>`;
+  const all = hrefOf(query, { filters: {}, page: 1 });
+  return html`<p class="active">${named}<a id="all" href="${all}">Remove all filters</a></p>`;
 }
 
 function monthLinks(query: LandingQuery, month: string, dates: Dates): Html {
   const to = (other: string) => hrefOf(query, { month: other, day: undefined, page: 1 });
   const [previous, next] = [shiftMonth(month, -1), shiftMonth(month, 1)];
-  const now = query.month === undefined && query.day === undefined;
+  const now = hrefOf(query, { month: undefined, day: undefined, page: 1 });
+  const isNow = query.month === undefined && query.day === undefined;
+  const hidden = (sign: string) => html`<span aria-hidden="true">${sign}</span>`;
   return html`<nav class="months" aria-label="Months">
-<a id="previous" class="button" href="${to(previous)}"><span aria-hidden="true">‹ </span>${dates.shortMonth(previous)}</a>
-<a id="today" class="button" href="${hrefOf(query, { month: undefined, day: undefined, page: 1 })}"${now && new Html(' aria-current="date"')}>Today</a>
-<a id="next" class="button" href="${to(next)}">${dates.shortMonth(next)}<span aria-hidden="true"> ›</span></a>
+<a id="previous" class="button" href="${to(previous)}">${hidden('‹ ')}${dates.shortMonth(previous)}</a>
+<a id="today" class="button" href="${now}"${isNow && new Html(' aria-current="date"')}>Today</a>
+<a id="next" class="button" href="${to(next)}">${dates.shortMonth(next)}${hidden(' ›')}</a>
 </nav>`;
 }
 
@@ -141,6 +145,9 @@ function viewLinks(query: LandingQuery, month: string, today: string): Html {
 </nav>`;
 }
 
+const documentation = html`<p>Every parameter, and a form to try each request:
+<a href="docs">the documentation</a>.</p>`;
+
 function examples(base: string, hasDocumentation: boolean): Html {
   const command = (query: string) => html`curl "${base}/events${query}"`;
   const example = (title: string, code: Html) => html`<figure>
@@ -149,7 +156,8 @@ function examples(base: string, hasDocumentation: boolean): Html {
 </figure>`;
   return html`<details id="use">
 <summary>For developers: use these events on your own site</summary>
-<p>Everything above comes from an API. Reading needs no login; writing takes a user name and an application password of the CMS.</p>
+<p>Everything above comes from an API. Reading needs no login; writing takes
+a user name and an application password of the CMS.</p>
 <div class="examples">
 ${example('The next events', command('?per_page=5'))}
 ${example('Events of this week', command('?start_date=today&end_date=%2B7+days'))}
@@ -165,6 +173,6 @@ ${example(
 const { events, total } = await response.json();`,
 )}
 </div>
-${hasDocumentation && html`<p>Every parameter, and a form to try each request: <a href="docs">the documentation</a>.</p>`}
+${hasDocumentation && documentation}
 </details>`;
 }

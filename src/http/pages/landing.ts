@@ -202,7 +202,8 @@ ${jsonLdScript([event], () => shareUrl)}`;
     if (!described) return error;
     const { status, title, message } = described;
     const head = html`<meta name="robots" content="noindex">`;
-    const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1><p class="empty" id="unavailable">${message}</p>`;
+    const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1>
+<p class="empty" id="unavailable">${message}</p>`;
     const page = this.#frame(query, `${title} – ${this.#options.brand().name}`, head, content);
     return new LandingError(status, page, (error as ApiError).headers);
   }

@@ -46,10 +46,11 @@ function item(event: PublicEvent, { query, today, dates, imageOrigins, colorClas
   const when = span.isLong ? dates.days(span, today) : dates.times(event);
   const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
   const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
+  const title = textLine(withState(event, event.title));
   const image = event.image && (event.image.sizes?.thumbnail?.url ?? event.image.url);
   return html`<li class="item ${colorClass(event)}">
 <time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
-<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${textLine(withState(event, event.title))}</a>
+<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${title}</a>
 ${place && html`<p>${textLine(place)}</p>`}</div>
 ${image && isFrom(imageOrigins, image) && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
 </li>`;

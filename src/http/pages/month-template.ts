@@ -38,7 +38,8 @@ export function monthGrid(view: MonthView): Html {
   for (let day = first; day <= last; day = addDays(day, 7))
     weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
   const missing = list.total - list.events.length;
-  return html`<div class="weekdays" aria-hidden="true">${weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`)}</div>
+  const weekdays = weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`);
+  return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
 ${weeks.map((days) => week(days, view))}
 ${missing > 0 && html`<p class="empty">${missing} more events are in the list.</p>`}`;
 }
@@ -59,10 +60,13 @@ function week(days: string[], view: MonthView): Html {
     const shown = lanes.flatMap((lane, row) =>
       lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
     );
+    const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
+    const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
     return html`<li>
-<time class="date c${column}${day === view.today && ' today'}${!day.startsWith(view.month) && ' other'}" datetime="${day}"><span class="visually-hidden">${view.dates.dayAndYear(day)}</span><span aria-hidden="true">${Number(day.slice(8))}</span></time>
+<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${view.dates.dayAndYear(day)}</span>
+<span aria-hidden="true">${Number(day.slice(8))}</span></time>
 ${shown}
-${hidden[column]! > 0 && html`<a class="others c${column}" href="${hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 })}">+${hidden[column]} more</a>`}
+${hidden[column]! > 0 && html`<a class="others c${column}" href="${ofDay}">+${hidden[column]} more</a>`}
 </li>`;
   })}</ol>`;
 }
@@ -111,5 +115,8 @@ function bar(
     ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
     : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
-  return html`<a class="entry c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}" href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${time}${textLine(withState(event, event.title))}</a>`;
+  const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
+  const title = textLine(withState(event, event.title));
+  const href = hrefOf(query, { event: event.id });
+  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${title}</a>`;
 }

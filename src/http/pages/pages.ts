@@ -166,7 +166,8 @@ function documentationPage(options: PagesOptions, assets: Assets): Html {
     ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the API</p></div>
-<noscript><p class="waiting">This page needs JavaScript. The description itself: <a href="${document}">${document}</a></p></noscript>
+<noscript><p class="waiting">This page needs JavaScript. The description itself:
+<a href="${document}">${document}</a></p></noscript>
 </div>`,
   });
 }

@@ -5,8 +5,10 @@ import { escapeHtml, textLines } from '../../text/html.ts';
 import { cutHtml, webAddress } from '../../text/text.ts';
 import { Html } from './html.ts';
 
-const TAGS =
-  'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6 figure figcaption img table caption thead tbody tr th td';
+const TAGS = [
+  'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6',
+  'figure figcaption img table caption thead tbody tr th td',
+].join(' ');
 /** Elements that go together with the text in them. */
 const WITHOUT_TEXT = 'script style textarea option noscript iframe object svg math template title xmp noembed noframes';
 
