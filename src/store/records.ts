@@ -75,12 +75,6 @@ export function stamps(
 export const kindOf = (db: Database, id: number): PostKind | undefined =>
   db.get<{ kind: PostKind }>(sql`SELECT kind FROM post WHERE id = ${id}`)?.kind;
 
-/** The highest id of the kind, without occurrences; 0 without records. */
-export const maxId = (db: Database, kind: Kind): number =>
-  db.number(sql`
-    SELECT ifnull(max(id), 0) FROM ${tableOf(kind)}
-    WHERE kind = ${kind} AND (kind <> 'event' OR id < ${FIRST_OCCURRENCE_ID})`);
-
 /** The ids of the occurrences of a series, ascending. */
 export function occurrenceIds(db: Database, seriesId: number): number[] {
   const { from, to } = occurrenceIdRange(seriesId);
