@@ -96,9 +96,9 @@ async function listInParts(
 }
 
 /**
- * One page of a list. A record that is too large alone comes as its stamp. The page may show fewer records than its total
- * counts: WordPress counts posts that a plugin hides. Throws `CmsUnavailable` if records lack what the request asked
- * for, and what the CMS throws.
+ * One page of a list. A record that is too large alone comes as its stamp. The page may show fewer records than its
+ * total counts: WordPress counts posts that a plugin hides. Throws `CmsUnavailable` if records lack what the request
+ * asked for, and what the CMS throws.
  */
 export async function readPage(
   context: SyncContext,
@@ -136,8 +136,8 @@ function warnOfOmitted({ memory, observe }: SyncContext, { collection }: Collect
   for (const id of unknown) memory.omitted.add(`${collection} ${id}`);
   const named = unknown.slice(0, MAX_NAMED).join(', ');
   const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
-  const message = `the gateway cannot serve these ids of "${collection}", and leaves out their records: ${named}${more}`;
-  observe({ type: 'message', level: 'warn', message });
+  const message = `the gateway cannot serve these ids of "${collection}", and leaves out their records`;
+  observe({ type: 'message', level: 'warn', message: `${message}: ${named}${more}` });
 }
 
 /** One record with the fields that the mapping names. Throws what the CMS throws. */
@@ -273,10 +273,10 @@ export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';
 
 /**
- * Runs a step that reads something as a visitor. Resolves with undefined if it cannot be read at present, and the replica
- * keeps what it has: the site has no such collection, or refuses all visitors of it, for members only or during
- * maintenance. An account that the site refuses is another matter, which fails the poll. Throws what the CMS throws
- * otherwise.
+ * Runs a step that reads something as a visitor. Resolves with undefined if it cannot be read at present, and the
+ * replica keeps what it has: the site has no such collection, or refuses all visitors of it, for members only or
+ * during maintenance. An account that the site refuses is another matter, which fails the poll. Throws what the CMS
+ * throws otherwise.
  * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
  * that hides a route is a failure like any other
  */

@@ -272,7 +272,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
   };
 }
 
-/** Starts the next scan immediately. Save the reason together with `scanState`: a killed process knew the reason alone. */
+/** Starts the next scan immediately. Save the reason together with `scanState`: another process then starts it too. */
 export function restartScan(memory: SyncMemory): void {
   memory.scan = undefined;
   memory.scanDueMs = 0;

@@ -105,8 +105,8 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
   }));
 
 /**
- * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives meanwhile, or a
- * change fails, the series is read again.
+ * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
+ * meanwhile, or a change fails, the series is read again.
  */
 async function applyToSeries(
   context: SyncContext,

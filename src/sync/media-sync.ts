@@ -51,22 +51,11 @@ export async function fetchMissingImages(
   const { replica, pageSize } = context;
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;
-  let done = 0;
-  let after = 0;
-  let isAnyFetched = false;
-  for (;;) {
-    const ids = missingImageIds(replica.db, after, pageSize);
-    const missing = ids.filter((id) => !media.notInCms.has(id));
+  for (let done = 0; ; ) {
+    const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
+    const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
     onProgress?.(done, missing.length);
-    if (ids.length === 0) {
-      if (!isAnyFetched) break;
-      // Records that came meanwhile may refer to images with lower ids.
-      [after, isAnyFetched] = [0, false];
-      continue;
-    }
-    after = ids.at(-1) ?? after;
-    if (missing.length === 0) continue;
-    isAnyFetched = true;
+    if (missing.length === 0) break;
     await fetchImages(context, missing);
     const fetched = getImages(replica.db, missing);
     for (const id of missing) if (!fetched.has(id)) media.notInCms.add(id);
@@ -96,10 +85,12 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
   Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
-  for (const id of media.toRead) media.notInCms.delete(id);
+  // A webhook may add others meanwhile.
+  const requested = [...media.toRead];
+  for (const id of requested) media.notInCms.delete(id);
   try {
-    await fetchImages(context, [...media.toRead]);
-    media.toRead.clear();
+    await fetchImages(context, requested);
+    for (const id of requested) media.toRead.delete(id);
     media.failures = 0;
   } catch (error) {
     // An image that the CMS cannot send must not fail every poll: then the next polls go on without these images.

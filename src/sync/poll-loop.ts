@@ -31,7 +31,7 @@ export class PollLoop {
     await this.#running;
   }
 
-  /** Starts a poll, or another one after the running one. Resolves with its result; false if the loop is not running. */
+  /** Starts a poll, or another one after the running one. Resolves with its result; false if no loop is running. */
   async pollNow(): Promise<boolean> {
     if (!this.#running || this.#options.signal.aborted) return false;
     this.#requested ??= Promise.withResolvers<boolean>();

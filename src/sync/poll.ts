@@ -18,9 +18,9 @@ import { findDiffering } from './replica-records.ts';
 const TERM_PAGES_PER_POLL = 5;
 
 /**
- * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has records
- * that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them.
- * Throws what the CMS throws.
+ * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has
+ * records that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them. Throws what the
+ * CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;

@@ -99,29 +99,20 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
 async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
   decided(context, collection.name, 'compare the whole list of ids', {});
-  const list = await listIds(context, collection);
-  await fetchRecords(context, collection, list.differing, { reason: 'the list of ids differs' });
-  await deleteUnlisted(context, collection, list.ids);
-  noteExcess(context, collection, list.total);
-}
-
-async function listIds(
-  context: SyncContext,
-  collection: Collection,
-): Promise<{ ids: Set<number>; differing: number[]; total: number }> {
-  const ids = new Set<number>();
-  const differing: number[] = [];
+  const listed = new Set<number>();
+  const differing = new Set<number>();
   let total = 0;
   const detail = collection.isStoredAsPosts ? 'stamp' : 'id';
   for await (const page of readAll(context, collection, { detail, concurrency: 3 })) {
-    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0 && !ids.has(id));
-    const distinct = new Map(stamps.map((stamp) => [stamp.id, stamp]));
-    differing.push(...findDiffering(context, collection, [...distinct.values()]));
-    for (const id of distinct.keys()) ids.add(id);
+    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
+    for (const id of findDiffering(context, collection, stamps)) differing.add(id);
+    for (const { id } of stamps) listed.add(id);
     total = page.total;
     await nextTurn();
   }
-  return { ids, differing, total };
+  await fetchRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
+  await deleteUnlisted(context, collection, listed);
+  noteExcess(context, collection, total);
 }
 
 /**

@@ -52,7 +52,7 @@ export function readState<T>(
   } catch {
     // Not JSON.
   }
-  const message = `The saved state "${key}" is not one that a gateway writes. It is ignored, and read from the CMS again.`;
-  observe({ type: 'message', level: 'warn', message });
+  const message = `The saved state "${key}" is not one that a gateway writes`;
+  observe({ type: 'message', level: 'warn', message: `${message}. It is ignored, and read from the CMS again.` });
   return fallback;
 }

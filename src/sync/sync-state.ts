@@ -36,7 +36,7 @@ export type SyncEvent =
    */
   | { type: 'replicaFailed'; reason: string }
   /**
-   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the full resync
+   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the scan
    * fails.
    */
   | { type: 'unconfirmed'; reason: string };
