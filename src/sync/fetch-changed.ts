@@ -56,7 +56,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);
-  deleteUnusedEmbedded(context);
+  await deleteUnusedEmbedded(context);
 }
 
 /**

@@ -131,11 +131,13 @@ async function applyToSeries(
 }
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
-export function deleteUnusedEmbedded({ replica, collections }: SyncContext): void {
+export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
   if (!collections.some(({ embedded }) => embedded.length > 0)) return;
   for (const kind of ['venue', 'organizer'] as const) {
-    const ids = unusedEmbeddedIds(replica.db, kind);
-    if (ids.length > 0) replica.apply({ deletes: [{ kind, ids }] });
+    for (const ids of batchesOf(unusedEmbeddedIds(replica.db, kind), DELETE_BATCH_SIZE)) {
+      replica.apply({ deletes: [{ kind, ids }] });
+      await nextTurn();
+    }
   }
 }
 

@@ -38,7 +38,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
     if (ids.length > 0)
       await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
   }
-  deleteUnusedEmbedded(context);
+  await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
   return reasons.length > 0 ? reasons.join('; ') : undefined;
 }

@@ -50,11 +50,6 @@ export async function deleteUnlisted(
   else await fetchRecords(context, collection, unlisted, { reason: 'in no list' });
 }
 
-/** After the whole list was read. */
-export function noteExcess(context: SyncContext, collection: Collection, total: number): void {
-  context.memory.kinds[collection.kind].excess = total - listedCount(context, collection);
-}
-
 /** Suspended records are in no list. */
 const listedCount = (context: SyncContext, collection: Collection): number =>
   countRecords(context, collection) - suspendedIds(context.memory, collection.kind).size;
@@ -112,7 +107,7 @@ async function reconcileAll(context: SyncContext, collection: Collection): Promi
   }
   await fetchRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, collection, listed);
-  noteExcess(context, collection, total);
+  context.memory.kinds[collection.kind].excess = total - listedCount(context, collection);
 }
 
 /**

@@ -19,7 +19,7 @@ import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, forgetMissingImages, scanImages } from './media-sync.ts';
 import { poll, refreshSite } from './poll.ts';
-import { deleteUnlisted, noteExcess } from './reconcile.ts';
+import { deleteUnlisted } from './reconcile.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
@@ -176,18 +176,15 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
 /** Resolves with true at the end of the collection. */
 async function scanPages(context: SyncContext, collection: Collection, scan: Scan): Promise<boolean> {
   let pagesRead = 0;
-  let total = 0;
-  for await (const page of readAll(context, collection, { detail: 'mapped', start: scan.cursor })) {
-    const { records, readMark, cursor, isLast } = page;
+  const pages = readAll(context, collection, { detail: 'mapped', start: scan.cursor });
+  for await (const { records, readMark, cursor, isLast } of pages) {
     decided(context, collection.name, 'scan: read a page', { records: records.length, cursor, isLast });
     await ingestRecords(context, collection, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
     scan.cursor = cursor;
-    total = page.total;
     pagesRead += 1;
     if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
   }
   await deleteUnlisted(context, collection, scan.seen);
-  noteExcess(context, collection, total);
   return true;
 }
