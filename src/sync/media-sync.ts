@@ -84,7 +84,6 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);
-  Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   // A webhook may add others meanwhile.
   const requested = [...media.toRead];
   for (const id of requested) media.notInCms.delete(id);
@@ -92,11 +91,15 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     await fetchImages(context, requested);
     for (const id of requested) media.toRead.delete(id);
     media.failures = 0;
+    Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   } catch (error) {
     // An image that the CMS cannot send must not fail every poll: then the next polls go on without these images.
     media.failures += 1;
     const isLeftOut = error instanceof CmsUnavailable && error.reason === 'incomplete';
-    if (isLeftOut || media.failures >= MAX_FAILURES) media.toRead.clear();
+    if (isLeftOut || media.failures >= MAX_FAILURES) {
+      media.toRead.clear();
+      polled.mediaTotal = total;
+    }
     throw error;
   }
   await fetchMissingImages(context);
