@@ -3,6 +3,7 @@
 // total shows.
 
 import { CmsUnavailable } from '../errors.ts';
+import { imageIds } from '../store/records.ts';
 import { setState } from '../store/state.ts';
 import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
@@ -38,6 +39,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   // A failure may have rolled back the last changes, with the progress.
   memory.initialSync = loadInitialSync(context);
   await startCollections(context);
+  // Images of records that were written before: the initial sync reads only those that the replica lacks.
+  for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
   const onImages = (done: number, missing: number) => {
     memory.media.progress = { done, total: done + missing };
