@@ -21,7 +21,7 @@ const context = {
   description: 'Events, venues, organizers, categories and tags.',
   perPage: DEFAULTS.lists.perPage,
 };
-writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}` })));
+writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
 
 run('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], HERE);
 run(process.execPath, [join(HERE, 'node_modules/openapi-typescript/bin/cli.js'), document, '--output', types], ROOT);

@@ -18,7 +18,7 @@ import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
-import { parseList } from '../interface/param-types.ts';
+import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf } from '../interface/parameter.ts';
 import { type Endpoint, NAMESPACE, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
 import { checkLengths, validate } from '../interface/validate.ts';
@@ -251,12 +251,13 @@ function describe(state: State, services: Services): ApiResponse {
   };
 }
 
-function document({ baseUrl }: State, services: Services): ApiResponse {
+function document({ baseUrl, query }: State, services: Services): ApiResponse {
   const body = openApi({
     serverUrl: `${baseUrl}/`,
     title: services.site().name || 'Calendar',
     description: 'Events, venues, organizers, categories and tags.',
     perPage: services.lists.perPage,
+    complete: isTruthy(query.complete),
   });
   return { status: 200, body, cacheTags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };
 }

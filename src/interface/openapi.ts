@@ -5,11 +5,13 @@ import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
 import {
+  ADDED_PROPERTIES,
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
   listEnvelope,
   RECORD_SCHEMAS,
   SCHEMA_NAMES,
+  type SchemaName,
   schemaRef,
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
@@ -21,6 +23,11 @@ export interface OpenApiContext {
   title: string;
   description: string;
   perPage: number;
+  /**
+   * Adds what the document of The Events Calendar lacks: creates, the limits of texts, examples of dates and
+   * every status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
+   */
+  complete?: boolean;
 }
 
 const OPERATION_VERBS: Record<Operation, string> = {
@@ -64,27 +71,42 @@ const STATUSES: Readonly<Record<number, Status>> = {
   503: { name: 'Unavailable', description: 'The calendar is syncing, overloaded, or cannot reach the CMS for this' },
 };
 
-/**
- * Readers of the document of The Events Calendar find its keys, paths and schemas here too. It lacks creates, limits
- * and most errors, and OpenAPI tools reject it. The paths lack the namespace, which is part of the server's URL.
- */
-export function openApi({ serverUrl, title, description, perPage }: OpenApiContext): object {
-  const routes = ROUTES.filter(({ path }) => path !== '');
+/** The paths lack the namespace, which is part of the server's URL. */
+export function openApi(context: OpenApiContext): object {
+  const { complete } = context;
+  const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
+  const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
-    info: { version: VERSION, title, description, license: LICENSE },
-    tags: TAGS,
+    info: {
+      version: VERSION,
+      title: context.title,
+      description: context.description,
+      ...(complete ? { license: LICENSE } : {}),
+    },
+    ...(complete ? { tags: TAGS } : {}),
     components: {
-      schemas: RECORD_SCHEMAS,
-      responses: ERROR_RESPONSES,
+      schemas: complete ? RECORD_SCHEMAS : originalSchemas(),
+      ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
+      responses: errorResponses(routes, context),
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
       },
     },
-    servers: [{ url: serverUrl.replace(/\/$/, '') }],
-    paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, perPage)])),
+    servers: [{ url: complete ? url : `${url}/` }],
+    paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
+
+/** Without what this gateway adds. */
+const originalSchemas = (): Record<string, Schema> =>
+  Object.fromEntries(
+    Object.entries(RECORD_SCHEMAS).map(([name, schema]) => {
+      const added = ADDED_PROPERTIES[name as SchemaName] ?? [];
+      const properties = Object.entries(schema.properties ?? {}).filter(([property]) => !added.includes(property));
+      return [name, { ...schema, properties: Object.fromEntries(properties) }];
+    }),
+  );
 
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
@@ -98,22 +120,46 @@ const TAGS = [
   { name: 'description', description: 'This document' },
 ];
 
-/** The status codes of the operation, in ascending order. */
-function statuses(operation: Operation, kind: Kind | undefined): number[] {
-  const all = [...ownStatuses(operation, kind), 401, 429, 503];
-  if (WRITE_OPERATIONS.has(operation)) all.push(500, 502);
-  if (kind === 'event' && (operation === 'update' || operation === 'delete')) all.push(404);
-  return [...new Set(all)].sort((a, b) => a - b);
+/** Every error that an operation of the document can answer, by name. */
+function errorResponses(routes: readonly Route[], context: OpenApiContext): JsonObject {
+  const used = new Set(
+    routes.flatMap((route) =>
+      endpointsOf(route, context).flatMap(({ operation }) => statuses(operation, route.kind, context)),
+    ),
+  );
+  const errors = Object.entries(STATUSES).filter(([status]) => Number(status) >= 400 && used.has(Number(status)));
+  return Object.fromEntries(
+    errors.map(([, { name, description }]) => [
+      name,
+      { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } },
+    ]),
+  );
 }
 
-function ownStatuses(operation: Operation, kind: Kind | undefined): number[] {
+/** The status codes of the operation, in ascending order. */
+function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
+  const listed = originalStatuses(operation, kind);
+  if (!complete) return listed;
+  return [...new Set([...listed, ...furtherStatuses(operation, kind)])].sort((a, b) => a - b);
+}
+
+/** The status codes that the document of The Events Calendar names. It has no creates. */
+function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];
   if (operation === 'list' || operation === 'feed') return [200, 400, 404];
-  if (operation === 'create') return [201, 400, 403, 409, 422];
-  if (operation === 'delete') return [200, 400, 403, 410];
+  if (operation === 'create') return [201, 400, 401, 403, 409, 422];
+  if (operation === 'delete') return [200, 400, 403, 410, 500];
   if (operation === 'update') return kind === 'organizer' ? [201, 400, 403] : [200, 201, 400, 403];
   return kind && isTermKind(kind) ? [200, 400, 404] : [200, 400, 403, 404];
+}
+
+/** The status codes that its document lacks. */
+function furtherStatuses(operation: Operation, kind: Kind | undefined): number[] {
+  const always = [401, 429, 503];
+  if (!WRITE_OPERATIONS.has(operation)) return always;
+  const isOfEvent = kind === 'event' && operation !== 'create';
+  return [...always, ...(isOfEvent ? [404] : []), 500, 502];
 }
 
 const LISTS: ReadonlySet<Operation> = new Set(['list', 'calendar', 'feed']);
@@ -129,21 +175,26 @@ const IDEMPOTENCY_KEY = {
 const JSON_TYPE = 'application/json';
 /** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
+const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** The errors, by name. */
-const ERROR_RESPONSES: JsonObject = Object.fromEntries(
-  Object.entries(STATUSES)
-    .filter(([status]) => Number(status) >= 400)
-    .map(([, { name, description }]) => [name, { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } }]),
-);
+/** The document of The Events Calendar lacks creates, and what this gateway adds. */
+const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
+  complete
+    ? endpoints
+    : endpoints
+        .filter(({ operation }) => operation !== 'create')
+        .map((endpoint) => ({ ...endpoint, parameters: endpoint.parameters.filter(({ addition }) => !addition) }));
 
-function pathItem(route: Route, perPage: number): JsonObject {
+function pathItem(route: Route, context: OpenApiContext): JsonObject {
   return Object.fromEntries(
-    route.endpoints.map((endpoint) => [endpoint.methods[0]!.toLowerCase(), operationObject(route, endpoint, perPage)]),
+    endpointsOf(route, context).map((endpoint) => [
+      endpoint.methods[0]!.toLowerCase(),
+      operationObject(route, endpoint, context),
+    ]),
   );
 }
 
-function operationObject(route: Route, endpoint: Endpoint, perPage: number): JsonObject {
+function operationObject(route: Route, endpoint: Endpoint, context: OpenApiContext): JsonObject {
   const { kind, by } = route;
   const { operation, methods } = endpoint;
   const noun = kind && (LISTS.has(operation) && !by ? PLURALS[kind] : kind);
@@ -156,12 +207,12 @@ function operationObject(route: Route, endpoint: Endpoint, perPage: number): Jso
     tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
-      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, perPage)),
+      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, route, context)),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
+    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
     responses: Object.fromEntries(
-      statuses(operation, kind).map((status) => [status, response(status, route, operation)]),
+      statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
     ),
   };
 }
@@ -182,13 +233,36 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
   return parameters.filter((parameter) => !parameter.inPath && !keys.includes(parameter));
 }
 
-function parameterObject(parameter: Parameter, perPage: number): JsonObject {
-  const { name, description, type, inPath } = parameter;
-  const fullSchema = schemaOf(parameter);
-  if (inPath) return { name, in: 'path', required: true, description, schema: fullSchema };
+/**
+ * Query parameters that the document of The Events Calendar wrongly declares `in: path`: the password of an
+ * event.
+ */
+const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).filter(({ inPath }) => !inPath);
+
+/**
+ * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong
+ * declaration next to it. OpenAPI 3.0 ignores the siblings of `$ref`, and clients that read the bare list
+ * find what they expect. Some tools do not ignore them, so the complete document declares it in place.
+ */
+function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
+  const { name, description, inPath } = parameter;
+  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter, context) };
+  if (!context.complete && misplacedParameters(route).includes(parameter))
+    return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
+  return queryParameter(parameter, context);
+}
+
+const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext): JsonObject =>
+  Object.fromEntries(
+    routes.flatMap(misplacedParameters).map((parameter) => [parameter.name, queryParameter(parameter, context)]),
+  );
+
+function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
+  const { name, description, type } = parameter;
+  const fullSchema = schemaOf(parameter, context);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
-  const value = name === 'per_page' ? perPage : defaultOf(parameter);
+  const value = name === 'per_page' ? context.perPage : defaultOf(parameter);
   return {
     name,
     in: 'query',
@@ -196,7 +270,7 @@ function parameterObject(parameter: Parameter, perPage: number): JsonObject {
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
-    ...(type.examples ? { examples: namedExamples(type.examples) } : {}),
+    ...(context.complete && type.examples ? { examples: namedExamples(type.examples) } : {}),
   };
 }
 
@@ -210,8 +284,9 @@ function defaultOf({ default: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-function schemaOf({ type, limit }: Parameter): Schema {
+function schemaOf({ type, limit }: Parameter, { complete }: OpenApiContext): Schema {
   const schema = withoutTypeLists(type.schema);
+  if (!complete) return schema;
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
@@ -227,20 +302,21 @@ function withoutTypeLists({ type, items, oneOf, ...rest }: Parameter['type']['sc
   };
 }
 
-function requestBody(fields: Parameter[]): JsonObject {
+function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const schema: Schema = {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, { ...schemaOf(field), description: field.description }]),
+      fields.map((field) => [field.name, { ...schemaOf(field, context), description: field.description }]),
     ),
     ...(required.length > 0 ? { required } : {}),
   };
+  // Clients generated for several types send JSON without a Content-Type.
+  const types = context.complete ? [JSON_TYPE] : BODY_TYPES;
   return {
-    description: 'Forms with fields of the same names are accepted too.',
+    ...(context.complete ? { description: 'Forms with fields of the same names are accepted too.' } : {}),
     ...(required.length > 0 ? { required: true } : {}),
-    // Clients generated for several types send JSON without a Content-Type.
-    content: { [JSON_TYPE]: { schema, example: exampleOf(fields) } },
+    content: Object.fromEntries(types.map((type) => [type, { schema, example: exampleOf(fields) }])),
   };
 }
 

@@ -22,8 +22,8 @@ export interface Parameter {
    */
   inPath?: boolean;
   /**
-   * The original lacks the parameter (docs/extensions.md), and so does the namespace index, which stays as clients of
-   * the original know it.
+   * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
+   * namespace index and `/doc` stay as clients of the original know them.
    */
   addition?: true;
   /** The parameters of the records that the value can hold, such as a venue in the body of an event. */

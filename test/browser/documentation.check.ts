@@ -131,7 +131,7 @@ describe('the documentation page', () => {
 
   it('shows an error if the OpenAPI document cannot be loaded', async () => {
     const page = await pages.open(DESKTOP);
-    await page.route('**/v1/doc', (route) => route.fulfill({ status: 429, body: 'slow down' }));
+    await page.route('**/doc?complete=1', (route) => route.fulfill({ status: 429, body: 'slow down' }));
     await page.goto(`${harness().gateway.url}/docs`);
     await page.getByText('The description could not be read: status 429').waitFor();
     await pages.close();

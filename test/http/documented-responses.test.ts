@@ -15,7 +15,7 @@ describe('documented responses', () => {
 
   before(async () => {
     gateway = await startGateway({ cms: createFakeCms(Date.now), service: CREDENTIALS.admin, as: CREDENTIALS });
-    document = (await gateway.request('/doc')).body;
+    document = (await gateway.request('/doc?complete=1')).body;
   });
   after(() => gateway.stop());
 
@@ -98,5 +98,31 @@ describe('documented responses', () => {
     expect(refused!.status).to.equal(429);
     expect(Number(refused!.headers['retry-after'])).to.be.greaterThan(0);
     expect(validatorOf('/events', 'get', 429)(refused!.body)).to.equal(true);
+  });
+});
+
+describe('complete=', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway({ cms: createFakeCms(Date.now) });
+  });
+  after(() => gateway.stop());
+  const hasCreates = async (query: string) => {
+    const { status, body } = await gateway.request(`/doc${query}`);
+    expect(status, query).to.equal(200);
+    return 'post' in body.paths['/events'];
+  };
+
+  it('1, true, yes and on ask for the complete document', async () => {
+    for (const query of ['?complete=1', '?complete=true', '?complete=YES', '?complete=on', '?x=1&complete=1'])
+      expect(await hasCreates(query), query).to.equal(true);
+  });
+
+  it('with any other value is the document of The Events Calendar', async () => {
+    const { body } = await gateway.request('/doc');
+    for (const query of ['?complete', '?complete=', '?complete=0', '?complete=false', '?complete=2', '?complete=%00'])
+      expect((await gateway.request(`/doc${query}`)).body, query).to.deep.equal(body);
+    for (const query of ['?complete[a][b]=1', '?complete[]=0', `?complete=${'1'.repeat(2000)}`, '?COMPLETE=1'])
+      expect(await hasCreates(query), query).to.equal(false);
   });
 });

@@ -1,4 +1,4 @@
-// The OpenAPI document is valid, and has what readers of that of The Events Calendar look for.
+// The OpenAPI document is valid, and agrees with that of The Events Calendar.
 
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -25,17 +25,19 @@ const ITEMS = [
 
 describe('OpenAPI document', () => {
   const document = asSent(openApi(about));
+  const complete = asSent(openApi({ ...about, complete: true }));
 
   it('is valid OpenAPI, with all references resolved', async () => {
-    expect(await new Validator().validate(document)).to.deep.equal({ valid: true });
+    for (const each of [document, complete])
+      expect(await new Validator().validate(each)).to.deep.equal({ valid: true });
   });
 
   it('has the structure of The Events Calendar', () => {
-    expect(document).to.include.keys('openapi', 'info', 'components', 'servers', 'paths');
+    expect(Object.keys(document)).to.have.members(['openapi', 'info', 'components', 'servers', 'paths']);
     expect(document.openapi).to.equal('3.0.0');
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(document.info).to.deep.include({ version, title: 'Calendar', description: 'Events of a town' });
-    expect(document.servers).to.deep.equal([{ url: about.serverUrl }]);
+    expect(document.info).to.deep.equal({ version, title: 'Calendar', description: 'Events of a town' });
+    expect(document.servers).to.deep.equal([{ url: `${about.serverUrl}/` }]);
     expect(document.components.schemas).to.have.all.keys(
       'ImageSize',
       'CostDetails',
@@ -49,27 +51,28 @@ describe('OpenAPI document', () => {
   });
 
   it('documents lists, and reads, updates and deletes of records', () => {
-    expect(document.paths).to.include.keys('/doc', ...COLLECTIONS.map((name) => `/${name}`), ...ITEMS);
-    for (const path of ITEMS) expect(document.paths[path], path).to.have.all.keys('get', 'post', 'delete');
-    for (const name of COLLECTIONS) expect(document.paths[`/${name}`], name).to.have.all.keys('get', 'post');
+    expect(Object.keys(document.paths)).to.have.members(['/doc', ...COLLECTIONS.map((name) => `/${name}`), ...ITEMS]);
+    for (const [path, item] of Object.entries<Document>(document.paths)) {
+      expect(item, path).to.have.all.keys(ITEMS.includes(path) ? ['get', 'post', 'delete'] : ['get']);
+    }
   });
 
   it('lists the status codes of The Events Calendar', () => {
-    const codes = (path: string, method: string) => document.paths[path][method].responses;
-    for (const name of COLLECTIONS) expect(codes(`/${name}`, 'get')).to.include.keys('200', '400', '404');
+    const codes = (path: string, method: string) => Object.keys(document.paths[path][method].responses);
+    for (const name of COLLECTIONS) expect(codes(`/${name}`, 'get')).to.deep.equal(['200', '400', '404']);
     for (const path of ITEMS) {
       const term = /categories|tags/.test(path);
-      expect(codes(path, 'get')).to.include.keys(term ? ['200', '400', '404'] : ['200', '400', '403', '404']);
-      expect(codes(path, 'delete')).to.include.keys('200', '400', '403', '410', '500');
+      expect(codes(path, 'get')).to.deep.equal(term ? ['200', '400', '404'] : ['200', '400', '403', '404']);
+      expect(codes(path, 'delete')).to.deep.equal(['200', '400', '403', '410', '500']);
       const created = ['201', '400', '403'];
-      expect(codes(path, 'post')).to.include.keys(path.startsWith('/organizers') ? created : ['200', ...created]);
+      expect(codes(path, 'post')).to.deep.equal(path.startsWith('/organizers') ? created : ['200', ...created]);
     }
   });
 
   it('has every parameter in the query, the path or the body', () => {
     for (const { path, endpoints } of ROUTES.filter(({ path }) => path !== '')) {
       for (const { methods, parameters } of endpoints) {
-        const { parameters: shown, requestBody } = document.paths[path][methods[0]!.toLowerCase()];
+        const { parameters: shown, requestBody } = complete.paths[path][methods[0]!.toLowerCase()];
         const fields = requestBody?.content['application/json'].schema.properties ?? {};
         const inUrl = shown.map((entry: Document) => entry.name);
         expect([...inUrl, ...Object.keys(fields)], `${methods[0]} ${path}`).to.include.members(
@@ -79,39 +82,41 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('documents bodies as JSON', () => {
-    const schemaOf = ({ content }: Document) => content['application/json'].schema;
-    expect(document.paths['/venues/{id}'].post.requestBody.content).to.have.all.keys('application/json');
-    expect(schemaOf(document.paths['/venues/{id}'].post.requestBody)).not.to.have.property('required');
-    expect(schemaOf(document.paths['/venues'].post.requestBody).required).to.deep.equal(['venue']);
+  it('documents the same body for JSON and both form types; if it is complete, for JSON', () => {
+    const { content } = document.paths['/venues/{id}'].post.requestBody;
+    expect(content).to.have.all.keys('application/json', 'application/x-www-form-urlencoded', 'multipart/form-data');
+    expect(content['application/json'].schema).not.to.have.property('required');
+    expect(complete.paths['/venues/{id}'].post.requestBody.content).to.have.all.keys('application/json');
+    expect(complete.paths['/venues'].post.requestBody.content['application/json'].schema.required).to.deep.equal([
+      'venue',
+    ]);
   });
 
-  it('declares the password of an event in the query', () => {
-    const [id, password] = document.paths['/events/{id}'].get.parameters;
-    expect(id).to.include({ name: 'id', in: 'path', required: true });
+  it('declares the password of an event in the query if it is complete', () => {
+    const [, password] = complete.paths['/events/{id}'].get.parameters;
     expect(password).to.include({ name: 'password', in: 'query' }).and.not.to.have.property('$ref');
   });
 
-  it('has nothing beside a reference', () => {
+  it('has nothing beside a reference if it is complete', () => {
     const besideReferences: string[] = [];
     const visit = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null) return;
       if ('$ref' in value && Object.keys(value).length > 1) besideReferences.push(path);
       for (const [name, inner] of Object.entries(value)) visit(inner, `${path}/${name}`);
     };
-    visit(document, '');
+    visit(complete, '');
     expect(besideReferences).to.deep.equal([]);
   });
 
   it('names its components as identifiers of programming languages', () => {
-    const { schemas, responses } = document.components;
+    const { schemas, responses } = complete.components;
     for (const name of [...Object.keys(schemas), ...Object.keys(responses)]) expect(name).to.match(/^[A-Z][A-Za-z]+$/);
   });
 
-  it('has examples of dates that the parameters accept', () => {
+  it('has examples of dates that the parameters accept, if it is complete', () => {
     const typeOf = (path: string, name: string) =>
       ROUTES.find((route) => route.path === path)!.endpoints[0]!.parameters.find((one) => one.name === name)!.type;
-    const withExamples = document.paths['/events'].get.parameters.filter((entry: Document) => entry.examples);
+    const withExamples = complete.paths['/events'].get.parameters.filter((entry: Document) => entry.examples);
     expect(withExamples.map((entry: Document) => entry.name)).to.have.members([
       'start_date',
       'end_date',
@@ -124,6 +129,15 @@ describe('OpenAPI document', () => {
     for (const { name, examples } of withExamples)
       for (const { value } of Object.values<Document>(examples))
         expect(typeOf('/events', name).accepts!(value), `${name}=${value}`).to.equal(true);
+    expect(JSON.stringify(document)).not.to.contain('"examples"');
+  });
+
+  it('refers from the misplaced password to the query parameter', () => {
+    const [id, password] = document.paths['/events/{id}'].get.parameters;
+    expect([id.name, id.in, id.required]).to.deep.equal(['id', 'path', true]);
+    expect([password.name, password.in, password.required]).to.deep.equal(['password', 'path', undefined]);
+    expect(password.$ref).to.equal('#/components/parameters/password');
+    expect(document.components.parameters.password).to.include({ name: 'password', in: 'query' });
   });
 
   it('gives defaults in the type of the parameter', () => {

@@ -12,8 +12,9 @@ const servers = document
   .dataset.mounts.split(' ')
   .map((mount) => ({ url: `${new URL(mount, root).href}/` }));
 
+/** Includes the create routes, which the default document omits. */
 async function fetchDocument() {
-  const response = await fetch(`${servers[0].url}doc`);
+  const response = await fetch(`${servers[0].url}doc?complete=1`);
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.json();
 }
