@@ -1,14 +1,11 @@
 // The `init` command: looks at a site, decides on a mapping, and writes a configuration that serves it, in this order.
 
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
-import type { Credentials } from '../../cms/port.ts';
 import { ConfigError } from '../../errors.ts';
-import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
-import { basicAuth, openPayloadSite, openSite } from '../open-site.ts';
+import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
-import { readSampleRecords } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { parseSiteUrl } from './options.ts';
@@ -17,11 +14,9 @@ import { probe } from './probe.ts';
 import { probePayload } from './probe-payload.ts';
 import { type Decisions, findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
-import { missingDatesLines, OTHER_EVENTS, previewLines, proposalLines, refusalLines, siteLines } from './report.ts';
+import { missingDatesLines, OTHER_EVENTS, proposalLines, refusalLines, siteLines } from './report.ts';
 import { type ProbedSite, typeAt } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
-
-const MOUNT = '/calendar/events/v1';
 
 const terminal: Terminal = {
   print: (line) => void process.stdout.write(`${printable(line)}\n`),
@@ -40,7 +35,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   const url = options.url ?? (prompts && parseSiteUrl(await prompts.text('Address of the site')));
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
-  const { site, account, credentials } = await look(url, options, prompts);
+  const { site, account } = await look(url, options, prompts);
   printAll([...siteLines(site), '']);
   const refusal = refuse(site, options);
   if (refusal) {
@@ -54,8 +49,6 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   }
   printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
   printAll([...proposalLines(proposal, site), '']);
-  const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
-  printAll([...(await preview(url, site, proposal, credentials, baseUrl)), '']);
   if (!options.yes && !(await prompts?.confirm(`Write this to ${options.out}?`))) {
     print(`Nothing is written${prompts ? '.' : ': there is no terminal to ask on. Add --yes to accept the proposal.'}`);
     return 1;
@@ -69,7 +62,6 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
 interface Look {
   site: ProbedSite;
   account: ServiceAccount | undefined;
-  credentials: Credentials;
 }
 
 const GIVE_KEY =
@@ -95,7 +87,7 @@ async function look(url: string, options: InitOptions, prompts: Questions | unde
         'is not one path',
         'Name the field of Payload that has the date and the time of day.',
       );
-  return { site, account, credentials: login?.() };
+  return { site, account };
 }
 
 async function lookAtWordPress(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
@@ -105,7 +97,7 @@ async function lookAtWordPress(url: string, options: InitOptions, prompts: Quest
   const credentials = account && basicAuth(account.user, account.password);
   const connection = openSite(url, credentials);
   try {
-    return { site: await probe(connection, presetListParams()), account, credentials };
+    return { site: await probe(connection, presetListParams()), account };
   } catch (error) {
     throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
   } finally {
@@ -201,26 +193,4 @@ function notesWithoutEvents({ types, plugins }: ProbedSite): string[] {
         ]
       : []),
   ];
-}
-
-/** Three events, read through the proposed mapping. */
-async function preview(
-  url: string,
-  site: ProbedSite,
-  proposal: Proposal,
-  credentials: Credentials,
-  baseUrl: string,
-): Promise<string[]> {
-  const mapping =
-    proposal.preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(proposal.preset);
-  const connection = site.cms === 'payload' ? openPayloadSite(url, credentials, mapping) : openSite(url, credentials);
-  try {
-    const described = site.cms === 'payload' ? await connection.cms.site() : site;
-    const records = await readSampleRecords(connection, mapping, described);
-    return previewLines(records, mapping, described, baseUrl, proposal);
-  } catch (error) {
-    throw siteError(error, connection.url, credentials !== undefined, 'arguments', site.cms);
-  } finally {
-    await connection.close();
-  }
 }

@@ -34,7 +34,7 @@ export const INIT_OPTIONS = {
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Looks at a WordPress or Payload site, decides on a mapping for its events, shows three of them as the API would, and writes the configuration.
+Looks at a WordPress or Payload site, decides on a mapping for its events, and writes the configuration.
 It says what it is not sure of, and the option to decide that. It asks for the account and whether to write; without a terminal it asks nothing.
 
   URL                    the site's address, such as https://example.org

@@ -1,13 +1,8 @@
-// What `init` prints: the site, the proposal, some events as the API would show them, and the next steps.
+// What `init` prints: the site, the proposal, and why there is none.
 
-import { shownIn } from '../../calendar/request.ts';
-import { Serializer } from '../../calendar/serializer.ts';
-import type { Mapping } from '../../mapping/mapping.ts';
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { type EventRecord, KINDS, type Site, type SiteSettings } from '../../model/records.ts';
-import { Replica } from '../../store/replica.ts';
-import { formatSample, type SampledRecords } from '../samples.ts';
+import { KINDS, type SiteSettings } from '../../model/records.ts';
+import { formatSample } from '../samples.ts';
 import { columns, pluralized, wrapText } from '../table.ts';
 import { unreadableFields } from './dates.ts';
 import { fieldEvidence, OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
@@ -16,7 +11,6 @@ import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 const SHOWN_FIELDS = 12;
 const WIDTH = 116;
-const PREVIEW_COUNT = 3;
 
 const NO_ACCOUNT = [
   'Account     none: only public records are readable. With a user and an application password the replica also has drafts',
@@ -28,7 +22,7 @@ const PAYLOAD_ACCOUNT =
 export const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const NO_EVENT =
-  'Make one in the CMS, and run the same init with --force: it takes the form of each field from the values, and shows the event.';
+  'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes the form of each field from the values.';
 const OWN_TYPES = `To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
 
 export function siteLines({ cms, url, name, timezone, settings, account, plugins, types }: ProbedSite): string[] {
@@ -58,7 +52,11 @@ function currencyLines({ currencySymbol, currencyCode, currencyPosition }: SiteS
 }
 
 /** The mapping, with what the site shows of each collection and field. */
-export function proposalLines({ origin, title, reason, preset, mapping, notes }: Proposal, site: ProbedSite): string[] {
+export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
+  const { origin, title, reason, preset, mapping, needsPlugin } = proposal;
+  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
+  const isEmpty = typeAt(site, collectionOf(mapping.event))?.total === 0 && !needsPlugin;
+  const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
@@ -97,77 +95,6 @@ function fieldText(field: string | FieldSpec): string {
   if (parts) return parts.map((part) => `${part.at} (${part.format})`).join(' + ');
   if (read !== undefined) return fieldText(read);
   return as === undefined ? (at ?? '') : `${at} as ${typeof as === 'string' ? as : JSON.stringify(as)}`;
-}
-
-/** Some events as the API would show them, or why there are none to show. */
-export function previewLines(
-  records: SampledRecords,
-  mapping: Mapping,
-  site: Site,
-  baseUrl: string,
-  { origin, needsPlugin }: Pick<Proposal, 'origin' | 'needsPlugin'>,
-): string[] {
-  const events = previewEvents(records, mapping, site, baseUrl);
-  const count = records.event?.length ?? 0;
-  if (events.length > 0)
-    return [
-      `${events.length} of the ${count} newest events, as the API shows them:`,
-      ...events.flatMap((event) => ['', ...eventLines(event).map((line) => `  ${line}`)]),
-    ];
-  if (needsPlugin && origin !== 'own-types')
-    return ['The site does not show the dates of its events yet: the companion plugin opens them.'];
-  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
-  if (count === 0) return ['There is no event to read yet.', ...(needsPlugin ? [] : [NO_EVENT])];
-  return [`The mapping can read the start of none of the ${count} newest events.`];
-}
-
-/** Published events first. */
-function previewEvents(records: SampledRecords, mapping: Mapping, site: Site, baseUrl: string): JsonObject[] {
-  const replica = new Replica({ identity: 'preview' });
-  try {
-    const all = Object.values(records).flat();
-    replica.apply({ upserts: all.map(({ record }) => record) });
-    for (const readEmbedded of Object.values(mapping.kinds.event.embedded))
-      replica.apply({ upserts: (records.event ?? []).flatMap(({ cmsRecord }) => readEmbedded(cmsRecord) ?? []) });
-    const serializer = new Serializer(replica.db, mapping, () => site);
-    const events = (records.event ?? []).map(({ record }) => record as EventRecord).filter(({ start }) => start !== '');
-    return events
-      .sort((a, b) => Number(b.status === 'publish') - Number(a.status === 'publish'))
-      .slice(0, PREVIEW_COUNT)
-      .map((event) => serializer.event(event, { baseUrl, shown: shownIn(replica.db) }, { unlocked: true }));
-  } finally {
-    replica.close();
-  }
-}
-
-/** The values of an event that an operator compares first, one a line. */
-function eventLines(event: JsonObject): string[] {
-  const names = (value: unknown, key: string): string =>
-    [value]
-      .flat()
-      .map((each) => String((each as JsonObject)[key] ?? ''))
-      .filter((name) => name !== '')
-      .join(', ');
-  const venue = [event.venue].flat()[0] as JsonObject | undefined;
-  const values: Record<string, unknown> = {
-    id: event.id,
-    title: event.title,
-    status: event.status === 'publish' ? '' : event.status,
-    start_date: event.start_date,
-    end_date: event.end_date,
-    timezone: event.timezone,
-    all_day: event.all_day === true ? 'true' : '',
-    cost: event.cost,
-    website: event.website === event.url ? '' : event.website,
-    venue: [names(event.venue, 'venue'), venue?.address, venue?.city].filter(Boolean).join(', '),
-    organizer: names(event.organizer, 'organizer'),
-    categories: names(event.categories, 'name'),
-    tags: names(event.tags, 'name'),
-    url: event.url,
-  };
-  return Object.entries(values)
-    .filter(([, value]) => value !== '' && value !== undefined)
-    .map(([name, value]) => `${name.padEnd(11)} ${String(value)}`);
 }
 
 /**

@@ -41,6 +41,8 @@ export function outputFiles(
   { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
+  // A mapping that does not compile is a mistake of `init`: nothing is written.
+  const mapping = compileMapping(proposal.mapping, 'proposal');
   const earlier = earlierSecrets(out, url);
   // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
   const webhookSecret =
@@ -67,7 +69,6 @@ export function outputFiles(
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
   if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
-    const mapping = compileMapping(proposal.mapping, 'proposal');
     const { fileName, text } = SITE_PLUGINS[mapping.cms];
     const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
@@ -158,7 +159,7 @@ export function nextStepLines(
     else if (needsPlugin)
       lines.push(
         '  without it the gateway cannot read the events;',
-        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force to see three events as the API will show them`,
+        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force: it sees the values then`,
       );
   }
   const step = (command: string, rest = ''): string =>

@@ -11,6 +11,7 @@ import { programName } from '../../../src/cli/program-name.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
+import type { Site } from '../../../src/model/records.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 
 const LOGIN = { user: 'service', password: 'aaaa bbbb cccc' };
@@ -46,6 +47,11 @@ describe('init', () => {
     password: async () => account?.password ?? '',
   });
   const output = () => printed.join('\n');
+  /** How the mapping that was written reads the start of an event. */
+  const startOf = (meta: Record<string, string>, name = ''): string => {
+    const { kinds } = loadMapping(loadConfig({ file: join(out(name), 'config.json'), env: {} }).mapping);
+    return kinds.event.read(fakePost(1, { meta }), { timezone: 'UTC' } as Site).start;
+  };
   const openSite = async (type: FakeType, more = {}) => {
     site = await startFakeSite({ types: [type], logins: [`${LOGIN.user}:${LOGIN.password}`], ...more });
   };
@@ -126,10 +132,9 @@ describe('init', () => {
     expect(await init(options({ yes: true }), terminal())).to.equal(0);
     expect(output()).to.include('Events, 25 records');
     expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
-    expect(output()).to.include('3 of the 20 newest events, as the API shows them:');
   });
 
-  it('writes a valid configuration and mapping, and shows three events', async () => {
+  it('writes a valid configuration and mapping', async () => {
     await openSite(gigs('25'));
     expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), terminal())).to.equal(0);
     const config = loadConfig({ file: out('config.json'), env: {} });
@@ -137,8 +142,7 @@ describe('init', () => {
     expect(config.publicUrl).to.equal('https://calendar.example.org');
     expect(loadMapping(config.mapping).kinds.event.collection).to.equal('gigs');
     expect(output()).to.match(/event\.start_date +meta\.gig_start.*\n/);
-    expect(printed.filter((line) => line.startsWith('  title ')).length).to.equal(3);
-    expect(output()).to.include('start_date  2031-01-25 19:30:00');
+    expect(startOf({ gig_start: '25/01/2031 7:30 pm' })).to.equal('2031-01-25 19:30:00');
   });
 
   it('says the currency of costs that name none, as the event plugin is set', async () => {
@@ -156,7 +160,7 @@ describe('init', () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
     expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
     expect(output().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
-    expect(output()).to.include('--force to see three events');
+    expect(output()).to.include('run the same init with --force');
   });
 
   it('writes an entered password to a file for its owner only, and one from the environment to no file', async () => {
@@ -188,7 +192,7 @@ describe('init', () => {
     const decided = { ...options({ anonymous: true, 'date-order': 'mdy' }), out: out('decided') };
     expect(await init(decided, terminal(answers()))).to.equal(0);
     expect(asked).to.deep.equal([`Write this to ${out('decided')}?`]);
-    expect(output()).to.include('start_date  2031-03-01 19:30:00');
+    expect(startOf({ gig_start: '03/01/2031 7:30 pm' }, 'decided')).to.equal('2031-03-01 19:30:00');
   });
 
   it('writes nothing without a terminal, or when the answer is no', async () => {
@@ -323,7 +327,7 @@ describe('init', () => {
     expect(await errorOf(init(options(named), terminal()))).to.match(/KW15 14\.04\.2027[\s\S]*--date-format/);
     expect(existsSync(out())).to.equal(false);
     expect(await init(options({ ...named, 'date-format': '\\K\\W15 d.m.Y' }), terminal())).to.equal(0);
-    expect(output()).to.include('start_date  2027-04-14 00:00:00');
+    expect(startOf({ when: 'KW15 14.04.2027' })).to.equal('2027-04-14 00:00:00');
     expect(() => options({ 'date-format': 'd/m' })).to.throw(ConfigError, /year, month and day/);
   });
 
@@ -349,20 +353,6 @@ describe('init', () => {
     expect(output()).to.include(`${programName()} check --config`).and.to.not.include('--write');
     await init({ ...options({ yes: true, force: true }), ...LOGIN }, terminal());
     expect(output()).to.match(/ check --config \S+\n.* drafts, .*\n.* check --config \S+ --write\n.* serve --config /);
-  });
-
-  it('says that the site does not answer any more, and writes nothing, if it goes down after it was shown', async () => {
-    await openSite(gigs('25'));
-    const print = () => {
-      site.before = (_request, response) => {
-        response.writeHead(500).end();
-        return true;
-      };
-    };
-    expect(await errorOf(init(options({ yes: true, anonymous: true }), { print }))).to.match(
-      /^the address: .* does not answer as a WordPress site: The CMS answered with status 500\.\n {2}Look into/,
-    );
-    expect(existsSync(out())).to.equal(false);
   });
 
   it('leaves out a type whose collection no mapping can name', async () => {
