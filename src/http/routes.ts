@@ -133,8 +133,9 @@ const LONG_ITEM_BYTES = 64 * 1024;
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
   return async function read(path, query) {
-    const [, key] = /\/(\d+)$/.exec(path) ?? [];
-    const route = ROUTES.find((each) => each.path === path.replace(/\d+$/, '{id}'))!;
+    const [, key] = /^\/[a-z]+\/(\d+)$/.exec(path) ?? [];
+    const template = key === undefined ? path : `${path.slice(0, -key.length)}{id}`;
+    const route = ROUTES.find((each) => each.path === template)!;
     const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
