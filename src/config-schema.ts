@@ -39,6 +39,10 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       description: 'Whose view everybody gets: account only for a site that shows its visitors nothing.',
     },
     limits: section('Limits of calls to the CMS.', {
+      connections: integer(
+        { default: 8, minimum: 1, maximum: 256 },
+        'Concurrent calls to the CMS. From four on, some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.',
+      ),
       deadlineMs: integer(
         { default: 15_000, minimum: 1, maximum: 600_000 },
         'Timeout for one call to the CMS with queueing and retries, in milliseconds. Raise it for a slow site.',

@@ -4,11 +4,6 @@
 export const LIMITS = {
   upstream: {
     limits: {
-      /**
-       * Calls to the CMS at once: most PHP sites have ten to twenty processes, for their visitors too. From four on,
-       * some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.
-       */
-      connections: 8,
       /** Waiting calls of authenticated callers, and as many of the sync; a fifth for anonymous lookups and logins. */
       queue: 100,
       /** A site that takes no connection in this time is down, not slow. */
