@@ -18,7 +18,7 @@ const MAX_QUEUED_HEADERS = 40;
  * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
  * of 1 MB in chunks of one byte would take 300 MB.
  */
-const MAX_PIECES = 4000;
+const MAX_PIECES = 2500;
 /**
  * Work of a network in one turn of the event loop, in pieces of a byte: it takes 2 ms. Its connections wait for a later
  * turn after that, so that those of others are read before.
