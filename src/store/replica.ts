@@ -86,7 +86,7 @@ export class Replica {
   }
 
   /**
-   * Peers named these records, and no visitor gets them. Those that this replica never had are noted as deleted.
+   * Notes as deleted which of these records, that peers named and this gateway has read again, this replica never had.
    * Example: an event is deleted while this gateway is cut off from the CMS. A client that has seen it at a peer, and
    * continues `/changes` here, must learn that it is gone.
    */
@@ -94,6 +94,7 @@ export class Replica {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {
       for (const { kind, id } of records) if (!getRecord(this.db, kind, id)) this.journal.addGone(kind, id);
+      this.journal.prune();
     });
   }
 
