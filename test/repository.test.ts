@@ -63,7 +63,7 @@ describe('the repository', () => {
   it('has a license, a security policy, a code of conduct and a changelog for the next version', () => {
     for (const file of ['LICENSE', 'SECURITY.md', 'CODE_OF_CONDUCT.md'])
       expect(existsSync(join(ROOT, file)), file).to.equal(true);
-    expect(read('CHANGELOG.md')).to.match(/^## Unreleased$/m);
+    expect(read('CHANGELOG.md')).to.match(/^## \d+\.\d+\.\d+/m);
   });
 
   it('runs a command that every POSIX env understands', () => {

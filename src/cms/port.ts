@@ -1,4 +1,4 @@
-// The CMS port: what any CMS must provide, in the gateway's terms. docs/adapters.md says how to write an adapter.
+// The CMS port: what any CMS must provide, in the gateway's terms. CONTRIBUTING.md says how to write an adapter.
 
 import type { ImageRecord, Kind, Site } from '../model/records.ts';
 

@@ -1,5 +1,5 @@
 // Owns the states of the replica and what leads from one to another, as a pure state machine.
-// docs/internals/sync.md explains the states.
+// docs/operations.md says what they mean for clients.
 
 import { CmsRejected, ReplicaError } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-// Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md explains it.
+// Keeps the replica current: runs the polls and the state machine. CONTRIBUTING.md explains it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cms, CmsRecord, Credentials } from '../cms/port.ts';

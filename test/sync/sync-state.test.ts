@@ -13,7 +13,7 @@ import {
   transition,
 } from '../../src/sync/sync-state.ts';
 
-/** Written from docs/internals/sync.md, not from the code; `-` is ignored. */
+/** Written by hand, not from the code; `-` is ignored. */
 const TABLE = `
                 empty       syncing     live        stale       unreachable
   syncStarted   syncing     syncing     -           -           syncing
