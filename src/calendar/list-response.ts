@@ -22,7 +22,7 @@ import {
   type Steps,
   staffItems,
 } from './rendered-records.ts';
-import { type ApiResponse, callOptions, type RequestContext, shownIn, unpublishedParts } from './request.ts';
+import { type ApiResponse, type RequestContext, shownIn, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -122,8 +122,10 @@ export async function buildFound<Found extends { access: Pick<ListAccess, 'view'
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
-  const { fairnessKey = '' } = callOptions(request);
-  const response = await buildInPlace(fairnessKey, () => runInTurns(found.access.view, build(found)));
+  const { account, network = '' } = request.actor;
+  const response = await buildInPlace(account ? String(account.userId) : network, () =>
+    runInTurns(found.access.view, build(found)),
+  );
   return response ?? runInOneTurn(build(await find()));
 }
 

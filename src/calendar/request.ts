@@ -134,7 +134,6 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredent
         const { permissions } = await cms.collectionInfo(spec, {
           credentials,
           bulkhead: 'callers',
-          fairnessKey: String(actor.account?.userId),
         });
         if (!permissions) continue;
         cached.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
@@ -274,13 +273,11 @@ export type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 
 /**
  * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads, and each user or network a part of them.
+ * Accounts and anonymous callers have separate bulkheads.
  */
 export function callOptions({ actor, requestId }: Caller): CallOptions {
-  const { credentials, account, network } = actor;
-  return account
-    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
-    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
+  const { credentials, account } = actor;
+  return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };
 }
 
 /** What a response shows of other records: the public ones, or also what the caller sees. */

@@ -6,7 +6,7 @@ import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import { createBulkheads } from './bulkhead.ts';
-import { createCircuitBreaker, createRetryBudget } from './circuit-breaker.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 import {
   type CmsResponse,
   type HttpRequest,
@@ -95,23 +95,15 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
       connect: { timeout: limits.connectTimeoutMs },
     });
   const bulkheads = createBulkheads(limits, observe);
-  const createPolicies = (bulkhead: BulkheadName) => ({
-    budget: createRetryBudget(),
-    breaker: createCircuitBreaker({
-      halfOpenAfterMs: limits.halfOpenAfterMs,
-      onStateChange: (state) => observe({ type: 'breaker', bulkhead, state }),
-    }),
-  });
-  const policies = new Map<BulkheadName, ReturnType<typeof createPolicies>>();
-
-  /**
-   * Failures count per bulkhead: calls that an anonymous caller makes fail stop neither writes nor the sync.
-   */
-  function policiesOf({ bulkhead = 'sync' }: CmsRequest) {
-    const existing = policies.get(bulkhead) ?? createPolicies(bulkhead);
-    policies.set(bulkhead, existing);
-    return existing;
-  }
+  const createBreaker = (bulkhead: BulkheadName) =>
+    createCircuitBreaker(limits.halfOpenAfterMs, (state) => observe({ type: 'breaker', bulkhead, state }));
+  /** Failures count per bulkhead: calls that an anonymous caller makes fail stop neither writes nor the sync. */
+  const breakers = {
+    anonymous: createBreaker('anonymous'),
+    logins: createBreaker('logins'),
+    callers: createBreaker('callers'),
+    sync: createBreaker('sync'),
+  };
 
   async function attempt(
     request: CmsRequest,
@@ -119,8 +111,8 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     attemptNumber: number,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
-    const { method } = request;
-    const path = request.label ?? redactQuery(httpRequest.path);
+    // Without the query, whose values may be private (a search, an e-mail address).
+    const { method, label: path = request.path } = request;
     const startMs = performance.now();
     const durationMs = () => performance.now() - startMs;
     try {
@@ -150,9 +142,8 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     httpRequest: HttpRequest,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
-    const { budget, breaker } = policiesOf(request);
+    const breaker = breakers[request.bulkhead ?? 'sync'];
     for (let attemptNumber = 1; ; attemptNumber += 1) {
-      budget.countRequest();
       try {
         return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
       } catch (error) {
@@ -161,7 +152,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
           attemptNumber <= limits.retries &&
           isTransient(error, request.triesLess) &&
           !signal.aborted;
-        if (!isRetryable || !budget.tryRetry()) throw error;
+        if (!isRetryable) throw error;
         const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
         await sleep(delayMs, undefined, { signal }).catch(() => {
           throw error;
@@ -193,8 +184,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     async request(request) {
       const deadline = startDeadline(limits.deadlineMs, request.signal);
       try {
-        const { bulkhead = 'sync', fairnessKey } = request;
-        return await bulkheads.run({ bulkhead, fairnessKey }, () => send(request, deadline.signal), deadline.signal);
+        return await bulkheads.run(request.bulkhead ?? 'sync', () => send(request, deadline.signal), deadline.signal);
       } catch (error) {
         // `attempt` observes all other failures; these two happen before it.
         if (error instanceof CmsUnavailable && (error.reason === 'busy' || error.reason === 'breaker-open')) {
@@ -284,13 +274,6 @@ function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.append(name, String(value));
   return search.size > 0 ? `${path}?${search}` : path;
-}
-
-/** Leaves only the names of a query's parameters: the values may be private (a search, an e-mail address). */
-function redactQuery(path: string): string {
-  const [pathname = '', search] = path.split('?');
-  const names = [...new URLSearchParams(search).keys()];
-  return names.length > 0 ? `${pathname}?${names.join('&')}` : pathname;
 }
 
 /** The body with the headers that describe it. */

@@ -187,7 +187,7 @@ export interface RecordForm {
 export type Query = Record<string, string | number | boolean>;
 
 /**
- * A class of calls that share connections, queue, retry budget and circuit breaker, so that no class can starve
+ * A class of calls that share connections, queue and circuit breaker, so that no class can starve
  * the others. `anonymous`: caused by anonymous callers. `logins`: checks of credentials that did not come from this IP
  * address within the last day. `callers`: with the credentials of an account. `sync`: the gateway's own.
  */
@@ -197,8 +197,6 @@ export interface CallOptions {
   credentials?: Credentials;
   /** Default `sync`. */
   bulkhead?: BulkheadName | undefined;
-  /** Calls with one key, such as those of one user, have a part of their bulkhead at most. */
-  fairnessKey?: string | undefined;
   signal?: AbortSignal | undefined;
   /**
    * Of a read: passes by caches between gateway and CMS, as a parameter that none of them knows and `Cache-Control:

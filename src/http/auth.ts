@@ -112,7 +112,7 @@ export class Authenticator {
     // Guesses from many addresses must not take the connections of known users.
     const bulkhead = attempt.isTrusted ? 'callers' : 'logins';
     try {
-      const account = await this.#cms.account({ credentials, bulkhead, fairnessKey: wideNetworkOf(address) });
+      const account = await this.#cms.account({ credentials, bulkhead });
       await end('accepted');
       return { account };
     } catch (error) {

@@ -32,25 +32,6 @@ describe('CMS client under load and failures', () => {
       await failure('POST');
       expect(fixture.cms.requests).to.have.length(2);
     });
-
-    it('at most a fifth of the requests, or three', async () => {
-      await fresh({ retries: 2, connections: 1 });
-      // Alternating failures and successes keep the circuit breaker closed.
-      fixture.cms.respond = ({ url = '' }, response) => {
-        if (url.startsWith('/good')) sendJson(response, 200, { ok: true });
-        else sendText(response, 500, '<html>');
-      };
-      for (let n = 0; n < 9; n += 1) {
-        await fixture.client.request({ method: 'GET', path: '/good' });
-        await fixture.client.request({ method: 'GET', path: '/good' });
-        await failure();
-      }
-      const received = fixture.cms.requests.filter(({ url }) => url.startsWith('/x')).length;
-      // 18 good + 9 bad calls; the budget allows max(3, 20 %).
-      expect(received)
-        .to.be.at.least(9 + 3)
-        .and.at.most(9 + Math.ceil(0.2 * 36));
-    });
   });
 
   describe('the circuit breaker', () => {
@@ -100,7 +81,7 @@ describe('CMS client under load and failures', () => {
 
   describe('the queue', () => {
     it('is bounded and rejects further calls immediately', async () => {
-      await fresh({ connections: 2, queue: 3, deadlineMs: 5_000, headersTimeoutMs: 5_000 });
+      await fresh({ connections: 6, queue: 3, deadlineMs: 5_000, headersTimeoutMs: 5_000 });
       const held: (() => void)[] = [];
       fixture.cms.respond = (_request, response) => void held.push(() => sendJson(response, 200, { ok: true }));
       const calls = Array.from({ length: 8 }, () =>

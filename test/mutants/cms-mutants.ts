@@ -5,54 +5,28 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/bulkhead.ts', 'test/cms/bulkhead.test.ts', {
-    'concurrent calls to the CMS': {
-      function: 'createBulkheads.canStart',
-      code: '|| _1() + _2 >= _3.connections',
-      title: 'give unreserved connections',
-    },
     'queued calls to the CMS': {
-      function: 'createBulkheads.canQueue',
-      code: 'if (_1.queued.size >= _1.queue) return false;',
-      test: 'test/faults/cms-client-load.test.ts',
-      title: 'the queue',
+      function: 'createBulkheads',
+      code: 'bulkhead(_1.connections, _2.queue)',
+      replacement: 'bulkhead(share.connections)',
+      title: 'twenty places in the queue',
     },
-    'reserved connections of a bulkhead': {
-      function: 'createBulkheads.canStart',
-      code: '+ _1 >= _2.connections',
-      replacement: '>= _2.connections',
-      title: 'keep a connection',
-    },
-    'anonymous calls have few connections': {
-      function: 'createBulkheads.canStart',
-      code: '_1.running >= _1.max ||',
-      title: 'at most two connections',
-    },
-    'one user leaves a connection to the others': {
-      function: 'createBulkheads.canStart',
-      code: '(_1.runningByKey.get(_2) ?? 0) < _3(_1)',
-      replacement: 'true',
-      title: 'leave one connection',
-    },
-    'one user fills no queue': {
-      function: 'createBulkheads.canQueue',
-      code: 'return _1 < Math.ceil(_2.queue / 2);',
-      replacement: 'return _1 < _2.queue;',
-      title: 'half of a queue',
+    'connections of the other bulkheads': {
+      function: 'createBulkheads',
+      code: 'bulkhead(_1.connections, _2.queue)',
+      replacement: 'bulkhead(limits.connections, share.queue)',
+      title: 'one connection',
     },
   }),
   ...mutantsOf('src/cms/circuit-breaker.ts', 'test/cms/circuit-breaker.test.ts', {
     'the circuit breaker opens': {
-      function: 'consecutiveOrSampling',
-      code: 'new ConsecutiveBreaker(5)',
+      function: 'createCircuitBreaker',
+      code: 'new ConsecutiveBreaker(FAILURES)',
       replacement: 'new ConsecutiveBreaker(1e9)',
     },
     'a half-open circuit breaker tries one call': {
       function: 'createCircuitBreaker.run',
       code: 'if (_1.state === CircuitState.HalfOpen) throw _2();',
-    },
-    'an aborted trial does not close the circuit breaker': {
-      function: 'createCircuitBreaker',
-      code: '|| (_1.state === CircuitState.HalfOpen && isClientAbort(_2))',
     },
   }),
   ...mutantsOf('src/cms/client.ts', 'test/faults/cms-client.test.ts', {
@@ -63,9 +37,9 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'redirects',
     },
     'observations contain no query values': {
-      function: 'redactQuery',
-      code: "return _1.length > 0 ? `${_2}?${_1.join('&')}` : _2;",
-      replacement: 'return path;',
+      function: 'createCmsClient.attempt',
+      code: '{ method, label: path = _1.path }',
+      replacement: '{ method, label: path = httpRequest.path }',
       title: 'with network faults',
     },
     'only the headers meant for the CMS reach it': {
@@ -76,14 +50,14 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'observations contain no headers': {
       function: 'createCmsClient.attempt',
-      code: 'const _1 = _2.label ?? redactQuery(_3.path);',
-      replacement: 'const _1 = `${_2.label ?? redactQuery(_3.path)} ${_2.credentials}`;',
+      code: '{ method, label: path = _1.path }',
+      replacement: '{ method, credentials: path = request.path }',
       test: 'test/faults/secrets.test.ts',
     },
     'failures in one bulkhead stop no other': {
-      function: 'createCmsClient.policiesOf',
-      code: "({ bulkhead = 'sync' }: CmsRequest)",
-      replacement: "(_: CmsRequest, bulkhead: BulkheadName = 'sync')",
+      function: 'createCmsClient.requestWithRetries',
+      code: "_1[_2.bulkhead ?? 'sync']",
+      replacement: 'breakers.sync',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'stops no other bulkhead',
     },
@@ -105,13 +79,6 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       code: '!isWrite(_1) && isRedirect(_2.status)',
       replacement: 'isRedirect(_2.status)',
       title: 'redirects',
-    },
-    'the retry budget': {
-      function: 'createCmsClient.requestWithRetries',
-      code: 'if (!_1 || !_2.tryRetry())',
-      replacement: 'if (!_1)',
-      test: 'test/faults/cms-client-load.test.ts',
-      title: 'at most a fifth of the requests, or three',
     },
     'the request id reaches the CMS': {
       function: 'requestHeaders',
