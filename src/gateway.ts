@@ -21,7 +21,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/fetch-changed.ts';
-import { createSync, type Sync } from './sync/sync.ts';
+import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
 /** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
@@ -218,7 +218,7 @@ export class Gateway {
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const visitor = upstream.readAs === 'account' ? serviceCredentials : undefined;
       const reading = { visitor, imageReader, intervalMs: this.#intervalMs, turns: peers };
-      const sync = createSync({ ...reading, replica, cms, mapping, observe });
+      const sync = new Sync({ ...reading, replica, cms, mapping, observe });
       // All gateways of the site have it.
       const secret = upstream.password ?? webhook.secret ?? '';
       const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });

@@ -1,6 +1,7 @@
 // Reads single records, or a few by id, slug or name, and what the sync compares.
 
 import {
+  FIRST_EMBEDDED_ID,
   FIRST_OCCURRENCE_ID,
   type ImageRecord,
   isTermKind,
@@ -105,6 +106,12 @@ export const missingImageIds = (db: Database, after: number, limit: number): num
     SELECT DISTINCT image_id FROM post p WHERE image_id <> 0 AND image_id > ${after}
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
+
+/** Venues or organizers that are text inside events, and that no event has any more. */
+export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer'): number[] =>
+  db.numbers(sql`
+    SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID}
+      AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)`);
 
 /** The events that show this record or image. An event also shows the images of its venues and organizers. */
 export function eventIdsShowing(db: Database, kind: Exclude<Kind, 'event'> | 'image', id: number): number[] {

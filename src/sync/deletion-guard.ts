@@ -93,15 +93,15 @@ export async function confirmedDeletions(context: SyncContext, collection: Colle
   return [];
 }
 
-/** Why the replica still has records that the CMS's lists leave out; undefined if no deletion waits. */
-export function suspensionReason(context: SyncContext): string | undefined {
+/** Why the replica still has records that the CMS's lists leave out. */
+export function suspensionReasons(context: SyncContext): string[] {
   const reasons = KINDS.flatMap((kind) => {
     const { suspended } = context.memory.kinds[kind];
     return suspended
       ? `${suspended.sinceMs.size} records of ${collectionOf(context, kind)?.name} (${suspended.reason})`
       : [];
   });
-  return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
+  return reasons.length === 0 ? [] : [`the CMS's lists leave out ${reasons.join(', ')}`];
 }
 
 /**

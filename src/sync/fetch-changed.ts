@@ -5,9 +5,8 @@ import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
-import { decided, type SyncContext } from './context.ts';
-import { markDirty, markWritten } from './dirty-records.ts';
-import { fetchDirty } from './ingest.ts';
+import { decided, markDirty, noteWrite, type SyncContext } from './context.ts';
+import { deleteUnusedEmbedded, fetchDirty } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchImages, fetchMissingImages } from './media-sync.ts';
 
@@ -34,14 +33,14 @@ export const changedRecords = (
  * Throws what the CMS throws: then the next poll that succeeds fetches them.
  */
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
-  const { replica, memory, collections, clockMs } = context;
+  const { replica, memory, collections } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, name } of collections) {
     const ids = idsOf(name);
     if (ids.size > 0) decided(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
-    // Responses to the requests in progress are outdated, as after a write of the gateway.
-    for (const id of ids) markWritten(memory, kind, id, clockMs());
+    // Responses to the requests in progress are outdated.
+    for (const id of ids) noteWrite(memory, kind, id);
     markDirty(memory, kind, ids);
     for (const change of changes)
       if (change.collection === name && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));
@@ -57,6 +56,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);
+  await deleteUnusedEmbedded(context);
 }
 
 /**

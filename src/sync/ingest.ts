@@ -1,155 +1,144 @@
-// Owns writing the CMS's records into the replica: in small batches, and never over something newer.
+// Owns the only way into the replica: the CMS's records are written in small batches, never over something newer, with
+// their occurrences; and deleted when the CMS no longer has them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import { type CalendarRecord, FIRST_EMBEDDED_ID, type PostRecord, seriesIdOf } from '../model/records.ts';
+import { seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, getImages, getRecord, getRecords, type RecordStamp } from '../store/records.ts';
-import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
+import { eventIdsShowing, getRecord, occurrenceIds, unusedEmbeddedIds } from '../store/records.ts';
+import { charactersOf } from '../text/text.ts';
+import { isTooLarge, readByIds } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
-import { decided, type SyncContext } from './context.ts';
+import { decided, isOutdated, markDirty, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
-import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
-import {
-  BATCH_SIZE,
-  DELETE_BATCH_SIZE,
-  deleteOccurrences,
-  ingestOccurrences,
-  nextBatch,
-} from './ingest-occurrences.ts';
 import { stampsById } from './replica-records.ts';
+
+/** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
+const BATCH_CHARACTERS = 50_000;
+const BATCH_SIZE = 20;
+/** Records that one transaction deletes. */
+const DELETE_BATCH_SIZE = 10;
+
+/** Batches of at most `size` items and `BATCH_CHARACTERS`, or of one item. */
+function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; ) {
+    const batch = items.slice(from, from + size);
+    let characters = 0;
+    const end = batch.findIndex((item) => {
+      characters += charactersOf(item);
+      return characters > BATCH_CHARACTERS;
+    });
+    const count = end < 0 ? batch.length : Math.max(1, end);
+    yield batch.slice(0, count);
+    from += count;
+  }
+}
+
+/** One transaction, after which other requests are answered. Resolves with the number of changed records. */
+async function apply({ replica, memory }: SyncContext, { kind }: Collection, changes: ChangeSet): Promise<number> {
+  const changed = replica.apply(changes);
+  if (changed > 0) memory.kinds[kind].revision += 1;
+  await nextTurn();
+  if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
+  return changed;
+}
 
 /**
  * Writes published records into the replica that were requested at `readMark`. They may repeat. A failure leaves
  * the batches before it in the replica. Throws what the CMS throws.
- * @param byId the records were requested by their ids. Only then may one replace a record of the replica whose
- * modification time is later, as after a restored backup: a page of a list may be older than the replica.
  */
 export async function ingestRecords(
   context: SyncContext,
   collection: Collection,
   records: readonly CmsRecord[],
   readMark: number,
-  { byId = false }: { byId?: boolean } = {},
 ): Promise<void> {
-  const { replica, memory } = context;
-  const { kind } = collection;
+  const { memory } = context;
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   await leaveOutTooLarge(context, collection, [...distinct.values()].filter(isTooLarge), readMark);
   const readable = [...distinct.values()].filter((record) => !isTooLarge(record));
-  for (let from = 0; from < readable.length; ) {
-    const batch = nextBatch(readable.slice(from, from + BATCH_SIZE));
-    from += batch.length;
-    let acceptedIds: readonly number[] = [];
-    const changed = await commitAndPruneEmbedded(context, collection, () => {
-      const accepted = acceptRecords(context, collection, batch, readMark, byId);
-      acceptedIds = accepted.map(({ id }) => id);
-      return { changes: { upserts: accepted }, changedIds: acceptedIds };
-    });
-    if (changed > 0) memory.kinds[kind].revision += 1;
-    memory.tally.changed += changed;
-    await nextTurn();
-    if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
-    if (!collection.occurrences) continue;
-    const accepted = batch.filter((record) => acceptedIds.includes(idOf(record)));
-    await ingestOccurrences(context, collection.occurrences, accepted, readMark);
+  for (const batch of batchesOf(readable, BATCH_SIZE)) {
+    const accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
+    const upserts = accepted.flatMap((record) => [
+      collection.read(record, memory.site, memory.linkTables),
+      ...collection.embedded.flatMap((readEmbedded) => readEmbedded(record) ?? []),
+    ]);
+    memory.tally.changed += await apply(context, collection, { upserts });
+    if (collection.occurrences)
+      for (const event of accepted) await ingestOccurrences(context, collection, event, readMark);
   }
 }
 
-/**
- * The records of a batch that are not older than the replica's, with the records that are embedded in them.
- */
-function acceptRecords(
-  context: SyncContext,
-  collection: Collection,
-  batch: readonly CmsRecord[],
-  readMark: number,
-  byId: boolean,
-): CalendarRecord[] {
-  const { replica, memory } = context;
-  const stored = stampsById(context, collection, batch.map(idOf));
-  const accepted: CalendarRecord[] = [];
-  const images: number[] = [];
-  for (const cmsRecord of batch) {
-    const id = idOf(cmsRecord);
-    if (isOutdated(memory, collection.kind, id, readMark)) {
-      decided(context, collection.name, 'refuse: changed after it was requested', { id, readMark });
-      markDirty(memory, collection.kind, [id]);
-      continue;
-    }
-    const record = collection.read(cmsRecord, memory.site, memory.links.tables);
-    if (!accept(context, collection, record, stored.get(id), readMark, byId)) {
-      const sent = stampOf(cmsRecord).modifiedUtc;
-      decided(context, collection.name, 'refuse: older than in the replica', { id, sent, stored: stored.get(id) });
-      markDirty(memory, collection.kind, [id]);
-      continue;
-    }
-    memory.kinds[collection.kind].tooLarge.delete(id);
-    memory.kinds[collection.kind].trashed.delete(id);
-    if (byId) setReadMark(memory, collection.kind, id, readMark);
-    if ('image' in record && record.image !== 0) images.push(record.image);
-    accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
-  }
-  const known = byId ? undefined : getImages(replica.db, images);
-  for (const image of images) if (!known?.has(image)) memory.media.toRead.add(image);
-  return accepted;
-}
-
-/**
- * Whether the record may replace that of the replica. If so, it is remembered as seen. If not, the replica's was
- * modified later: it is to be read again.
- */
-function accept(
-  context: SyncContext,
-  { kind, isStoredAsPosts }: Collection,
-  record: CalendarRecord,
-  stored: RecordStamp | undefined,
-  readMark: number,
-  byId: boolean,
-): boolean {
+/** False if the record was written after it was requested: then it is to be read again. */
+function accept(context: SyncContext, { kind, name }: Collection, id: number, readMark: number): boolean {
   const { memory } = context;
-  const { id } = record;
-  const { unsettled, isPolled, watermarkUtc } = memory.kinds[kind];
-  if (!isStoredAsPosts) {
-    unsettled.delete(id);
-    return true;
+  if (isOutdated(memory, kind, id, readMark)) {
+    decided(context, name, 'refuse: changed after it was requested', { id, readMark });
+    markDirty(memory, kind, [id]);
+    return false;
   }
-  const { modifiedUtc } = record as PostRecord;
-  if (!byId && stored !== undefined && stored.modifiedUtc > modifiedUtc) return false;
-  const mayChangeAgain = (stored?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
-  trackModified(memory, kind, id, sentAtMs(context, readMark), mayChangeAgain);
+  memory.kinds[kind].tooLarge.delete(id);
+  memory.kinds[kind].trashed.delete(id);
   return true;
 }
 
+/** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
+async function ingestOccurrences(
+  context: SyncContext,
+  collection: Collection,
+  event: CmsRecord,
+  readMark: number,
+): Promise<void> {
+  const { memory, replica } = context;
+  const occurrences = collection.occurrences?.(event, memory.site, memory.linkTables) ?? [];
+  const ids = new Set(occurrences.map(({ id }) => id));
+  const gone = occurrenceIds(replica.db, idOf(event)).filter((id) => !ids.has(id));
+  const changes = [...batchesOf(occurrences, BATCH_SIZE)].map((upserts) => ({ upserts }));
+  await applyToSeries(context, collection, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
+}
+
+const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSet[] =>
+  [...batchesOf(ids, DELETE_BATCH_SIZE)].map((batch) => ({
+    deletes: [{ kind: 'event', ids: batch, trashed: new Set(isTrashed ? batch : []) }],
+  }));
+
 /**
- * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
- * returns the change and the ids of the collection's records in it; it is called again if another change came
- * first. Resolves with the number of changed records.
+ * Changes the occurrences of an event, which may be a thousand. If something newer about the series arrives
+ * meanwhile, or a change fails, the series is read again.
  */
-async function commitAndPruneEmbedded(
-  { replica, commit }: SyncContext,
-  { kind, embedded }: Collection,
-  build: () => { changes: ChangeSet; changedIds: readonly number[] },
-): Promise<number> {
-  const hasEmbedded = kind === 'event' && embedded.length > 0;
-  const before = { venue: new Set<number>(), organizer: new Set<number>() };
-  const changed = await commit(() => {
-    const { changes, changedIds } = build();
-    if (!hasEmbedded) return changes;
-    for (const event of getRecords(replica.db, 'event', changedIds).values()) {
-      for (const id of event.venues) if (id >= FIRST_EMBEDDED_ID) before.venue.add(id);
-      for (const id of event.organizers) if (id >= FIRST_EMBEDDED_ID) before.organizer.add(id);
+async function applyToSeries(
+  context: SyncContext,
+  collection: Collection,
+  eventId: number,
+  readMark: number,
+  changes: readonly ChangeSet[],
+): Promise<void> {
+  const { memory } = context;
+  try {
+    for (const change of changes) {
+      if (isOutdated(memory, 'event', eventId, readMark)) {
+        markDirty(memory, 'event', [eventId]);
+        return;
+      }
+      memory.tally.changed += await apply(context, collection, change);
     }
-    return changes;
-  });
-  const deletes = (['venue', 'organizer'] as const).flatMap((linked) => {
-    const ids = [...before[linked]].filter((id) => eventIdsShowing(replica.db, linked, id).length === 0);
-    return ids.length > 0 ? [{ kind: linked, ids }] : [];
-  });
-  if (deletes.length > 0) await commit(() => ({ deletes }));
-  return changed;
+  } catch (error) {
+    markDirty(memory, 'event', [eventId]);
+    throw error;
+  }
+}
+
+/** Deletes the venues and organizers that are text inside events, and that no event has any more. */
+export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
+  if (!collections.some(({ embedded }) => embedded.length > 0)) return;
+  for (const kind of ['venue', 'organizer'] as const) {
+    for (const ids of batchesOf(unusedEmbeddedIds(replica.db, kind), DELETE_BATCH_SIZE)) {
+      replica.apply({ deletes: [{ kind, ids }] });
+      await nextTurn();
+    }
+  }
 }
 
 interface FetchOptions {
@@ -179,7 +168,7 @@ export async function fetchRecords(
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
     const { records, readMark } = await readByIds(context, collection, slice);
-    await ingestRecords(context, collection, records, readMark, { byId: true });
+    await ingestRecords(context, collection, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(memory, collection.kind, existing);
     missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
@@ -227,20 +216,14 @@ export async function fetchDirty(
 ): Promise<void> {
   const { memory } = context;
   const { kind } = collection;
-  const dirty = takeDirty(memory, kind);
+  const dirty = [...memory.kinds[kind].dirty];
+  memory.kinds[kind].dirty.clear();
   try {
-    await fetchRecords(context, collection, dirty, { reason: 'changed, or may change again', reported });
+    await fetchRecords(context, collection, dirty, { reason: 'dirty', reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
   }
-}
-
-/** The same, and those that may have changed a second time within the same second. */
-export async function fetchDirtyAndUnsettled(context: SyncContext, collection: Collection): Promise<void> {
-  const { kind } = collection;
-  markDirty(context.memory, kind, context.memory.kinds[kind].unsettled.keys());
-  await fetchDirty(context, collection);
 }
 
 /** Deletes records that were missing in the response to the request with `readMark`. */
@@ -251,21 +234,21 @@ async function deleteRecords(
   readMark: number,
 ): Promise<void> {
   const { kind } = collection;
-  const { memory } = context;
-  const { trashed } = memory.kinds[kind];
-  for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
-    const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
-    for (const id of batch) memory.kinds[kind].tooLarge.delete(id);
-    if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark, trashed.has(id));
-    const removed = await commitAndPruneEmbedded(context, collection, () => {
-      const deletable = deletableIds(context, collection, batch, readMark);
-      return { changes: { deletes: [{ kind, ids: deletable, trashed }] }, changedIds: deletable };
-    });
+  const { memory, replica } = context;
+  const { trashed, tooLarge } = memory.kinds[kind];
+  for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
+    for (const id of batch) tooLarge.delete(id);
+    // Occurrences before their event.
+    if (collection.occurrences)
+      for (const id of batch) {
+        const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
+        await applyToSeries(context, collection, id, readMark, changes);
+      }
+    const deletable = deletableIds(context, collection, batch, readMark);
+    const removed = await apply(context, collection, { deletes: [{ kind, ids: deletable, trashed }] });
     for (const id of batch) trashed.delete(id);
     decided(context, collection.name, 'delete', { ids: batch, removed });
-    if (removed > 0) memory.kinds[kind].revision += 1;
     memory.tally.removed += removed;
-    await nextTurn();
   }
 }
 
@@ -284,7 +267,6 @@ function deletableIds(
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
-  for (const id of certain) memory.kinds[kind].unsettled.delete(id);
   const stored = stampsById(context, collection, certain);
   // The replica may withhold a post, which then has no stamp.
   const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));

@@ -1,21 +1,21 @@
 // Owns the tables by which events refer to venues and organizers without their ids; built from the CMS's
 // lists and kept in the replica.
 
-import { type CmsRecord, plainCollection } from '../cms/port.ts';
+import { type CmsRecord, type Detail, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
-import { isAbsent, readPage } from './cms-reader.ts';
-import { PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, linkTablesState, restartResync, resyncState, type SyncContext } from './context.ts';
-import { type MarkedPage, type PagePosition, paginate } from './paginate.ts';
+import { readPage } from './cms-reader.ts';
+import { type CollectionPart, PUBLIC_SCOPE } from './collections.ts';
+import { collectionOf, linkTablesState, restartScan, type SyncContext, scanState } from './context.ts';
+import { type PagePosition, paginate } from './paginate.ts';
 
 /**
  * Rebuilds the tables whose lists changed. If events in the replica may now read differently, every record must be
  * read again. Throws what the CMS throws; the tables that were built before stay.
  */
 export function refreshLinkTables(context: SyncContext): Promise<void> {
-  const { links } = context.memory;
-  const refreshed = links.refreshed.then(() => refreshAll(context));
-  links.refreshed = refreshed.catch(() => {});
+  const { memory } = context;
+  const refreshed = memory.linksRefreshed.then(() => refreshAll(context));
+  memory.linksRefreshed = refreshed.catch(() => {});
   return refreshed;
 }
 
@@ -24,36 +24,31 @@ async function refreshAll(context: SyncContext): Promise<void> {
 }
 
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory, commit } = context;
+  const { memory, replica } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked || isAbsent(context, linked) || memory.refused.has(linked.name)) return;
+  if (!linked || memory.unreadable.has(linked.name)) return;
   const { terms: base } = field;
   const terms =
     base === undefined
       ? []
-      : await listAll(context, (position) => {
-          const terms = { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE };
-          return readPage(context, terms, { order: 'id', detail: 'slug', ...position });
-        });
+      : await listAll(context, { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE }, 'slug');
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
-  if (memory.links.builtFrom.get(field) === fingerprint) return;
+  if (memory.linksBuiltFrom.get(field) === fingerprint) return;
   const detail = base === undefined ? 'mapped' : 'slug';
-  const records = await listAll(context, (position) => readPage(context, linked, { order: 'id', detail, ...position }));
+  const records = await listAll(context, linked, detail);
   const table = field.buildTable(records, terms);
-  const before = memory.links.tables[field.field];
-  memory.links.tables = { ...memory.links.tables, [field.field]: table };
-  if (changesEvents(before, table)) restartResync(memory);
-  await commit(() => ({ state: { ...linkTablesState(memory.links.tables), ...resyncState(memory) } }));
-  memory.links.builtFrom.set(field, fingerprint);
+  const before = memory.linkTables[field.field];
+  memory.linkTables = { ...memory.linkTables, [field.field]: table };
+  if (changesEvents(before, table)) restartScan(memory);
+  replica.apply({ state: { ...linkTablesState(memory.linkTables), ...scanState(memory) } });
+  memory.linksBuiltFrom.set(field, fingerprint);
 }
 
-async function listAll(
-  { pageSize }: SyncContext,
-  readPosition: (position: PagePosition) => Promise<MarkedPage>,
-): Promise<CmsRecord[]> {
+async function listAll(context: SyncContext, part: CollectionPart, detail: Detail): Promise<CmsRecord[]> {
   const records: CmsRecord[] = [];
-  for await (const page of paginate(readPosition, { by: 'page', concurrency: 1, pageSize }))
-    records.push(...page.records);
+  const options = { by: 'page', concurrency: 1, pageSize: context.pageSize } as const;
+  const readPosition = (position: PagePosition) => readPage(context, part, { order: 'id', detail, ...position });
+  for await (const page of paginate(readPosition, options)) records.push(...page.records);
   return records;
 }
 

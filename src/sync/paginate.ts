@@ -2,12 +2,11 @@
 // what was modified since a time.
 
 import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
-import type { Site } from '../model/records.ts';
-import { formatWallTime, parseWallTime } from '../time/wall-time.ts';
-import { offsetMinutes, parseZone, utcToWall, utcZone } from '../time/zones.ts';
+import type { RecordStamp } from '../store/records.ts';
+import { formatWallTime } from '../time/wall-time.ts';
 import { idOf, type Scope, stampOf } from './collections.ts';
 
-/** A page, and the read mark of its request: a number that grows with every request and every write. */
+/** A page, and the number of its request: it grows with every request and every write. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }
@@ -118,24 +117,9 @@ export async function* paginate<Page extends MarkedPage>(
   }
 }
 
-export interface ModifiedSinceOptions {
-  /** The newest known modification, `YYYY-MM-DD HH:MM:SS`; `''` lists all records. */
-  watermarkUtc: string;
-  /**
-   * True if everything that was modified until then, and in that second, is known; see {@link
-   * isWatermarkSettled}.
-   */
-  isSettled: boolean;
-  detail: Detail;
-  pageSize: number;
-  /** The CMS sorts by its wall time. */
-  site: Site;
-}
-
 /**
  * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record
- * may appear after others that were modified later. For this long after the poller first saw a modification,
- * it also lists what was modified shortly before it.
+ * may appear after others that were modified later. Each poll lists what was modified since so long before the last.
  */
 const LATE_COMMIT_MS = 30_000;
 /**
@@ -143,43 +127,28 @@ const LATE_COMMIT_MS = 30_000;
  * gives a new record its publication date as modification. Longer than the hour that clocks show twice.
  */
 const AHEAD_MS = 2 * 3_600_000;
-const FIRST_YEAR = '1000';
-
-/** Milliseconds; undefined for what is no modification, such as the zeros of a draft or a day that does not exist. */
-const utcMs = (utc: string): number | undefined => (utc >= FIRST_YEAR ? parseWallTime(utc) : undefined);
-
-/** `''` for what is no modification. */
-function subtract(utc: string, ms: number): string {
-  const fromMs = utcMs(utc);
-  return fromMs === undefined ? '' : formatWallTime(fromMs - ms);
-}
 
 /**
- * Modifications may still appear from this time on if `watermarkUtc` is the newest that is known; `''` if
- * none is.
+ * The CMS's `modified` has a resolution of one second: two changes within it look the same. Each poll reads again what
+ * was modified after the last one began, or so shortly before.
  */
-export const lookbackUtc = (watermarkUtc: string): string => subtract(watermarkUtc, LATE_COMMIT_MS);
+const SAME_SECOND_MS = 2_000;
 
-/** Since when `newestUtc` is known as the newest modification of a list, by `clockMs`. */
-export interface WatermarkAge {
-  newestUtc: string;
-  sinceMs: number;
-  /** So long that no record can still appear with an older modification. */
-  isSettled: boolean;
+/** True if the record may have changed since the last poll although its `modified` is known. */
+export function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefined, nowMs: number): boolean {
+  // The modification time of a record that was created with a future date is that date.
+  return modifiedUtc >= formatWallTime((polledMs ?? 0) - SAME_SECOND_MS) && modifiedUtc <= formatWallTime(nowMs);
 }
 
-/** True if everything that was modified until `watermarkUtc` is known. */
-export const isWatermarkSettled = (age: WatermarkAge | undefined, watermarkUtc: string): boolean =>
-  age?.isSettled === true && age.newestUtc === watermarkUtc;
-
-/** The age of the watermark after a poll at `atMs` that saw everything, of which `newestUtc` is the newest. */
-export function updateWatermarkAge(before: WatermarkAge | undefined, newestUtc: string, atMs: number): WatermarkAge {
-  if (before?.newestUtc !== newestUtc) return { newestUtc, sinceMs: atMs, isSettled: false };
-  return { ...before, isSettled: before.isSettled || atMs >= before.sinceMs + LATE_COMMIT_MS };
+export interface ModifiedSinceOptions {
+  /** When the last poll began, by the CMS's clock; undefined lists all records. */
+  polledMs: number | undefined;
+  detail: Detail;
+  pageSize: number;
 }
 
 /**
- * Yields the newest modifications first. If they do not reach back to the watermark, everything modified
+ * Yields the newest modifications first. If they do not reach back to the last poll, everything modified
  * since then follows in the order of ids: databases order equal times differently for every page (MariaDB
  * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
  * that of the whole collection. Throws what `readPage` throws.
@@ -190,28 +159,18 @@ export function updateWatermarkAge(before: WatermarkAge | undefined, newestUtc: 
  */
 export async function* modifiedSince(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
-  { watermarkUtc, isSettled, detail, pageSize, site }: ModifiedSinceOptions,
+  { polledMs, detail, pageSize }: ModifiedSinceOptions,
 ): AsyncGenerator<MarkedPage> {
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   yield first;
-  const oldest = first.records.at(-1);
-  if (!oldest || first.total <= pageSize) return;
-
+  const [newest, oldest] = [first.records[0], first.records.at(-1)];
+  if (!newest || !oldest || first.total <= pageSize) return;
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
-  if (utcMs(watermarkUtc) !== undefined) {
-    const zone = parseZone(site.timezone) ?? utcZone;
-    // An empty time sorts first, and an impossible one as text: a page that begins with one is not taken for the last.
-    const wall = (utc: string) => (utcMs(utc) !== undefined ? utcToWall(utc, zone) : utc >= FIRST_YEAR ? utc : '');
-    // In the hour that clocks show twice, a later modification sorts before an earlier one.
-    const nowUtc = formatWallTime(first.cmsTimeMs);
-    const setBackMs = 60_000 * Math.max(0, offsetMinutes(watermarkUtc, zone) - offsetMinutes(nowUtc, zone));
-    const fromUtc = subtract(isSettled ? watermarkUtc : lookbackUtc(watermarkUtc), setBackMs);
-    const [oldestWall, fromWall] = [wall(stampOf(oldest).modifiedUtc), wall(fromUtc)];
-    if (oldestWall < fromWall || (isSettled && setBackMs === 0 && oldestWall === fromWall)) return;
-    // The filter excludes its own second.
-    range.modifiedAfterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
-    const aheadUtc = subtract(nowUtc, -AHEAD_MS);
-    if (stampOf(first.records[0]!).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
+  if (polledMs !== undefined) {
+    range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
+    if (stampOf(oldest).modifiedUtc < range.modifiedAfterUtc) return;
+    const aheadUtc = formatWallTime(first.cmsTimeMs + AHEAD_MS);
+    if (stampOf(newest).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   }
   yield* paginate((position) => readPage({ order: 'id', detail, ...range, ...position }), {
     by: 'offset',

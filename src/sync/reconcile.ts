@@ -4,15 +4,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { RecordStamp } from '../store/records.ts';
-import { readPage } from './cms-reader.ts';
+import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { decided, type SyncContext } from './context.ts';
 import { endSuspension, isMassDeletion, suspendDeletions, suspendedIds } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
-import { type PageRequest, paginate } from './paginate.ts';
+import type { PageRequest } from './paginate.ts';
 import { allStamps, countRecords, findDiffering } from './replica-records.ts';
 
-const MAX_ATTEMPTS = 3;
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
 
@@ -27,10 +26,10 @@ export async function reconcile(context: SyncContext, collection: Collection): P
 
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
-  const { usualExcess } = context.memory.kinds[collection.kind];
+  const { excess } = context.memory.kinds[collection.kind];
   const listed = listedCount(context, collection);
-  const matches = total - listed === usualExcess;
-  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, usualExcess });
+  const matches = total - listed === excess;
+  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, excess });
   return matches;
 }
 
@@ -43,6 +42,8 @@ export async function deleteUnlisted(
   collection: Collection,
   listed: ReadonlySet<number>,
 ): Promise<void> {
+  const { tooLarge } = context.memory.kinds[collection.kind];
+  for (const id of tooLarge.keys()) if (!listed.has(id)) tooLarge.delete(id);
   endSuspension(context.memory, collection.kind, listed);
   const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
   if (isMassDeletion(context, collection, unlisted.length)) suspendDeletions(context, collection.kind, unlisted);
@@ -76,8 +77,8 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
 
 /** Searches for a few deleted records. Resolves with whether the total matches then. */
 async function deleteFew(context: SyncContext, collection: Collection, total: number): Promise<boolean> {
-  const { usualExcess } = context.memory.kinds[collection.kind];
-  const surplus = listedCount(context, collection) - (total - usualExcess);
+  const { excess } = context.memory.kinds[collection.kind];
+  const surplus = listedCount(context, collection) - (total - excess);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const ids = (await listedStamps(context, collection)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
@@ -92,41 +93,21 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
 
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
 async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
-  const { dedupe } = collection.spec;
   decided(context, collection.name, 'compare the whole list of ids', {});
-  let list = await listIds(context, collection);
-  // The list changed while it was read.
-  for (let attempt = 1; !dedupe && list.ids.size < list.total && attempt < MAX_ATTEMPTS; attempt += 1)
-    list = await listIds(context, collection);
-  await fetchRecords(context, collection, list.differing, { reason: 'the list of ids differs' });
-  await deleteUnlisted(context, collection, list.ids);
-  context.memory.kinds[collection.kind].usualExcess = list.total - listedCount(context, collection);
-}
-
-async function listIds(
-  context: SyncContext,
-  collection: Collection,
-): Promise<{ ids: Set<number>; differing: number[]; total: number }> {
-  const { pageSize } = context;
-  const ids = new Set<number>();
-  const differing: number[] = [];
+  const listed = new Set<number>();
+  const differing = new Set<number>();
   let total = 0;
   const detail = collection.isStoredAsPosts ? 'stamp' : 'id';
-  const by = collection.isStoredAsPosts ? 'offset' : 'page';
-  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail, ...page }), {
-    by,
-    concurrency: 3,
-    pageSize,
-  });
-  for await (const page of pages) {
-    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0 && !ids.has(id));
-    const distinct = new Map(stamps.map((stamp) => [stamp.id, stamp]));
-    differing.push(...findDiffering(context, collection, [...distinct.values()]));
-    for (const id of distinct.keys()) ids.add(id);
+  for await (const page of readAll(context, collection, { detail, concurrency: 3 })) {
+    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
+    for (const id of findDiffering(context, collection, stamps)) differing.add(id);
+    for (const { id } of stamps) listed.add(id);
     total = page.total;
     await nextTurn();
   }
-  return { ids, differing, total };
+  await fetchRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
+  await deleteUnlisted(context, collection, listed);
+  context.memory.kinds[collection.kind].excess = total - listedCount(context, collection);
 }
 
 /**

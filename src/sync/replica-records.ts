@@ -38,11 +38,7 @@ export async function allStamps(replica: Replica, { kind }: Collection): Promise
 }
 
 /** Number of records of the collection in the replica. */
-export function countRecords({ replica, memory }: SyncContext, { kind }: Collection): number {
-  if (memory.recordCounts.version !== replica.version)
-    memory.recordCounts = { version: replica.version, kinds: recordCounts(replica.db) };
-  return memory.recordCounts.kinds[kind] ?? 0;
-}
+export const countRecords = ({ replica }: SyncContext, { kind }: Collection): number => recordCounts(replica.db)[kind];
 
 /** The listed records that the replica lacks, or has with another modification time. */
 export function findDiffering(context: SyncContext, collection: Collection, listed: readonly RecordStamp[]): number[] {

@@ -18,23 +18,20 @@ const object = (properties: Record<string, object>, required: string[] = []) => 
   properties,
   required,
 });
-const byKind = (value: object) => object(Object.fromEntries(KINDS.map((kind) => [kind, value])));
+const perKind = (value: object) => Object.fromEntries(KINDS.map((kind) => [kind, value]));
 
 const cursor = object({ position: number, lastId: number }, ['position', 'lastId']);
-const progressTypes = { done: number, total: number, isFinished: flag, cursor, watermarkUtc: text };
-const progress = object(progressTypes, ['done', 'total', 'isFinished', 'watermarkUtc']);
-const resyncTypes = { remaining: list({ enum: KINDS }), cursor, lastImageId: number };
-const resyncProgress = object(resyncTypes, ['remaining', 'lastImageId']);
+const progressTypes = { done: number, total: number, isFinished: flag, cursor };
+const progress = object(progressTypes, ['done', 'total', 'isFinished']);
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
 const SCHEMAS = {
   site: object({ url: text, name: text, timezone: text }, ['url', 'name', 'timezone']),
-  watermarks: byKind(text),
-  initialSync: byKind(progress),
+  polled: object({ ...perKind(timeMs), image: timeMs, mediaTotal: number }),
+  initialSync: object(perKind(progress)),
   caughtUp: timeMs,
-  media: object({ watermarkUtc: text, total: number }),
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
-  resync: object({ dueMs: timeMs, progress: resyncProgress }),
+  scanDue: timeMs,
   fields: list(text),
 };
 
@@ -55,7 +52,7 @@ export function readState<T>(
   } catch {
     // Not JSON.
   }
-  const message = `The saved state "${key}" is not one that a gateway writes. It is ignored, and read from the CMS again.`;
-  observe({ type: 'message', level: 'warn', message });
+  const message = `The saved state "${key}" is not one that a gateway writes`;
+  observe({ type: 'message', level: 'warn', message: `${message}. It is ignored, and read from the CMS again.` });
   return fallback;
 }

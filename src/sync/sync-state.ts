@@ -4,7 +4,7 @@
 import { CmsRejected, ReplicaError } from '../errors.ts';
 
 /*
- * The usual ways (`TRANSITIONS` has all):
+ * The usual ways (`stateAfter` has all):
  *
  *           syncStarted            synced
  *   empty ──────────────> syncing ────────> live <─────────┐
@@ -36,71 +36,12 @@ export type SyncEvent =
    */
   | { type: 'replicaFailed'; reason: string }
   /**
-   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the full resync
+   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the scan
    * fails.
    */
   | { type: 'unconfirmed'; reason: string };
 
 export type SyncEventType = SyncEvent['type'];
-
-/** The next state for each event; `null` if the state ignores the event. A missing cell does not compile. */
-export const TRANSITIONS: Readonly<Record<ReplicaState, Readonly<Record<SyncEventType, ReplicaState | null>>>> = {
-  empty: {
-    syncStarted: 'syncing',
-    opened: 'stale',
-    synced: null,
-    caughtUp: null,
-    late: null,
-    failed: 'unreachable',
-    refused: 'unreachable',
-    replicaFailed: 'empty',
-    unconfirmed: null,
-  },
-  syncing: {
-    syncStarted: 'syncing',
-    opened: null,
-    synced: 'live',
-    caughtUp: null,
-    late: null,
-    failed: 'unreachable',
-    refused: 'unreachable',
-    replicaFailed: 'syncing',
-    unconfirmed: null,
-  },
-  live: {
-    syncStarted: null,
-    opened: null,
-    synced: null,
-    caughtUp: 'live',
-    late: 'stale',
-    failed: 'stale',
-    refused: 'unreachable',
-    replicaFailed: 'stale',
-    unconfirmed: 'stale',
-  },
-  stale: {
-    syncStarted: null,
-    opened: null,
-    synced: null,
-    caughtUp: 'live',
-    late: 'stale',
-    failed: 'unreachable',
-    refused: 'unreachable',
-    replicaFailed: 'stale',
-    unconfirmed: 'stale',
-  },
-  unreachable: {
-    syncStarted: 'syncing',
-    opened: null,
-    synced: null,
-    caughtUp: 'live',
-    late: 'unreachable',
-    failed: 'unreachable',
-    refused: 'unreachable',
-    replicaFailed: 'unreachable',
-    unconfirmed: 'stale',
-  },
-};
 
 /** Immutable. */
 export interface SyncState {
@@ -125,15 +66,35 @@ export function initialSyncState(nowMs: number): SyncState {
   return { state: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
 }
 
-/**
- * The state after an event; the same object if the event is ignored. A complete replica also ignores
- * `syncStarted`; one that never was complete ignores `caughtUp` and `unconfirmed`.
- */
+/** The next state; undefined if the event is ignored. */
+function stateAfter({ state, complete }: SyncState, event: SyncEventType): ReplicaState | undefined {
+  switch (event) {
+    case 'syncStarted':
+      return complete ? undefined : 'syncing';
+    case 'opened':
+      return state === 'empty' ? 'stale' : undefined;
+    case 'synced':
+      return state === 'syncing' ? 'live' : undefined;
+    case 'caughtUp':
+      return complete ? 'live' : undefined;
+    case 'unconfirmed':
+      return complete ? 'stale' : undefined;
+    case 'late':
+      if (!complete) return undefined;
+      return state === 'live' ? 'stale' : state;
+    case 'failed':
+      return state === 'live' ? 'stale' : 'unreachable';
+    case 'refused':
+      return 'unreachable';
+    case 'replicaFailed':
+      return state === 'live' ? 'stale' : state;
+  }
+}
+
+/** The state after an event; the same object if the event is ignored. */
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
-  if (event.type === 'syncStarted' && current.complete) return current;
-  if ((event.type === 'caughtUp' || event.type === 'unconfirmed') && !current.complete) return current;
-  const state = TRANSITIONS[current.state][event.type];
-  if (state === null) return current;
+  const state = stateAfter(current, event.type);
+  if (state === undefined) return current;
   const next = { ...current, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
   switch (event.type) {
     case 'syncStarted':

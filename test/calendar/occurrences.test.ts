@@ -175,7 +175,7 @@ describe('an occurrence of a series', () => {
     await start({ status: 'draft' });
     const path = `/events/${idOn('2027-01-10')}`;
     const fetched: number[] = [];
-    const { fetchChanged } = gateway.sync;
+    const fetchChanged = gateway.sync.fetchChanged.bind(gateway.sync);
     gateway.sync.fetchChanged = (changes) => {
       fetched.push(...changes.map(({ id }) => id));
       return fetchChanged(changes);

@@ -24,7 +24,7 @@ import type { Observation, Observe } from '../../src/observability/observations.
 import { type IdempotencyStore, openIdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { changedRecords } from '../../src/sync/fetch-changed.ts';
-import { createSync, type Sync } from '../../src/sync/sync.ts';
+import { Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
 
 export interface MemoryOptions {
@@ -168,7 +168,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     ...{ identity: 'test', nowMs, ...(file !== undefined && { file }) },
     onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
   });
-  const sync = createSync({
+  const sync = new Sync({
     ...{ replica, mapping, observe, intervalMs, cms },
     visitor: options.readAs === 'account' ? service : undefined,
     imageReader: service,

@@ -4,14 +4,14 @@
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
-import { createSync } from '../../src/sync/sync.ts';
+import { Sync } from '../../src/sync/sync.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { mapping } from '../sync/test-site.ts';
 
 const [url = '', file = ''] = process.argv.slice(2);
 const cms = createWordPress({ url, observe: () => undefined });
 const replica = new Replica({ file, identity: 'crash' });
-const sync = createSync({
+const sync = new Sync({
   replica,
   cms,
   mapping,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Replica } from '../../src/store/replica.ts';
-import type { SyncStatus } from '../../src/sync/status.ts';
+import type { SyncStatus } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { serveFakeCms } from '../cms/fake-cms-server.ts';
 import { integersFrom } from '../random.ts';

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { getRecord, recordCounts } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { createSync } from '../../src/sync/sync.ts';
+import { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { mapping, testSite } from './test-site.ts';
@@ -18,7 +18,7 @@ describe('a wall clock that was set', () => {
     let polls = 0;
     let skewMs = DAY_MS;
     const replica = new Replica({ identity: 'test' });
-    const sync = createSync({
+    const sync = new Sync({
       ...{ replica, cms, mapping, serviceCredentials: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
       observe({ type }) {
         if (type !== 'sync-poll') return;

@@ -1,4 +1,4 @@
-// The full resync across processes: it is due, and continues, as if one process had made it.
+// The full resync across processes: it is due, and ends, as if one process had made it.
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
@@ -39,17 +39,14 @@ describe('the full resync', () => {
       expect(editedIds()).to.deep.equal([ids[0]]);
     });
 
-    it(`continues where it was a minute before ${name}`, async () => {
+    it(`begins again after ${name}`, async () => {
       edit(ids[0]);
       edit(ids.at(-1));
       site.advance(RESYNC_INTERVAL_MS);
       await site.poll();
       expect(editedIds()).to.deep.equal([ids[0]]);
-      for (let n = 0; n < 4; n += 1) {
-        await change();
-        site.advance(60_000);
-        await site.poll();
-      }
+      await change();
+      for (let n = 0; n < 4; n += 1) await site.poll();
       expect(editedIds()).to.deep.equal([ids[0], ids.at(-1)]);
       expect(site.sync.status().state).to.equal('live');
       expectInSync(site);
@@ -67,7 +64,7 @@ describe('the full resync', () => {
 });
 
 describe('a full resync that fails', () => {
-  it('is tried less and less often, makes no poll fail, and leaves the replica stale until it succeeds', async () => {
+  it('is tried again at each poll, makes no poll fail, and leaves the replica stale until it succeeds', async () => {
     const site = testSite();
     const { id } = site.cms.createPost('events');
     // A new process re-reads the records of the newest second.
@@ -88,9 +85,9 @@ describe('a full resync that fails', () => {
       site.advance(10_000);
       expect(await site.sync.poll()).to.equal(true);
       expect(site.sync.state()).to.include({ state: 'stale', failures: 0 });
-      expect(site.sync.state().reason).to.equal('the full resync: connect ECONNREFUSED');
+      expect(site.sync.state().reason).to.equal('the scan: connect ECONNREFUSED');
     }
-    expect(triedMs.map((ms) => (ms - triedMs[0]!) / 1000)).to.deep.equal([0, 10, 20, 30, 40, 60, 90, 120, 150]);
+    expect(triedMs).to.have.length(16);
     expect(site.observations.filter(({ type }) => type === 'sync-state')).to.have.length(1);
     site.cms.beforeRequest = undefined;
     site.advance(30_000);

@@ -1,7 +1,7 @@
 // The loop of polls: one at a time, at intervals, and immediately on request.
 
 import { expect } from 'chai';
-import { createPollLoop, type PollLoop } from '../../src/sync/poll.ts';
+import { PollLoop } from '../../src/sync/poll-loop.ts';
 import { until } from '../until.ts';
 
 describe('poll loop', () => {
@@ -13,7 +13,7 @@ describe('poll loop', () => {
   beforeEach(() => {
     controller = new AbortController();
     polls = [];
-    loop = createPollLoop({
+    loop = new PollLoop({
       poll() {
         const poll = Promise.withResolvers<boolean>();
         polls.push(poll);
@@ -63,7 +63,7 @@ describe('poll loop', () => {
   });
 
   it('polls again after the running poll if asked to', async () => {
-    loop.pollAgain();
+    void loop.pollNow();
     polls[0]?.resolve(false);
     await started(2);
   });

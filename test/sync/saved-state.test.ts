@@ -8,7 +8,7 @@ import { expectInSync, type TestSite } from './test-site.ts';
 
 const { fields, complete, ...KEYS } = STATE_KEYS;
 const NAMES = [...Object.values(KEYS), fields('event'), fields('category')];
-const FOREIGN = ['{', 'null', '1e300', '[null]', '{"event":7,"url":[],"dueMs":"x","always":5,"total":"x"}'];
+const FOREIGN = ['{', 'null', '1e300', '[null]', '{"event":-7,"url":[],"dueMs":"x","always":5,"total":"x"}'];
 
 describe('saved state that no gateway wrote', () => {
   let site: TestSite;
@@ -22,6 +22,7 @@ describe('saved state that no gateway wrote', () => {
   for (const name of NAMES) {
     it(`${name} is ignored at a start, with a warning, and read again`, async () => {
       for (const value of FOREIGN) {
+        await site.sync.stop();
         setState(site.replica.db, name, value);
         await site.restart();
         await site.poll();
@@ -35,12 +36,4 @@ describe('saved state that no gateway wrote', () => {
       expect(warnings.length).to.be.at.least(FOREIGN.length);
     });
   }
-
-  it('of a full resync with a position before the first record does not end it for good', async () => {
-    const progress = { remaining: ['event'], lastImageId: 0, cursor: { position: -1, lastId: 1e300 } };
-    setState(site.replica.db, KEYS.resync, JSON.stringify({ progress }));
-    await site.restart();
-    await site.poll();
-    expect(site.sync.status().state).to.equal('live');
-  });
 });

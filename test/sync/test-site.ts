@@ -10,7 +10,7 @@ import type { Observation } from '../../src/observability/observations.ts';
 import { getImage, getRecord, getRecords, stamps } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
-import { createSync, type Sync } from '../../src/sync/sync.ts';
+import { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 
 export const mapping = loadMapping('wordpress-meta');
@@ -67,7 +67,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
   const { visitor } = options;
   const nowMs = () => cmsMs + skewMs;
   const newSync = () =>
-    createSync({
+    new Sync({
       replica,
       cms: options.cms?.(cms) ?? cms,
       mapping: siteMapping,

@@ -1,0 +1,193 @@
+// Owns reading everything: the initial sync, which fills the replica and continues where an earlier process stopped;
+// and the scan, which lists every record again, a few pages at each poll, and so corrects what neither a date nor a
+// total shows.
+
+import { CmsUnavailable } from '../errors.ts';
+import { imageIds } from '../store/records.ts';
+import { setState } from '../store/state.ts';
+import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
+import { type Collection, idOf } from './collections.ts';
+import {
+  type CollectionProgress,
+  decided,
+  loadInitialSync,
+  type Scan,
+  STATE_KEYS,
+  type SyncContext,
+  scanState,
+} from './context.ts';
+import { ingestRecords } from './ingest.ts';
+import { refreshLinkTables } from './link-tables.ts';
+import { fetchMissingImages, forgetMissingImages, scanImages } from './media-sync.ts';
+import { poll, refreshSite } from './poll.ts';
+import { deleteUnlisted } from './reconcile.ts';
+
+/** Requests at a time of the initial sync. */
+const CONCURRENT_PAGES = 3;
+
+/** Pages of each collection that a scan reads in one poll: a hundred thousand records must not keep the CMS busy. */
+const PAGES_PER_COLLECTION = 5;
+
+/**
+ * Reads everything into the replica, and catches up with what changed meanwhile. Throws what the CMS throws;
+ * the next call continues.
+ */
+export async function runInitialSync(context: SyncContext): Promise<void> {
+  const { replica, memory, observe, nowMs, scanIntervalMs } = context;
+  await refreshSite(context);
+  replica.beginInitialSync();
+  // A failure may have rolled back the last changes, with the progress.
+  memory.initialSync = loadInitialSync(context);
+  await startCollections(context);
+  // Images of records that were written before: the initial sync reads only those that the replica lacks.
+  for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
+  for (const collection of context.collections) await copyUnlessAbsent(context, collection);
+  const onImages = (done: number, missing: number) => {
+    memory.media.progress = { done, total: done + missing };
+    observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
+  };
+  await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
+  // A change of the site's address or time zone has set it to 0: what was read before is outdated.
+  memory.scanDueMs ??= nowMs() + scanIntervalMs;
+  await poll(context);
+  replica.endInitialSync();
+  replica.apply({ state: { [STATE_KEYS.complete]: '1', ...scanState(memory) } });
+}
+
+/** Reads how long each collection is before its first page is read, so that the percentage is known. */
+async function startCollections(context: SyncContext): Promise<void> {
+  const { collections, memory, observe } = context;
+  for (const collection of collections) {
+    const { kind, name } = collection;
+    if (memory.initialSync[kind]) continue;
+    const start = () => startCollection(context, collection);
+    const progress = await unlessUnreadable(context, name, start, collection.spec);
+    if (progress) memory.initialSync[kind] = progress;
+    else if (kind === 'event') throw noEventsError(context, collection);
+  }
+  memory.polled.image ??= memory.cmsClock?.timeMs ?? 0;
+  saveProgress(context);
+  for (const { kind } of collections) {
+    const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
+    observe({ type: 'sync-progress', collection: kind, done, total });
+  }
+}
+
+/** The first poll reads what is modified from now on. */
+async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
+  const request = collection.isStoredAsPosts
+    ? ({ order: '-modified', detail: 'time' } as const)
+    : { detail: 'id' as const };
+  const { total, cmsTimeMs } = await readPage(context, collection, { limit: 1, ...request });
+  context.memory.polled[collection.kind] = cmsTimeMs;
+  return { done: 0, total, isFinished: false };
+}
+
+/** A collection that the site removes or closes while it is read must not be served in part. */
+async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
+  const { initialSync } = context.memory;
+  const { kind, name, spec } = collection;
+  const progress = initialSync[kind];
+  if (!progress) return;
+  const copy = () => copyCollection(context, collection, progress).then(() => true);
+  if (await unlessUnreadable(context, name, copy, spec)) return;
+  if (progress.done > 0 && isAbsent(context, name))
+    throw new CmsUnavailable('status', `The site removed the collection "${name}" during the initial sync.`);
+  if (progress.done > 0 || kind === 'event') throw noEventsError(context, collection);
+  delete initialSync[kind];
+}
+
+async function copyCollection(
+  context: SyncContext,
+  collection: Collection,
+  progress: CollectionProgress,
+): Promise<void> {
+  const { kind } = collection;
+  if (progress.isFinished) return;
+  if (kind === 'event') await refreshLinkTables(context);
+  const options = { detail: 'mapped', start: progress.cursor, concurrency: CONCURRENT_PAGES } as const;
+  for await (const { records, readMark, cursor, total, isLast } of readAll(context, collection, options)) {
+    await ingestRecords(context, collection, records, readMark);
+    const done = isLast ? total : Math.min(total, progress.done + records.length);
+    Object.assign(progress, { cursor, total, isFinished: isLast, done });
+    saveProgress(context);
+    context.observe({ type: 'sync-progress', collection: kind, done, total });
+  }
+}
+
+/** With the time from which the first poll reads. */
+function saveProgress({ replica, memory }: SyncContext): void {
+  setState(replica.db, STATE_KEYS.initialSync, JSON.stringify(memory.initialSync));
+  setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
+}
+
+/** Reads the next pages if a scan is in progress, or starts one if it is due. Throws what the CMS throws. */
+export async function continueScan(context: SyncContext): Promise<void> {
+  const { memory, replica } = context;
+  memory.scan ??= await startIfDue(context);
+  const { scan } = memory;
+  if (!scan) return;
+  for (let [collection] = scan.remaining; collection; [collection] = scan.remaining) {
+    const { name } = collection;
+    // The poll has just seen which collections cannot be read.
+    const isFinished =
+      memory.unreadable.has(name) ||
+      (await unlessUnreadable(context, name, () => scanPages(context, collection, scan))) !== false;
+    if (!isFinished || memory.scan !== scan) return;
+    scan.remaining.shift();
+    scan.cursor = undefined;
+    scan.seen = new Set();
+  }
+  const { lastImageId: last } = scan;
+  const lastImageId = await unlessUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  if (memory.scan !== scan) return;
+  if (lastImageId !== undefined) {
+    scan.lastImageId = lastImageId;
+    return;
+  }
+  memory.scan = undefined;
+  memory.scannedS = scan.beganS;
+  memory.scanDueMs = scan.nextDueMs;
+  replica.apply({ state: scanState(memory) });
+}
+
+/**
+ * Tells the change journal of a scan that ended before this poll, which has read what the scan found out of date. A
+ * deletion that is suspended is not in the journal yet.
+ */
+export function noteScan({ memory, replica }: SyncContext): void {
+  const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended !== undefined);
+  const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
+  if (memory.scannedS === undefined || isSuspended || isRefused) return;
+  replica.journal.scanned(memory.scannedS);
+  memory.scannedS = undefined;
+}
+
+async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
+  const { memory, collections, scanIntervalMs, nowMs } = context;
+  const remainingMs = (memory.scanDueMs ?? 0) - nowMs();
+  // More than a whole interval: the clock was set back.
+  if (remainingMs > 0 && remainingMs <= scanIntervalMs) return undefined;
+  await unlessUnreadable(context, 'site', () => refreshSite(context));
+  forgetMissingImages(context);
+  memory.linksBuiltFrom.clear();
+  const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
+  const nextDueMs = nowMs() + scanIntervalMs;
+  return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0, beganS, nextDueMs };
+}
+
+/** Resolves with true at the end of the collection. */
+async function scanPages(context: SyncContext, collection: Collection, scan: Scan): Promise<boolean> {
+  let pagesRead = 0;
+  const pages = readAll(context, collection, { detail: 'mapped', start: scan.cursor });
+  for await (const { records, readMark, cursor, isLast } of pages) {
+    decided(context, collection.name, 'scan: read a page', { records: records.length, cursor, isLast });
+    await ingestRecords(context, collection, records, readMark);
+    for (const record of records) scan.seen.add(idOf(record));
+    scan.cursor = cursor;
+    pagesRead += 1;
+    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
+  }
+  await deleteUnlisted(context, collection, scan.seen);
+  return true;
+}
