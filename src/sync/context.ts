@@ -91,9 +91,10 @@ export interface KindMemory {
   tooLarge: Map<number, RecordStamp>;
   /**
    * The CMS's total minus the records that it listed last: 2 if it counts two that a plugin hides, and more with
-   * `dedupe`, where it counts the dates of an event.
+   * `dedupe`, where it counts the dates of an event. Undefined: the list changed while it was read, so that the next
+   * poll reads it again.
    */
-  excess: number;
+  excess: number | undefined;
   /** Long lists of terms are read a few pages at each poll: 6 after a poll that read the first five. */
   nextTermPage: number;
   suspended: SuspendedDeletions | undefined;
