@@ -1,4 +1,4 @@
-// `npm run bench:additions`: the CPU time of requests that the original API lacks (docs/extensions.md), beside that
+// `node bench/additions.ts`: the CPU time of requests that the original API lacks (docs/extensions.md), beside that
 // of a plain list.
 
 import { CREDENTIALS, createFakeCms } from '../test/cms/fake-cms.ts';
@@ -10,7 +10,7 @@ import { event, term, venue } from '../test/store/sample-records.ts';
 import { measure, median, startLoad } from './processes.ts';
 
 const options = scriptOptions(
-  `npm run bench:additions -- [options]
+  `node bench/additions.ts [options]
 
 Sends uncached lists of 50 to a gateway in this process, each addition in turns with a plain list (of events, or of categories), and prints
 the CPU time of this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.`,

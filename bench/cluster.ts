@@ -1,4 +1,4 @@
-// `npm run bench:cluster`: measures one, three and six gateways in front of one fake CMS, which responds immediately.
+// `node bench/cluster.ts`: measures one, three and six gateways in front of one fake CMS, which responds immediately.
 
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { until } from '../test/until.ts';
 import { percentile, residentMiB } from './processes.ts';
 
 const options = scriptOptions(
-  `npm run bench:cluster -- [options]
+  `node bench/cluster.ts [options]
 
 Measures one gateway alone and one, three and six that share a Redis, in front of a fake CMS of 100, 1,000 and 10,000 events: calls to the CMS
 of polls and of scans while nothing changes, writes until all gateways show them, with and without Redis, and memory. Needs an installed

@@ -1,4 +1,4 @@
-// `npm run test:node [-- VERSION...]`: runs the tests with the other Node versions that the gateway supports, from npm.
+// `node test/node-versions.ts [VERSION...]`: runs the tests with the other Node versions that the gateway supports, from npm.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -22,7 +22,7 @@ function installNode(version: string): string {
   return join(folder, 'node_modules/node/bin');
 }
 
-const versions = scriptWords(`npm run test:node [-- VERSION...]
+const versions = scriptWords(`node test/node-versions.ts [VERSION...]
 
 Runs the tests with other versions of Node, which it installs from npm (default: ${DEFAULT_VERSIONS.join(' and ')}). Takes some minutes for each.`);
 

@@ -1,4 +1,4 @@
-// `npm run test:regex`: every regular expression of the sources takes linear time for every text.
+// `node test/regular-expressions.ts`: every regular expression of the sources takes linear time for every text.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

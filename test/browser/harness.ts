@@ -41,7 +41,7 @@ const ends: (() => Promise<unknown>)[] = [];
 
 /** The harness of `mochaGlobalSetup`. */
 export function harness(): Harness {
-  if (!current) throw new Error('these tests are run by npm run test:browser');
+  if (!current) throw new Error('these tests are run by npx mocha --config test/browser/.mocharc.json');
   return current;
 }
 

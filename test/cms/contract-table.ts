@@ -1,4 +1,4 @@
-// `npm run test:contract`: checks every implementation of the CMS port, a new WordPress and a new Payload among them,
+// `node test/cms/contract-table.ts`: checks every implementation of the CMS port, a new WordPress and a new Payload among them,
 // and prints a table of implementations and promises.
 
 import nock from 'nock';
@@ -42,7 +42,7 @@ const checkLivePayload = (ids: PayloadIds): Promise<Results> =>
   );
 
 const options = scriptOptions(
-  `npm run test:contract -- [options]
+  `node test/cms/contract-table.ts [options]
 
 Checks what each implementation of the CMS port promises, and prints a table. Starts a new WordPress and two new Payloads, which the first
 run downloads (64 and 350 MB); takes a minute after that.`,

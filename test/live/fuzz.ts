@@ -1,4 +1,4 @@
-// `npm run test:fuzz`: hostile values for every route and parameter of the API, as every kind of caller.
+// `node test/live/fuzz.ts`: hostile values for every route and parameter of the API, as every kind of caller.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { basicAuth } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
 
 const options = scriptOptions(
-  `npm run test:fuzz -- [options]
+  `node test/live/fuzz.ts [options]
 
 Sends hostile values for every route and parameter of the API, as every kind of caller, to a gateway in front of a new WordPress, which the
 first run downloads. Takes a minute. Fails for a 5xx, an error in another form, and a record that a rejected write created or changed.`,

@@ -1,4 +1,4 @@
-// `npm run test:image [-- STORAGE]`: builds deploy/Dockerfile and runs the image in front of a fake
+// `node test/live/image.ts [STORAGE]`: builds deploy/Dockerfile and runs the image in front of a fake
 // WordPress, with docker, or without it with buildah (as root, a chroot instead of a container). STORAGE: a
 // folder of images for buildah, where node:24-slim may be put beforehand.
 
@@ -94,7 +94,7 @@ function buildah(storage: string | undefined): ContainerTool {
 
 const hasCompose = () => spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0;
 const hasDocker = spawnSync('docker', ['version'], { stdio: 'ignore' }).status === 0;
-const [storage] = scriptWords(`npm run test:image [-- DIR]
+const [storage] = scriptWords(`node test/live/image.ts [DIR]
 
 Builds the container image with docker, or else with buildah, and runs its commands and the gateway in it, in front of a fake WordPress.
 DIR: a folder of images for buildah, where node:24-slim may be put beforehand.`);

@@ -1,4 +1,4 @@
-// `npm run test:package`: installs the packed gateway in an empty folder and serves a real WordPress with it.
+// `node test/live/package.ts`: installs the packed gateway in an empty folder and serves a real WordPress with it.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { ROOT, sendRequest } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
 scriptOptions(
-  `npm run test:package
+  `node test/live/package.ts
 
 Packs the gateway, installs it with npm in an empty folder, and serves a new WordPress with it. The first run downloads WordPress (64 MB). Takes a minute.`,
   {},

@@ -1,4 +1,4 @@
-// `npm run test:wasm`: the sandbox as WebAssembly with the gateway in front: creates, lists, reads and
+// `node test/live/wasm.ts`: the sandbox as WebAssembly with the gateway in front: creates, lists, reads and
 // deletes one event.
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { basicAuth, sendJson } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
 
 scriptOptions(
-  `npm run test:wasm
+  `node test/live/wasm.ts
 
 Creates, lists, reads and deletes one event through a gateway in front of a new WordPress, whose PHP runs as WebAssembly. The first run
 downloads both (264 MB). Takes a minute.`,

@@ -1,4 +1,4 @@
-// `npm run test:overload`: five times the load that the gateway, or its CMS, can serve: goodput, rejection latency and
+// `node test/load/overload.ts`: five times the load that the gateway, or its CMS, can serve: goodput, rejection latency and
 // recovery.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { exitWithResult, type MeasuredGateway, MOUNT, report, startMeasuredGatew
 import { closedLoop, type Outcome, openLoop } from './open-loop.ts';
 
 const { only } = scriptOptions(
-  `npm run test:overload -- [options]
+  `node test/load/overload.ts [options]
 
 Sends five times the load that a gateway, or the fake WordPress behind it, can serve, and measures how much is answered, how soon the rest is
 rejected, and the recovery. Needs nothing else. Takes two minutes on two cores, which should be idle.`,

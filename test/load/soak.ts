@@ -1,4 +1,4 @@
-// `npm run test:soak`: a long mixed load; reports memory, descriptors and event-loop delay.
+// `node test/load/soak.ts`: a long mixed load; reports memory, descriptors and event-loop delay.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../bench/processes.ts';
@@ -8,7 +8,7 @@ import { sendRequest } from '../start-gateway.ts';
 import { exitWithResult, MOUNT, report, startMeasuredGateway } from './measured-gateway.ts';
 
 const options = scriptOptions(
-  `npm run test:soak -- [options]
+  `node test/load/soak.ts [options]
 
 Sends 20,000 small lists and then a long mixed load to a gateway in front of a fake WordPress, and fails if memory, descriptors or the delay of the event loop grow. Needs
 Linux (/proc). Takes as long as --minutes says.`,

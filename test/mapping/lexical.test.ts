@@ -1,5 +1,5 @@
 // HTML as rich text of Payload's editor. The expected nodes are those that Payload 3.90 renders as this HTML again
-// (`npm run test:contract`).
+// (`node test/cms/contract-table.ts`).
 
 import { expect } from 'chai';
 import { htmlToLexical } from '../../src/mapping/codecs/html-to-lexical.ts';

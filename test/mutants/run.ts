@@ -1,4 +1,4 @@
-// `npm run test:mutants -- [PART OF A NAME]`: applies each mutant to a copy of the gateway and checks
+// `node test/mutants/run.ts [PART OF A NAME]`: applies each mutant to a copy of the gateway and checks
 // that its test fails.
 
 import { spawn } from 'node:child_process';

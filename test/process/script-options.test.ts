@@ -18,7 +18,7 @@ describe('a script for developers', function () {
   it('prints what it does, and each option, for --help', () => {
     const { status, stdout, stderr } = run('--help');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    expect(stdout).to.match(/^npm run test:contract -- \[options\]\n\nChecks what /);
+    expect(stdout).to.match(/^node test\/cms\/contract-table\.ts \[options\]\n\nChecks what /);
     expect(stdout).to.match(/^ {2}--in-memory {2}only the fake CMS /m);
   });
 

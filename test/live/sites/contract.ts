@@ -1,4 +1,4 @@
-// `npm run test:sites [MAPPING ...]`: each bundled mapping in front of a real WordPress with the post types
+// `node test/live/sites/contract.ts [MAPPING ...]`: each bundled mapping in front of a real WordPress with the post types
 // and data of its plugin.
 
 import { basename } from 'node:path';
@@ -60,7 +60,7 @@ const runs: ContractRun[] = [
 ];
 const names = [...new Set(runs.map(({ mapping }) => basename(mapping, '.json')))];
 const selected = scriptWords(
-  `npm run test:sites [-- MAPPING...]
+  `node test/live/sites/contract.ts [MAPPING...]
 
 Runs the contract of a site for each bundled mapping (or those that are named), in front of a new WordPress with the post types and data of its
 plugin. The first run downloads WordPress (64 MB).
