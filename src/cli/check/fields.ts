@@ -7,7 +7,6 @@ import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/co
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
-import { similarity } from '../names.ts';
 import type { SampledRecord } from '../samples.ts';
 import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../samples.ts';
 import {
@@ -78,7 +77,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
-      `Compare the path with what the site sends for ${kindMapping.collection}: ${listKeys(shownFields(records), paths[0])}.`,
+      `Compare the path with what the site sends for ${kindMapping.collection}: ${listKeys(shownFields(records))}.`,
     );
 
   const parts = partsOf(spec);
@@ -125,21 +124,14 @@ const fillIn = (admin: string, isNowhere: boolean): string =>
     ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping-tutorial.md, "1. Find the facts", says how to find it. Otherwise fill them in.`
     : `Fill it in in ${admin}, or leave these events as they are.`;
 
-const MAX_KEYS = 20;
 const MAX_CHARACTERS = 100;
 /** Anything else could break the line, or look like two names. */
 const PLAIN_NAME = /^[\p{L}\p{N}_.:@$/-]+$/u;
 
-/**
- * `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those most like `name`, and how many more
- * there are.
- */
-export function listKeys(keys: readonly string[], name = ''): string {
+/** `a, b, "c\nd"`, each cut after a hundred characters. */
+export function listKeys(keys: readonly string[]): string {
   const short = keys.map((key) => (key.length > MAX_CHARACTERS ? `${key.slice(0, MAX_CHARACTERS)}…` : key));
-  const alike = (key: string) => similarity(key, name);
-  const shown = keys.length <= MAX_KEYS ? short : short.toSorted((a, b) => alike(b) - alike(a)).slice(0, MAX_KEYS);
-  const more = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : '';
-  return shown.map((key) => (PLAIN_NAME.test(key) ? key : JSON.stringify(key))).join(', ') + more;
+  return short.map((key) => (PLAIN_NAME.test(key) ? key : JSON.stringify(key))).join(', ');
 }
 
 /** The fields of a record as the site sends it. */

@@ -132,7 +132,7 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      `${registerKeys(pluginOptions, writableFields, path)}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
+      `${registerKeys(pluginOptions, writableFields)}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
@@ -169,15 +169,15 @@ const ACF_IN_REST =
 /** How the site comes to show the key; undefined for a path that is none. `fields`: those of the site's schema. */
 function showKey(path: string, pluginOptions: string, fields: readonly string[] | undefined): string | undefined {
   if (path.startsWith('acf.')) return ACF_IN_REST;
-  return path.startsWith('meta.') ? registerKeys(pluginOptions, fields, path) : undefined;
+  return path.startsWith('meta.') ? registerKeys(pluginOptions, fields) : undefined;
 }
 
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
-function registerKeys(pluginOptions: string, fields: readonly string[] = [], path = ''): string {
+function registerKeys(pluginOptions: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.'));
   const compare =
     keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${listKeys(keys, path)}. If it is none of them and right, the site has to show it: `
+      ? `Compare the name with the keys that the site shows: ${listKeys(keys)}. If it is none of them and right, the site has to show it: `
       : '';
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 }

@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { foldName } from '../../text/html.ts';
 import { parseZone } from '../../time/zones.ts';
-import { likeness, plainName, similarity } from '../names.ts';
+import { likeness, plainName } from '../names.ts';
 import { idsIn, inferBoolean, inferIds } from './sample-values.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 
@@ -220,7 +220,8 @@ function isRelation(kind: Kind, { path, values }: SourceField, type: ProbedType,
   const known = new Set(type.samples.map(({ id }) => id));
   const isComplete = type.total <= type.samples.length;
   const isThere = ids.length === 0 || !isComplete || ids.some((id) => known.has(id as number));
-  const isAlike = similarity(plainName(path), plainName(type.base)) > 0.75;
+  const singular = (name: string) => plainName(name).replace(/s$/, '');
+  const isAlike = singular(path) === singular(type.base);
   const isOfKind = likeness(path, kind) > 0 && (isWanted || likeness(type.base, kind) > 0);
   return (isAlike || isOfKind) && isThere && ids.every((id) => typeof id === 'number' || typeof id === 'string');
 }
