@@ -4,31 +4,20 @@ import { styleText } from 'node:util';
 import { printable } from '../text/text.ts';
 
 const GAP = '  ';
-const MAX_COLUMN_WIDTH = 60;
-const MIN_MESSAGE_WIDTH = 40;
 const ADVICE_INDENT = ' '.repeat(6);
 
-/**
- * Pads every column but the last to its widest cell. After a cell wider than `MAX_COLUMN_WIDTH` the row
- * continues on the next line.
- */
+/** Pads every column but the last to its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.slice(0, -1).forEach((cell, index) => {
-      if (cell.length <= MAX_COLUMN_WIDTH) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-    });
-  return rows.flatMap((row) => {
-    const lines = [''];
-    let offset = 0;
-    row.forEach((cell, index) => {
-      const width = widths[index] ?? 0;
-      lines.push((lines.pop() ?? '').padEnd(offset) + cell);
-      offset += width + GAP.length;
-      if (index < row.length - 1 && cell.length > width) lines.push('');
-    });
-    return lines.map((line) => line.trimEnd());
-  });
+  const widthOf = (index: number) => Math.max(...rows.map((row) => row[index]?.length ?? 0));
+  const widths = Array.from({ length: Math.max(0, ...rows.map((row) => row.length - 1)) }, (_, index) =>
+    widthOf(index),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => (index < row.length - 1 ? cell.padEnd(widths[index]!) : cell))
+      .join(GAP)
+      .trimEnd(),
+  );
 }
 
 /** Breaks text at spaces into lines of at most `width` characters; a longer word stays whole. */
@@ -65,23 +54,18 @@ export function renderTable(
 ): string {
   const stateText = (state: RowState): string =>
     hasColour ? styleText(COLOURS[state], state.padEnd(4), { validateStream: false }) : state.padEnd(4);
-  const areaWidth = Math.max(0, ...rows.map(({ area }) => area.length));
-  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length));
-  const indent = 4 + areaWidth + nameWidth + 3 * GAP.length;
-  const lines: string[] = [];
-  rows.forEach(({ area, name, state, message: siteText }, index) => {
-    const message = printable(siteText);
-    const shownArea = rows[index - 1]?.area === area ? '' : area;
-    const [first = '', ...rest] = wrapText(message, Math.max(MIN_MESSAGE_WIDTH, width - indent));
-    const cells = [stateText(state), shownArea.padEnd(areaWidth), name.padEnd(nameWidth), first];
-    lines.push(cells.join(GAP).trimEnd(), ...rest.map((line) => ' '.repeat(indent) + line));
-  });
+  const cells = rows.map(({ area, name, state, message }, index) => [
+    stateText(state),
+    rows[index - 1]?.area === area ? '' : area,
+    name,
+    printable(message),
+  ]);
+  const lines = columns(cells);
   const problems = rows.filter(({ state, advice }) => state !== 'ok' && advice !== undefined);
   if (problems.length > 0) lines.push('', 'What to do');
   for (const [advice = '', affected] of Map.groupBy(problems, (row) => row.advice)) {
     const state = affected.some((row) => row.state === 'fail') ? 'fail' : 'warn';
-    const [first = '', ...rest] = wrapText(affectedChecks(affected), width - ADVICE_INDENT.length);
-    lines.push('', `${stateText(state)}${GAP}${first}`, ...rest.map((line) => ADVICE_INDENT + line));
+    lines.push('', `${stateText(state)}${GAP}${affectedChecks(affected)}`);
     for (const line of printable(advice).split('\n'))
       for (const part of line.startsWith(' ') ? [line] : wrapText(line, width - ADVICE_INDENT.length))
         lines.push(ADVICE_INDENT + part);

@@ -4,10 +4,8 @@
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
-import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import type { CmsName, FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { foldName } from '../../text/html.ts';
 import { parseZone } from '../../time/zones.ts';
 import { likeness, plainName } from '../names.ts';
 import { idsIn, inferBoolean, inferIds } from './sample-values.ts';
@@ -21,26 +19,22 @@ export type Sources = Record<string, Source>;
 /** The field of an event that refers to each other kind. */
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 
-/**
- * Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that
- * is there.
- */
-export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used: Set<string>): Sources {
+/** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
+export function inferFields(kind: Kind, { fields }: ProbedType, cms: CmsName, used: Set<string>): Sources {
   // WordPress has its own fields in every record; Payload has only what the collection defines.
-  const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => site.cms === 'payload' || !isCoreField(key));
+  const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => cms === 'payload' || !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
-    type.fields.flatMap((siteField) => {
-      const score =
-        likeness(siteField.path, isName(field, kind) ? 'title' : field) || (tells(field, siteField) ? 0.05 : 0);
-      const source = score > 0 ? sourceFor(kind, field, definition, siteField, type.fields) : undefined;
-      return source === undefined ? [] : [{ field, siteField, source, score }];
+    fields.flatMap((siteField) => {
+      const score = likeness(siteField.path, isName(field, kind) ? 'title' : field);
+      const source = score > 0 ? sourceFor(kind, field, definition, siteField, fields) : undefined;
+      return source === undefined ? [] : [{ field, path: siteField.path, source, score }];
     }),
   );
   const proposed: Sources = {};
   // The best pair first: `show_map_link` also fits `show_map`.
-  for (const { field, siteField, source } of pairs.sort((a, b) => b.score - a.score)) {
-    if (used.has(siteField.path) || field in proposed) continue;
-    used.add(siteField.path);
+  for (const { field, path, source } of pairs.sort((a, b) => b.score - a.score)) {
+    if (used.has(path) || field in proposed) continue;
+    used.add(path);
     proposed[field] = source;
   }
   return Object.fromEntries(mappable.flatMap(([field]) => (field in proposed ? [[field, proposed[field]!]] : [])));
@@ -48,15 +42,6 @@ export function inferFields(kind: Kind, type: ProbedType, site: ProbedSite, used
 
 /** The name of a venue, an organizer or a term, which is called a title or a name. */
 const isName = (field: string, kind: Kind): boolean => field === kind || field === 'name';
-
-/** Values that say what they are, whatever their field is called. */
-function tells(field: string, { values }: SourceField): boolean {
-  const are = (test: (text: string) => boolean) =>
-    values.length > 0 && values.every((value) => typeof value === 'string' && test(value));
-  if (field === 'timezone') return are((text) => text.includes('/') && parseZone(text) !== undefined);
-  if (field === 'cost') return are((text) => /^[$€£¥]\s?\d|\d\s?[$€£¥]$/.test(text));
-  return field === 'email' && are((text) => /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text));
-}
 
 /** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
 const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
@@ -148,94 +133,67 @@ export function inferLink(
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
   if (wanted === 'none') return undefined;
+  const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
+  const types = site.types.filter(
+    (type) => type !== event && !taken.has(type.base) && (wanted ?? type.base) === type.base,
+  );
   // The list of a taxonomy's terms has ids of terms: many are also ids of posts.
-  const free = event.fields.filter(({ path }) => !used.has(path) && !event.termBases.includes(path));
-  const byName = (a: SourceField, b: SourceField) => likeness(b.path, kind) - likeness(a.path, kind);
-  for (const field of free.toSorted(byName)) {
-    const owner = ownerOf(kind, field, event, site, wanted, taken);
-    if (!owner || (wanted === undefined && !refersTo(kind, field, owner))) continue;
+  const free = event.fields
+    .filter(({ path }) => !used.has(path) && !event.termBases.includes(path))
+    .toSorted((a, b) => likeness(b.path, kind) - likeness(a.path, kind));
+  for (const field of free) {
+    const isNamed = likeness(field.path, kind) > 0;
+    const owner = types.find((type) => {
+      const isSure = wanted !== undefined || isLike(type);
+      return (isNamed || isSure) && refersTo(field, type, site, isNamed && isSure);
+    });
+    if (!owner) continue;
     used.add(field.path);
     return { collection: specOf(owner, site), link: linkSource(field, site) };
   }
   const taxonomy = wordPressTaxonomy(kind, event, site, wanted, taken);
   if (taxonomy) return taxonomy;
   const isVenueOrOrganizer = kind === 'venue' || kind === 'organizer';
-  const [text] = free
-    .filter((field) => isVenueOrOrganizer && likeness(field.path, kind) > 0 && field.values.length > 0)
-    .filter(({ values }) => values.every((value) => typeof value === 'string' && idsIn(value).length === 0))
-    .toSorted(byName);
-  if (text) return { link: embedded(kind, event, text, site, used) };
-  const named = wanted === undefined && !isLinkNamed ? undefined : namedType(kind, site, wanted, taken);
+  const text = free.find(
+    ({ path, values }) =>
+      isVenueOrOrganizer &&
+      likeness(path, kind) > 0 &&
+      values.length > 0 &&
+      values.every((value) => typeof value === 'string' && idsIn(value).length === 0),
+  );
+  if (text) {
+    used.add(text.path);
+    return { link: { embedded: { [kind]: text.path } } };
+  }
+  const named =
+    wanted !== undefined || isLinkNamed ? types.find((type) => wanted !== undefined || isLike(type)) : undefined;
   return named && { collection: specOf(named, site) };
 }
 
 const specOf = ({ base }: ProbedType, { cms }: ProbedSite): KindSpec =>
   cms === 'payload' ? { collection: base } : { posts: base };
 
-const namedType = (kind: Kind, { types }: ProbedSite, wanted: string | undefined, taken: ReadonlySet<string>) =>
-  types.find(({ type, base }) =>
-    wanted === undefined ? !taken.has(base) && (likeness(base, kind) > 0 || likeness(type, kind) > 0) : base === wanted,
-  );
-
 /**
- * The collection of the records that the field's ids belong to, by their names where the field shows them: ids alone
- * that are those of pages or of several types are rather ids of terms, users or rows of a plugin's table.
+ * Whether the ids in the field are those of the type. `isNamed`: the names of both say so, which counts where no id
+ * tells. Ids alone that are those of pages are rather ids of terms, users or rows of a plugin's table.
  */
-function ownerOf(
-  kind: Kind,
-  field: SourceField,
-  event: ProbedType,
-  site: ProbedSite,
-  wanted: string | undefined,
-  taken: ReadonlySet<string>,
-): ProbedType | undefined {
-  const isFree = (type: ProbedType | undefined): type is ProbedType =>
-    type !== undefined && type !== event && !taken.has(type.base) && (wanted ?? type.base) === type.base;
-  if (site.cms === 'payload')
-    return site.types.find((type) => isFree(type) && isRelation(kind, field, type, wanted !== undefined));
-  const inferred = inferIds(field);
-  if (!inferred) return undefined;
-  const isNamed = likeness(field.path, kind) > 0;
-  // Without an id, only the name of the type tells.
-  if (inferred.ids.length === 0) {
-    const named = isNamed ? namedType(kind, site, wanted, taken) : undefined;
-    return isFree(named) ? named : undefined;
-  }
-  const { typeById, titleById = {} } = site;
-  const [owner, ...others] = new Set(inferred.ids.flatMap((id) => typeById[id] ?? []));
-  const shown = field.values.flat().filter(isObject);
-  const isOther = ({ ID, id, post_title, name, display_name }: JsonObject): boolean => {
-    const [own, title] = [post_title ?? name ?? display_name, titleById[Number(ID ?? id)]];
-    return own !== undefined && title !== undefined && foldName(String(own)) !== foldName(title);
-  };
-  if (others.length > 0 || shown.some(isOther)) return undefined;
-  if ((owner === 'page' || owner === 'post') && shown.length === 0 && wanted === undefined) return undefined;
-  const type = site.types.find((each) => each.type === owner);
-  return isFree(type) ? type : undefined;
+function refersTo(field: SourceField, type: ProbedType, { cms, typeById }: ProbedSite, isNamed: boolean): boolean {
+  if (cms === 'payload') return isRelation(field, type, isNamed);
+  const ids = inferIds(field)?.ids;
+  if (!ids || ids.length === 0) return ids !== undefined && isNamed;
+  const owners = new Set(ids.flatMap((id) => typeById[id] ?? []));
+  const isPage = type.type === 'page' || type.type === 'post';
+  return owners.size === 1 && owners.has(type.type) && (!isPage || isNamed);
 }
 
 /** Payload shows ids without their collection: the names tell, and one of the ids must be there. */
-function isRelation(kind: Kind, { path, values }: SourceField, type: ProbedType, isWanted: boolean): boolean {
+function isRelation({ path, values }: SourceField, { base, samples, total }: ProbedType, isNamed: boolean): boolean {
   const ids = values.flat();
-  const known = new Set(type.samples.map(({ id }) => id));
-  const isComplete = type.total <= type.samples.length;
-  const isThere = ids.length === 0 || !isComplete || ids.some((id) => known.has(id as number));
+  const known = new Set(samples.map(({ id }) => id));
+  const isThere = ids.length === 0 || total > samples.length || ids.some((id) => known.has(id as number));
   const singular = (name: string) => plainName(name).replace(/s$/, '');
-  const isAlike = singular(path) === singular(type.base);
-  const isOfKind = likeness(path, kind) > 0 && (isWanted || likeness(type.base, kind) > 0);
-  return (isAlike || isOfKind) && isThere && ids.every((id) => typeof id === 'number' || typeof id === 'string');
-}
-
-/** Fields by which a linked collection tells its kind, whatever it is called. */
-const TELLING = { venue: ['address', 'city', 'zip', 'geo_lat'], organizer: ['email'], category: [], tag: [] } as const;
-
-/** By the name of the field or of the collection; if neither is that of a kind, by the fields of the collection. */
-function refersTo(kind: Exclude<Kind, 'event'>, { path }: SourceField, { type, base, fields }: ProbedType): boolean {
-  const score = (each: Exclude<Kind, 'event'>) =>
-    Math.max(likeness(path, each) + 1e-3 || 0, likeness(base, each), likeness(type, each));
-  const kinds = (['venue', 'organizer', 'category', 'tag'] as const).filter((each) => score(each) > 1e-3);
-  if (kinds.length > 0) return kinds.includes(kind) && kinds.every((each) => score(each) <= score(kind));
-  return TELLING[kind].some((name) => fields.some((field) => likeness(field.path, name) > 0));
+  const areIds = ids.every((id) => typeof id === 'number' || typeof id === 'string');
+  return (isNamed || singular(path) === singular(base)) && isThere && areIds;
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */
@@ -271,22 +229,6 @@ function wordPressTaxonomy(
       ? (named ?? (isTerm ? fitting[0] : undefined))
       : (isTerm ? taxonomies : own).find(({ base }) => base === wanted);
   return chosen && { collection: { terms: chosen.base } };
-}
-
-/** Fields of a venue that can be read from the event itself. */
-const NOT_EMBEDDED: ReadonlySet<string> = new Set(['website', 'show_map', 'show_map_link', 'geo_lat', 'geo_lng']);
-
-/** A venue or organizer that is only text: other texts of the event may be its address, city ... */
-function embedded(kind: Kind, event: ProbedType, text: SourceField, site: ProbedSite, used: Set<string>): Source {
-  used.add(text.path);
-  const paths: Record<string, string> = { [kind]: text.path };
-  const ofEvent = { ...site, cms: 'wordpress' } as const;
-  for (const [field, source] of Object.entries(inferFields(kind, event, ofEvent, new Set(used))))
-    if (typeof source === 'string' && !NOT_EMBEDDED.has(field)) {
-      paths[field] = source;
-      used.add(source);
-    }
-  return { embedded: paths };
 }
 
 /**

@@ -9,10 +9,10 @@ import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { parseSiteUrl } from './options.ts';
-import { namedLikeEvents, OWN_TYPES_PRESET, presetListParams, unsupportedPlugins } from './presets.ts';
+import { OWN_TYPES_PRESET, presetListParams, unsupportedPlugins } from './presets.ts';
 import { probe } from './probe.ts';
 import { probePayload } from './probe-payload.ts';
-import { type Decisions, findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
+import { findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
 import { missingDatesLines, OTHER_EVENTS, proposalLines, refusalLines, siteLines } from './report.ts';
 import { type ProbedSite, typeAt } from './site.ts';
@@ -42,7 +42,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     printAll(refusal);
     return 1;
   }
-  const proposal = await decide(site, options, prompts);
+  const proposal = decide(site, options);
   if (!proposal) {
     printAll(missingDatesLines(site, options.collections?.event, findEventTypes(site)));
     return 1;
@@ -75,24 +75,14 @@ async function look(url: string, options: InitOptions, prompts: Questions | unde
   const login = account && (() => apiKeyLogin(account.user, account.password));
   const site = await probePayload(url, login);
   if (!site) return lookAtWordPress(url, options, prompts);
-  if (!anonymous && !account && user !== undefined) throw new ConfigError('--user', 'goes with an API key', GIVE_KEY);
-  if (!anonymous && !account && password !== undefined)
-    throw new ConfigError('--user', 'is missing: there is an API key without one', GIVE_KEY);
+  if (!anonymous && !account && (user ?? password) !== undefined)
+    throw new ConfigError('--user', 'goes with an API key, and the key with a user', GIVE_KEY);
   if (account && !site.account)
     throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
-  for (const [name, path] of Object.entries(options.fields ?? {}))
-    if (path.includes(','))
-      throw new ConfigError(
-        `--field ${name}=${path}`,
-        'is not one path',
-        'Name the field of Payload that has the date and the time of day.',
-      );
   return { site, account };
 }
 
 async function lookAtWordPress(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
-  if (options.name !== undefined)
-    throw new ConfigError('--name', 'is for Payload: the name of a WordPress site is in its settings', 'Leave it out.');
   const account = await resolveAccount(options, prompts);
   const credentials = account && basicAuth(account.user, account.password);
   const connection = openSite(url, credentials);
@@ -133,21 +123,16 @@ async function resolveAccount(
  */
 function refuse(site: ProbedSite, options: InitOptions): string[] | undefined {
   const unsupported = unsupportedPlugins(site);
-  const suspects = findEventTypes(site).some(({ total }) => total > 0) ? [] : namedLikeEvents(site);
-  if (unsupported.length + suspects.length === 0) return undefined;
+  if (unsupported.length === 0) return undefined;
   if (options.mapping !== undefined || options.collections?.event !== undefined) return undefined;
   const { preset, event } = propose(site, options)?.mapping ?? {};
   // An empty collection that is not known as this plugin's: such as the companion plugin's own types.
   const hasEvents = preset?.wordpress?.plugins !== undefined || (typeAt(site, event?.posts)?.total ?? 0) > 0;
-  return hasEvents ? undefined : refusalLines(unsupported, suspects);
+  return hasEvents ? undefined : refusalLines(unsupported);
 }
 
-/** Resolves with undefined if no type has a start of events. */
-async function decide(
-  site: ProbedSite,
-  options: InitOptions,
-  prompts: Questions | undefined,
-): Promise<Proposal | undefined> {
+/** Undefined if no type has a start of events. */
+function decide(site: ProbedSite, options: InitOptions): Proposal | undefined {
   const names = mappingNames(site.cms);
   if (site.cms === 'payload' && options.mapping !== undefined && !names.includes(options.mapping))
     throw new ConfigError(
@@ -155,14 +140,9 @@ async function decide(
       `${options.mapping} is not for Payload`,
       `Those for Payload are ${names.join(', ')}.`,
     );
-  let decisions: Decisions = options;
-  if (prompts && site.cms === 'payload' && options.name === undefined) {
-    const name = await prompts.text('Name of the calendar', site.name);
-    if (name !== '') decisions = { ...options, name };
-  }
   const eventTypes = findEventTypes(site);
   const wanted = options.collections?.event;
-  const proposal = propose(site, decisions);
+  const proposal = propose(site, options);
   const unserved = unsupportedPlugins(site).map(
     ({ title }) => `events in ${title} are not served: the gateway cannot reach them`,
   );
@@ -177,20 +157,17 @@ async function decide(
   return proposeUnseen(loadMapping(OWN_TYPES_PRESET).source, { reason, notes: notesWithoutEvents(site) });
 }
 
+const HIDDEN_EVENTS =
+  'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.';
+
 /** Where the events of a site may be that shows none. */
-function notesWithoutEvents({ types, plugins }: ProbedSite): string[] {
-  const undated = types.filter(({ base, total }) => base !== 'posts' && base !== 'pages' && total > 0);
-  const bases = undated.map(({ base }) => base);
+function notesWithoutEvents({ types }: ProbedSite): string[] {
+  const bases = types.filter(({ total }) => total > 0).map(({ base }) => base);
+  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
+  if (undated.length === 0) return [HIDDEN_EVENTS];
+  const how = `run init again with --force --event-type ${undated[0]} ${OTHER_EVENTS}`;
   return [
-    ...(bases.length > 0
-      ? [
-          `The site shows no dates of its types ${bases.join(', ')}. If one of them has the events, run init again with --force --event-type ${bases[0]} ${OTHER_EVENTS}`,
-        ]
-      : []),
-    ...(plugins === undefined
-      ? [
-          'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
-        ]
-      : []),
+    `The site shows no dates of its types ${undated.join(', ')}. If one of them has the events, ${how}`,
+    HIDDEN_EVENTS,
   ];
 }

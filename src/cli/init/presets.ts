@@ -27,9 +27,6 @@ export interface PresetMatch {
   mapping: MappingFile;
   /** The site shows the dates of events. Otherwise the companion plugin has to open them first. */
   isReadable: boolean;
-  /** How much of the mapping the site has: fields if it is readable, otherwise collections. */
-  matches: number;
-  totalFields: number;
   /** Collections and paths, such as `events.cost`, that the site does not show. */
   missing: string[];
   reason: string;
@@ -40,56 +37,54 @@ const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
 
-/** The bundled mappings that fit the site: readable ones first, then those of which the site has more. */
-export function matchPresets(site: ProbedSite): PresetMatch[] {
-  return mappingNames(site.cms)
+/** The bundled mappings that fit the site: readable ones first. */
+export const matchPresets = (site: ProbedSite): PresetMatch[] =>
+  mappingNames(site.cms)
     .flatMap((name) => matchPreset(name, site) ?? [])
-    .sort(
-      (a, b) =>
-        Number(b.isReadable) - Number(a.isReadable) ||
-        b.matches - a.matches ||
-        b.matches / b.totalFields - a.matches / a.totalFields,
-    );
-}
+    .sort((a, b) => Number(b.isReadable) - Number(a.isReadable));
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
   const { title = `the mapping ${name}`, note, wordpress = {} } = mapping.preset ?? {};
   const { plugins = [], namespaces = [] } = wordpress;
-  const fields = KINDS.flatMap((kind) =>
-    Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(typeOf(site, mapping[kind]), field)),
-  );
   const missing = missingIn(site, mapping);
-  const matches = fields.filter(Boolean).length;
-  const match = { name, title, note, mapping, totalFields: fields.length, matches, missing };
-  // Payload's collections have any names: those of the bundled mapping count only if all are there.
-  if (site.cms === 'payload')
-    return { ...match, isReadable: missing.length === 0, reason: 'the site has all its collections and fields' };
+  const match = { name, title, note, mapping, missing };
+  const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
+  const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
   const type = typeOf(site, mapping.event);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
-  if (type && hasField(type, start) && hasField(type, end))
-    return { ...match, isReadable: true, reason: `the collection ${type.base} has ${pathsOf(start).join(' and ')}` };
+  // Fields with usual names in collections with usual names are those of the mapping only if all are there.
+  if (missing.length === 0 || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
+    const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
+    const reason = missing.length === 0 ? 'the site has all its collections and fields' : dates;
+    return { ...match, isReadable: true, reason };
+  }
+  if (site.cms === 'payload') return { ...match, isReadable: false, reason: 'you named it' };
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection that only this plugin has, is evidence too.
   const plugin = site.plugins?.find((folder) => plugins.some((pattern) => isFolder(folder, pattern)));
-  const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
-  const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
   const namespace = namespaces.find((each) => site.namespaces.includes(each));
   const evidence = plugin === undefined ? [...specific, ...(namespace === undefined ? [] : [namespace])] : [plugin];
   if (evidence.length === 0) return undefined;
   const reason = plugin === undefined ? `the site has ${evidence.join(', ')}` : `the plugin ${plugin} is active`;
-  return { ...match, isReadable: false, matches: present.length, reason };
+  return { ...match, isReadable: false, reason };
 }
 
 function missingIn(site: ProbedSite, mapping: MappingFile): string[] {
   return KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
+    const base = collectionOf(spec);
     const type = typeOf(site, spec);
-    if (!type) return [collectionOf(spec)];
-    const written = (field: string | FieldSpec) => (typeof field === 'string' ? [] : [field.write ?? []].flat());
-    const paths = Object.values(spec.fields ?? {}).flatMap((field) => [field, ...written(field)].flatMap(pathsOf));
-    return [...new Set(paths)].filter((path) => !hasPath(type, path)).map((path) => `${type.base}.${path}`);
+    if (!type) return hasCollection(site, base) ? [] : [base];
+    const isFitting = ([name, field]: [string, string | FieldSpec]): boolean => {
+      // The mapping has a text where the site has a number: it would refuse what the gateway writes.
+      const siteField = type.fields.find(({ path }) => path === field);
+      const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
+      return !(siteField && numberSource(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
+    };
+    const unfitting = Object.entries(spec.fields ?? {}).filter((each) => !isFitting(each));
+    return unfitting.map(([, field]) => `${base}.${pathsOf(field).join(', ')}`);
   });
 }
 
@@ -141,61 +136,14 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   return samples.length === 0 ? 'no record yet that could have it' : absent;
 }
 
-/**
- * The key by which an event plugin hides events, as a path, if the site does not show it. Only the companion
- * plugin opens it: without it the gateway lists the hidden events.
- */
-export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string | undefined {
-  const type = typeOf(site, mapping.event);
-  const registered = mapping.wordpress?.posts?.[mapping.event.posts ?? ''];
-  if (registered !== undefined && registered.existing !== true) return undefined;
-  const [path = ''] = pathsOf(mapping.event.fields?.hide_from_listings);
-  return type && path.startsWith('meta.') && !hasPath(type, path) ? path : undefined;
-}
-
-/**
- * Removes the kinds and fields that the site does not have, which `dropped` names; a cost in a number field
- * gets its codec.
- */
-export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: MappingFile; dropped: string[] } {
-  const mapping = structuredClone(preset);
-  const dropped: string[] = [];
-  // If the site needs the companion plugin anyway, that opens the other keys too; its hooks open fields that
-  // are no keys.
-  const opensKeys = hiddenFlagPath(preset, site) !== undefined;
-  const opensAll = preset.wordpress?.hooks !== undefined;
-  for (const kind of KINDS) {
-    const base = collectionOf(mapping[kind] ?? {});
-    if (base === '' || kind === 'event' || hasCollection(site, base)) continue;
-    delete (mapping as Partial<MappingFile>)[kind];
-    delete mapping.event.fields?.[kind];
-    dropped.push(`${kind}: the site has no collection ${base}`);
-  }
-  for (const kind of KINDS) {
-    const type = typeOf(site, mapping[kind]);
-    const fields = mapping[kind]?.fields;
-    if (!type || !fields || type.fields.length === 0) continue;
-    for (const [name, field] of Object.entries(fields)) {
-      const paths = pathsOf(field);
-      const siteField = type.fields.find(({ path }) => path === field);
-      const number = siteField && numberSource(name, siteField);
-      if (number) fields[name] = number;
-      if (name === 'start_date' || name === 'end_date' || hasField(type, field)) continue;
-      if (opensAll || (opensKeys && paths.every((path) => path.startsWith('meta.')))) continue;
-      delete fields[name];
-      dropped.push(`${kind}.${name}: ${type.base} has no ${paths.join(', ')}`);
-    }
-  }
-  return { mapping, dropped };
-}
-
-/** Whether the mapping uses `meta` keys that the site's schema lacks. */
-export function lacksMetaKeys(mapping: MappingFile, site: ProbedSite): boolean {
-  return KINDS.some((kind) => {
+/** The `meta` keys of the mapping that the site's schema lacks. */
+export function unseenKeys(mapping: MappingFile, site: ProbedSite): string[] {
+  return KINDS.flatMap((kind) => {
     const spec = mapping[kind];
-    if (spec?.posts === undefined) return false;
+    if (spec?.posts === undefined) return [];
     const known = new Set(typeOf(site, spec)?.fields.map(({ path }) => path));
-    return metaKeys(kind, spec, mapping.event).some(({ key }) => !known.has(`meta.${key}`));
+    const paths = metaKeys(kind, spec, mapping.event).map(({ key }) => `meta.${key}`);
+    return paths.filter((path) => !known.has(path));
   });
 }
 
@@ -207,12 +155,8 @@ const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | unde
 
 export interface UnsupportedPlugin {
   title: string;
-  /** Its folders in wp-content/plugins/, which only administrators see. */
-  folders: readonly string[];
-  /** The namespaces of its routes, which everybody sees. */
-  namespaces: readonly string[];
-  /** Its post types and taxonomies in wp/v2. */
-  collections: readonly string[];
+  /** Its folder in wp-content/plugins/, which only administrators see, namespaces of its routes, and its collections. */
+  signs: readonly string[];
   /** Why its events cannot be replicated: completes "the gateway cannot serve its events: ...". */
   reason: string;
 }
@@ -221,52 +165,30 @@ export interface UnsupportedPlugin {
 const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
   {
     title: 'My Calendar',
-    folders: ['my-calendar', 'my-calendar-pro'],
-    namespaces: ['my-calendar/v1'],
-    collections: ['mc-events', 'mc-locations'],
+    signs: ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
     reason:
       'their dates, places and categories are in database tables of its own (wp_my_calendar ...), its post type is not in the REST API, and its route my-calendar/v1/events lists the public occurrences of some days, not the events that changed',
   },
   {
     title: 'Sugar Calendar',
-    folders: ['sugar-calendar', 'sugar-calendar-lite'],
-    namespaces: ['sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1'],
-    collections: ['sc_event', 'sc_event_category', 'sc_event_tags'],
+    signs: ['sugar-calendar', 'sugar-calendar-lite', 'sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1', 'sc_event'],
     reason:
       'their dates are in a database table of its own (wp_sc_events), which no route of the REST API shows; its post type, if it is there at all, has the titles alone',
   },
   {
     title: 'Events Made Easy',
-    folders: ['events-made-easy'],
-    namespaces: ['events-made-easy/v1'],
-    collections: [],
+    signs: ['events-made-easy', 'events-made-easy/v1'],
     reason: 'they are in database tables of its own (wp_eme_events ...), which no route of the REST API shows',
   },
   {
     title: 'All-in-One Event Calendar',
-    folders: ['all-in-one-event-calendar'],
-    namespaces: [],
-    collections: ['ai1ec_event'],
+    signs: ['all-in-one-event-calendar', 'ai1ec_event'],
     reason: 'their dates are in a database table of its own (wp_ai1ec_events), which no route of the REST API shows',
   },
 ];
 
 /** The unsupported plugins of a site. */
-export function unsupportedPlugins(site: ProbedSite): UnsupportedPlugin[] {
-  const collections = [...site.types, ...site.taxonomies].map(({ base }) => base);
-  const has = (present: readonly string[], wanted: readonly string[]) => wanted.some((each) => present.includes(each));
-  return UNSUPPORTED_PLUGINS.filter(
-    (plugin) =>
-      has(site.plugins ?? [], plugin.folders) ||
-      has(site.namespaces, plugin.namespaces) ||
-      has(collections, plugin.collections),
-  );
-}
-
-/**
- * Folders and namespaces of plugins whose names say that they have events. Those of a bundled mapping are among them.
- */
-export function namedLikeEvents({ plugins = [], namespaces }: ProbedSite): string[] {
-  const names = [...plugins, ...namespaces.map((namespace) => namespace.split('/', 1)[0] ?? '')];
-  return [...new Set(names)].filter((name) => /event|calendar|kalender/i.test(name) && name !== 'calendar-gateway');
+export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSite): UnsupportedPlugin[] {
+  const shown = new Set([...plugins, ...namespaces, ...types.map(({ base }) => base)]);
+  return UNSUPPORTED_PLUGINS.filter(({ signs }) => signs.some((each) => shown.has(each)));
 }

@@ -33,7 +33,7 @@ export async function probe(
 ): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
-  const { url, name, timezone, settings } = await cms.site({ credentials });
+  const { url, name, timezone } = await cms.site({ credentials });
   const user =
     credentials === undefined ? undefined : await read('wp/v2/users/me', { context: 'edit', _fields: 'name,roles' });
   const postTypes = Object.values(await read('wp/v2/types')).map(objectOrEmpty);
@@ -60,13 +60,12 @@ export async function probe(
     url,
     name,
     timezone,
-    settings,
     plugins: await readActivePlugins(site),
     namespaces,
     account: user && { name: String(user.name), roles: stringList(user.roles) },
     types,
     taxonomies,
-    ...(await readPostsById(site, types)),
+    typeById: await readTypesById(site, types),
   };
 }
 
@@ -145,24 +144,17 @@ async function readActivePlugins(site: RestConnection): Promise<string[] | undef
 }
 
 /** The post types of all ids in the records: a field with ids of venues links to venues. */
-async function readPostsById(site: RestConnection, types: readonly ProbedType[]) {
-  const titleById: Record<number, string> = {};
+async function readTypesById(site: RestConnection, types: readonly ProbedType[]): Promise<Record<number, string>> {
   const typeById: Record<number, string> = {};
-  const add = (id: unknown, type: unknown, title: unknown) => {
-    typeById[Number(id)] = String(type);
-    titleById[Number(id)] = String(title ?? '');
-  };
-  for (const { samples, type } of types)
-    for (const { id, title } of samples) add(id, type, objectOrEmpty(title).rendered);
-  const ids = new Set(
-    types.flatMap(({ fields }) => fields.flatMap(({ values }) => values.flatMap(idsIn))).filter((id) => !typeById[id]),
-  );
-  if (ids.size === 0) return { typeById, titleById };
-  const include = [...ids].slice(0, MAX_TYPE_LOOKUPS).join(',');
-  const query = { include, type: 'post', subtype: 'any', per_page: MAX_TYPE_LOOKUPS, _fields: 'id,subtype,title' };
+  for (const { samples, type } of types) for (const { id } of samples) typeById[Number(id)] = type;
+  const ids = new Set(types.flatMap(({ fields }) => fields.flatMap(({ values }) => values.flatMap(idsIn))));
+  const unknown = [...ids].filter((id) => !typeById[id]).slice(0, MAX_TYPE_LOOKUPS);
+  if (unknown.length === 0) return typeById;
+  const include = unknown.join(',');
+  const query = { include, type: 'post', subtype: 'any', per_page: MAX_TYPE_LOOKUPS, _fields: 'id,subtype' };
   const response = await orIfRefused(site.call('GET', 'wp/v2/search', { query }), undefined);
-  for (const { id, subtype, title } of response ? recordsOf(response) : []) add(id, subtype, title);
-  return { typeById, titleById };
+  for (const { id, subtype } of response ? recordsOf(response) : []) typeById[Number(id)] = String(subtype);
+  return typeById;
 }
 
 function stringList(value: unknown): string[] {

@@ -10,7 +10,7 @@ import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
-import { hiddenFlagPath, lacksMetaKeys, matchPresets, type PresetMatch, prunePreset } from './presets.ts';
+import { matchPresets, type PresetMatch, unseenKeys } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
 
 /** What the operator decided by options or in answers. */
@@ -31,10 +31,8 @@ export interface Proposal {
   reason: string;
   mapping: MappingFile;
   notes: string[];
-  /** Without the companion plugin the gateway cannot read the events. */
+  /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
-  /** The path by which the site hides events, if only the companion plugin opens it. */
-  hiddenFlag?: string | undefined;
   /** What the samples leave open: what the proposal assumes, and the option to change it. */
   assumed: string[];
 }
@@ -77,27 +75,17 @@ function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly Pr
   return isBest && (collections.event ?? base) === base ? preset : undefined;
 }
 
-function assertCollections(site: ProbedSite, { collections = {} }: Decisions): void {
-  const types = site.types.map(({ base }) => base);
-  // Of WordPress, venues and organizers may be terms.
-  const terms = site.taxonomies.map(({ base }) => base);
-  for (const kind of KINDS) {
-    const base = collections[kind];
-    if (base === undefined || (base === 'none' && kind !== 'event')) continue;
-    const isTerm = kind === 'category' || kind === 'tag';
-    const bases = [...(isTerm && site.cms === 'wordpress' ? [] : types), ...(kind === 'event' ? [] : terms)];
+function assertCollections({ cms, types, taxonomies }: ProbedSite, { collections = {} }: Decisions): void {
+  for (const [kind, base] of Object.entries(collections)) {
+    if (base === 'none' && kind !== 'event') continue;
+    // Of WordPress, venues and organizers may be terms.
+    const isTerm = cms === 'wordpress' && (kind === 'category' || kind === 'tag');
+    const bases = [...(isTerm ? [] : types), ...(kind === 'event' ? [] : taxonomies)].map((each) => each.base);
     if (!bases.includes(base))
       throw new ConfigError(
         `--${kind}-type`,
         `the site has no collection "${base}"`,
-        `It has ${bases.join(', ') || 'none of that kind'}.${site.cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping-tutorial.md, "3. Open the type to the REST API".'}`,
-      );
-    const other = KINDS.find((each) => collections[each] === base);
-    if (other !== kind)
-      throw new ConfigError(
-        `--${kind}-type`,
-        `"${base}" is the collection of --${other}-type too`,
-        'Name another, or none.',
+        `It has ${bases.join(', ') || 'none of that kind'}.${cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping-tutorial.md, "3. Open the type to the REST API".'}`,
       );
   }
 }
@@ -120,29 +108,26 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
   const { name, title, note, mapping: whole, isReadable, missing } = preset;
-  const isPayload = site.cms === 'payload';
-  const pruned = isReadable && !isPayload ? prunePreset(whole, site) : { mapping: whole, dropped: [] };
-  const mapping = structuredClone(pruned.mapping);
+  const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
-  if (isPayload) mapping.payload = { ...whole.payload, ...payloadSettings(site, whole, decisions.name) };
-  const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
-  const notes = [...(note === undefined ? [] : [note]), ...pruned.dropped.map((what) => `left out ${what}`)];
-  if (isPayload)
+  const notes = note === undefined ? [] : [note];
+  if (site.cms === 'payload') {
+    mapping.payload = { ...whole.payload, ...payloadSettings(site, whole, decisions.name) };
     notes.push(
       ...missing.map((path) => `the site does not show ${path}: check tells more`),
-      `the time zone of the calendar is ${mapping.payload?.timezone ?? 'UTC'}, and its name ${mapping.payload?.name ?? site.name}: "payload" in a mapping of your own sets them`,
+      `the time zone of the calendar is ${mapping.payload.timezone ?? 'UTC'}, and its name ${mapping.payload.name ?? site.name}: "payload" in a mapping of your own sets them`,
     );
+  }
+  const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
+  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && unseenKeys(mapping, site).length > 0;
   return {
     origin: 'preset',
     preset: isUnchanged ? name : undefined,
-    title: isUnchanged || !isPayload ? title : `${title}, with settings of this site`,
-    reason: isPayload && missing.length > 0 ? 'you named it' : preset.reason,
+    title: isUnchanged ? title : `${title}, with settings of this site`,
+    reason: preset.reason,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
     notes,
-    needsPlugin:
-      !isPayload &&
-      (!isReadable || (mapping.wordpress?.requiresCompanionPlugin === true && lacksMetaKeys(mapping, site))),
-    hiddenFlag: isReadable && !isPayload ? hiddenFlagPath(mapping, site) : undefined,
+    needsPlugin: site.cms === 'wordpress' && (!isReadable || needsKeys),
     assumed: [],
   };
 }
@@ -164,7 +149,7 @@ function generatedProposal(
   mapping.event.fields = isPayload ? mapValues(dated, inUtc) : dated;
   const used = new Set(Object.values(mapping.event.fields).flatMap(pathsOf));
   addLinked(mapping, type, site, decisions, used);
-  Object.assign(mapping.event.fields, inference.inferFields('event', type, site, used));
+  Object.assign(mapping.event.fields, inference.inferFields('event', type, site.cms, used));
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
   if (isPayload) mapping.payload = payloadSettings(site, mapping, decisions.name);
@@ -185,7 +170,7 @@ function generatedProposal(
       : `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'it has the field'} ${dates.startField.path}`,
     mapping,
     notes: [...(isPayload ? payloadNotes(site, type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
-    needsPlugin: !isPayload && lacksMetaKeys(mapping, site),
+    needsPlugin: unseenKeys(mapping, site).length > 0,
     assumed: [
       ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
       ...dates.assumed,
@@ -215,7 +200,7 @@ function addLinked(
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts ?? found.collection.collection);
-    const fields = target ? inference.inferFields(kind, target, site, new Set()) : {};
+    const fields = target ? inference.inferFields(kind, target, site.cms, new Set()) : {};
     mapping[kind] = { ...found.collection, ...(Object.keys(fields).length > 0 && { fields }) };
   }
 }

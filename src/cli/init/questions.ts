@@ -12,8 +12,7 @@ async function orCancel<T>(prompt: Promise<T>): Promise<Exclude<T, symbol>> {
 }
 
 export interface Questions {
-  /** `usual` counts if there is no answer. */
-  text(message: string, usual?: string): Promise<string>;
+  text(message: string): Promise<string>;
   password(message: string): Promise<string>;
   confirm(message: string): Promise<boolean>;
 }
@@ -25,10 +24,9 @@ export interface Terminal {
 }
 
 export const questions: Questions = {
-  async text(message, usual) {
-    const validate = (value = '') => (value.trim() === '' && usual === undefined ? 'Enter an answer.' : undefined);
-    const options = usual === undefined ? { message, validate } : { message, placeholder: usual, defaultValue: '' };
-    return (await orCancel(text(options))).trim();
+  async text(message) {
+    const validate = (value = '') => (value.trim() === '' ? 'Enter an answer.' : undefined);
+    return (await orCancel(text({ message, validate }))).trim();
   },
   password: (message) => orCancel(password({ message })),
   confirm: (message) => orCancel(confirm({ message, initialValue: false })),

@@ -1,54 +1,37 @@
 // What `init` prints: the site, the proposal, and why there is none.
 
 import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
-import { KINDS, type SiteSettings } from '../../model/records.ts';
+import { KINDS } from '../../model/records.ts';
 import { formatSample } from '../samples.ts';
-import { columns, pluralized, wrapText } from '../table.ts';
+import { columns, pluralized } from '../table.ts';
 import { unreadableFields } from './dates.ts';
 import { fieldEvidence, OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
 import type { Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 const SHOWN_FIELDS = 12;
-const WIDTH = 116;
 
-const NO_ACCOUNT = [
-  'Account     none: only public records are readable. With a user and an application password the replica also has drafts',
-  '            and private records, and lists for staff are exact; to an administrator the site also shows its active plugins.',
-];
-const PAYLOAD_ACCOUNT =
-  'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.';
+/** What an account is for, by CMS. */
+const WITHOUT_ACCOUNT = {
+  wordpress:
+    'With a user and an application password check sees what an editor may do; to an administrator the site also shows its active plugins.',
+  payload: 'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.',
+};
 /** How to name the dates of a type, after `--event-type BASE`. */
 export const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const NO_EVENT =
   'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes the form of each field from the values.';
-const OWN_TYPES = `To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
+const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
 
-export function siteLines({ cms, url, name, timezone, settings, account, plugins, types }: ProbedSite): string[] {
-  const roles = account && `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`;
-  if (cms === 'payload')
-    return [
-      `Site        ${url}, Payload`,
-      roles ?? `Account     none: only public records are readable. ${PAYLOAD_ACCOUNT}`,
-      `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ')}`,
-    ];
-  const content = types.filter(({ base }) => base !== 'posts' && base !== 'pages');
+export function siteLines({ cms, url, name, timezone, account, plugins, types }: ProbedSite): string[] {
+  const roles = account && `${account.name} (${account.roles.join(', ') || 'no role'})`;
   return [
-    `Site        ${name} (${url}), time zone ${timezone}`,
-    ...(roles === undefined ? NO_ACCOUNT : [roles]),
+    `Site        ${cms === 'payload' ? `${url}, Payload` : `${name} (${url}), time zone ${timezone}`}`,
+    `Account     ${roles ?? `none: only public records are readable. ${WITHOUT_ACCOUNT[cms]}`}`,
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
-    ...(account && !plugins ? ['Plugins     not shown to this account; to an administrator they are'] : []),
-    ...currencyLines(settings),
-    `Types       ${content.map(({ base, total }) => `${base} (${total})`).join(', ') || 'posts and pages only'}`,
+    `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ') || 'none'}`,
   ];
-}
-
-/** What the event plugin says of costs that name no currency. */
-function currencyLines({ currencySymbol, currencyCode, currencyPosition }: SiteSettings = {}): string[] {
-  const names = [currencySymbol?.trim(), currencyCode].filter(Boolean).join(', ');
-  const place = currencyPosition === 'postfix' ? 'after' : 'before';
-  return names === '' ? [] : [`Currency    ${names}, ${place} the amount: as the event plugin is set`];
 }
 
 /** The mapping, with what the site shows of each collection and field. */
@@ -73,17 +56,16 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     '',
     ...columns(rows).map((row) => `  ${row}`),
     ...(notes.length > 0 ? [''] : []),
-    ...notes.flatMap((note) => wrapText(`note: ${note}`, WIDTH).map((line) => `  ${line}`)),
+    ...notes.map((note) => `  note: ${note}`),
   ];
 }
 
 function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string): string {
   const type = types.find((each) => each.base === base);
-  const count = pluralized(type?.total ?? 0, 'record');
-  if (type) return type.label === base ? count : `${type.label}, ${count}`;
+  if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
   const taxonomy = taxonomies.find((each) => each.base === base);
   if (taxonomy) return `${taxonomy.label}, a taxonomy`;
-  return cms === 'payload' ? 'the site does not show it' : 'not in the REST API yet: the companion plugin opens it';
+  return cms === 'payload' ? 'the site does not show it' : 'not in the REST API';
 }
 
 /** A field of a mapping in one line: its path, and its codec unless that is the default. */
@@ -106,13 +88,13 @@ export function missingDatesLines(
   wanted: string | undefined,
   eventTypes: readonly ProbedType[],
 ): string[] {
-  const types = wanted === undefined ? eventTypes : [typeAt(site, wanted)!];
   if (site.cms === 'payload')
     return [
       'No collection has a field that looks like the start of an event.',
       '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.',
     ];
-  return [...types.flatMap(withoutDates), `  ${OWN_TYPES}`];
+  const types = wanted === undefined ? eventTypes : [typeAt(site, wanted)!];
+  return [...types.flatMap(withoutDates), OWN_TYPES];
 }
 
 function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
@@ -121,34 +103,23 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
     .slice(0, SHOWN_FIELDS)
     .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
   const [unreadable] = unreadableFields(fields);
-  const hasAcf = fields.some(({ path }) => path.startsWith('acf.'));
-  const advice = unreadable
-    ? [
-        `If ${unreadable.path} holds the date, say its form: --event-type ${base} --field event.start_date=${unreadable.path} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`,
-      ]
-    : [
-        `Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it.`,
-        ...(hasAcf ? [] : ['For Advanced Custom Fields switch on "Show in REST API" in the field group.']),
-      ];
+  const nameKey = `Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" in the field group.`;
   return [
     `The collection ${base} (${pluralized(total, 'record')}) shows no field that ${unreadable ? 'init can read as a date' : 'looks like a date'}.`,
     fields.length > 0
       ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
       : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-    ...advice.flatMap((each) => wrapText(each, WIDTH).map((line) => `  ${line}`)),
+    unreadable
+      ? `  If ${unreadable.path} holds the date, say its form: --event-type ${base} --field event.start_date=${unreadable.path} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`
+      : `  ${nameKey}`,
   ];
 }
 
-/** Why the site is refused, and what else is possible. `names`: of plugins that may have its events. */
-export function refusalLines(plugins: readonly UnsupportedPlugin[], names: readonly string[]): string[] {
-  const elsewhere =
-    plugins.length > 0
-      ? 'To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.'
-      : `The events of this site may be in ${names.join(', ')}: it shows none to the REST API. If they are posts, run init again with --event-type posts --field event.start_date=meta.KEY. If they have a type of their own, open it as docs/mapping-tutorial.md tells ("3. Open the type to the REST API"), and run init again. If they are in database tables of the plugin, the gateway cannot serve them.`;
-  return [
-    ...plugins.flatMap(({ title, reason }) =>
-      wrapText(`This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`, WIDTH),
-    ),
-    ...[elsewhere, OWN_TYPES].flatMap((advice) => wrapText(advice, WIDTH).map((line) => `  ${line}`)),
-  ];
-}
+/** Why the site is refused, and what else is possible. */
+export const refusalLines = (plugins: readonly UnsupportedPlugin[]): string[] => [
+  ...plugins.map(
+    ({ title, reason }) => `This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`,
+  ),
+  '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.',
+  OWN_TYPES,
+];

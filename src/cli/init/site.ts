@@ -2,7 +2,6 @@
 
 import type { CmsRecord } from '../../cms/port.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
-import type { SiteSettings } from '../../model/records.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {
@@ -44,7 +43,6 @@ export interface ProbedSite {
   url: string;
   name: string;
   timezone: string;
-  settings?: SiteSettings | undefined;
   /** Folders of the active plugins; undefined if the account may not see them. */
   plugins: string[] | undefined;
   /** Of the REST API: most plugins with routes of their own have one. */
@@ -52,9 +50,8 @@ export interface ProbedSite {
   account: { name: string; roles: string[] } | undefined;
   types: ProbedType[];
   taxonomies: ProbedTaxonomy[];
-  /** The post type of each id that a record holds, and the title of that post. */
+  /** The post type of each id that a record holds. */
   typeById: Record<number, string>;
-  titleById?: Record<number, string>;
   payload?: PayloadFacts;
 }
 

@@ -68,7 +68,7 @@ export function outputFiles(
     };
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
-  if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
+  if (proposal.needsPlugin || webhookSecret !== undefined) {
     const { fileName, text } = SITE_PLUGINS[mapping.cms];
     const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
@@ -142,7 +142,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
 export function nextStepLines(
-  { origin, mapping: { upstream: cms, event }, needsPlugin, hiddenFlag }: Proposal,
+  { origin, mapping: { upstream: cms, event }, needsPlugin }: Proposal,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -154,11 +154,9 @@ export function nextStepLines(
   const plugin = SITE_PLUGINS[cms].fileName;
   if (has(plugin)) {
     lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[cms]}`);
-    if (hiddenFlag !== undefined)
-      lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
-    else if (needsPlugin)
+    if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
+    if (needsPlugin && origin !== 'preset')
       lines.push(
-        '  without it the gateway cannot read the events;',
         `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force: it sees the values then`,
       );
   }

@@ -145,17 +145,6 @@ describe('init', () => {
     expect(startOf({ gig_start: '25/01/2031 7:30 pm' })).to.equal('2031-01-25 19:30:00');
   });
 
-  it('says the currency of costs that name none, as the event plugin is set', async () => {
-    await openSite(gigs('25'));
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
-    expect(output()).to.not.include('Currency');
-    await site.close();
-    const settings = { currency_symbol: '€', currency_code: 'EUR', currency_position: 'postfix' };
-    await openSite(gigs('25'), { settings });
-    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
-    expect(output()).to.include('Currency    €, EUR, after the amount: as the event plugin is set');
-  });
-
   it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
     expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
@@ -305,21 +294,6 @@ describe('init', () => {
     expect(output()).to.match(/note: events in My Calendar are not served/);
   });
 
-  it('refuses a site whose events are in a plugin that it does not know, also beside empty types of the companion plugin', async () => {
-    const own: FakeType = {
-      ...{ type: 'event', base: 'events', label: 'Events', records: [] },
-      meta: { start_date: 'string', end_date: 'string' },
-    };
-    for (const types of [[], [own]]) {
-      site = await startFakeSite({ types, namespaces: ['eventprime/v1'] });
-      expect(await init(options({ yes: true }), terminal())).to.equal(1);
-      expect(output().replace(/\s+/g, ' ')).to.include('may be in eventprime: it shows none to the REST API');
-      expect(existsSync(out())).to.equal(false);
-      if (types.length === 0) await site.close();
-    }
-    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), terminal())).to.equal(0);
-  });
-
   it('shows the values of a named date that it cannot read, and takes their format', async () => {
     const records = [fakePost(1, { title: 'A', meta: { when: 'KW15 14.04.2027' } })];
     await openSite({ ...gigs(), meta: { when: 'string' }, records });
@@ -375,9 +349,6 @@ describe('init', () => {
       expect(await errorOf(init(options({ yes: true, [`${kind}-type`]: 'shows' }), terminal()))).to.match(
         new RegExp(`^--${kind}-type: the site has no collection "shows"`),
       );
-    expect(
-      await errorOf(init(options({ yes: true, 'event-type': 'gigs', 'venue-type': 'gigs' }), terminal())),
-    ).to.match(/^--venue-type: "gigs" is the collection of --event-type too/);
     expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), terminal()))).to.match(
       /^--field venue\.city=meta\.town: .* no collection of the kind venue\s+Name it with --venue-type/,
     );

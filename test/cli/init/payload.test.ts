@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { init } from '../../../src/cli/init/init.ts';
 import { parseInitOptions } from '../../../src/cli/init/options.ts';
-import type { Questions } from '../../../src/cli/init/questions.ts';
 import type { CmsRecord } from '../../../src/cms/port.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
@@ -248,15 +247,6 @@ describe('init with Payload', () => {
     expect(collections).to.deep.equal(['events', 'venues', 'organizers', 'categories', undefined]);
   });
 
-  it('takes one path for a date', async () => {
-    const field = ['event.start_date=beginsAt,zone'];
-    const failure = await run({ anonymous: true, field } as never).catch((error: unknown) => error);
-    expect(failure)
-      .to.be.instanceOf(ConfigError)
-      .and.to.have.property('message')
-      .that.includes(`--field ${field[0]}: `);
-  });
-
   it('uses the mapping that the operator names, and refuses one for another CMS', async () => {
     expect(await run({ anonymous: true, mapping: 'payload' })).to.equal(0);
     expect(printed.join('\n')).to.include('you named it').and.to.include('does not show events');
@@ -264,14 +254,9 @@ describe('init with Payload', () => {
     expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes('not for Payload');
   });
 
-  it('names the calendar, by an option or in the answer to its question', async () => {
-    const nameIn = () => loadMapping(join(folder, 'made/mapping.json')).source.payload?.name;
+  it('names the calendar by an option', async () => {
     await run({ anonymous: true, name: 'Gullhaven' });
-    expect(nameIn()).to.equal('Gullhaven');
-    const ask = { text: async () => 'Events in the harbour', confirm: async () => true } as unknown as Questions;
-    const options = parseInitOptions({ out: join(folder, 'made'), anonymous: true, force: true }, [url], {});
-    await init(options, { print: () => undefined, ask });
-    expect(nameIn()).to.equal('Events in the harbour');
+    expect(loadMapping(join(folder, 'made/mapping.json')).source.payload?.name).to.equal('Gullhaven');
   });
 
   it('says that the site does not know the key', async () => {
