@@ -62,15 +62,15 @@ const byStatus = (problem: SiteProblem, status: number): Scenario => ({
 });
 
 const SCENARIOS: readonly Scenario[] = [
-  byStatus('page', 200),
-  byStatus('unauthorized', 401),
+  byStatus('no-api', 200),
+  byStatus('login-page', 401),
   byStatus('forbidden', 403),
   byStatus('not-found', 404),
   byStatus('rate-limited', 429),
   byStatus('server-error', 500),
-  byStatus('bad-gateway', 502),
-  byStatus('maintenance', 503),
-  byStatus('bad-gateway', 504),
+  byStatus('server-error', 502),
+  byStatus('server-error', 503),
+  byStatus('server-error', 504),
   {
     problem: 'redirect-loop',
     when: 'redirects in a circle',
@@ -93,7 +93,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /login page \(to https:\/\/login\.example\.com\/start\)/,
   },
   {
-    problem: 'server-password',
+    problem: 'login-page',
     when: 'asks for a password of the web server',
     answers: html(401, '401 Authorization Required', { 'www-authenticate': 'Basic realm="staging"' }),
     says: /password of the web server \(status 401/,
@@ -107,33 +107,33 @@ const SCENARIOS: readonly Scenario[] = [
     says: /shop\/wp-json\/ is not found/,
   },
   {
-    problem: 'api-error',
+    problem: 'api-closed',
     when: 'has switched its REST API off',
     answers: rejected('rest_disabled', 404),
     says: /status 404, "rest_disabled No\."/,
   },
   {
-    problem: 'broken-json',
+    problem: 'no-api',
     when: 'sends half of its JSON',
     answers: (_request, response) => sendText(response, 200, '{"name":"Town","namespaces":["wp'),
     says: /broken JSON/,
   },
-  { problem: 'other-json', when: 'is another program', answers: json(200, { version: 3 }), says: /JSON that does not/ },
+  { problem: 'no-api', when: 'is another program', answers: json(200, { version: 3 }), says: /JSON that does not/ },
   {
-    problem: 'empty',
+    problem: 'no-api',
     when: 'answers with nothing',
     answers: (_request, response) => sendText(response, 200, ''),
     says: /nothing/,
   },
   {
-    problem: 'too-large',
+    problem: 'no-api',
     when: 'answers with a download',
     answers: (_request, response) => sendText(response, 200, Buffer.alloc(200_000, 'x')),
     given: ({ url }) => ({ url, limits: { maxBytes: 100_000 } }),
     says: /more than the gateway reads/,
   },
   {
-    problem: 'other-status',
+    problem: 'no-api',
     when: 'answers 400',
     answers: html(400, 'The plain HTTP request was sent to HTTPS port'),
     says: /status 400, "The plain HTTP request/,
@@ -153,7 +153,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /does not answer/,
   },
   {
-    problem: 'timeout',
+    problem: 'no-answer',
     when: 'answers slowly',
     given: ({ url }) => ({ url, limits: { headersTimeoutMs: 50, deadlineMs: 100 } }),
     answers: () => {},
@@ -161,13 +161,13 @@ const SCENARIOS: readonly Scenario[] = [
     says: /in time|no answer within/,
   },
   {
-    problem: 'connection-lost',
+    problem: 'no-answer',
     when: 'breaks connections off',
     answers: ({ socket }) => void socket.destroy(),
     says: /broke off/,
   },
   {
-    problem: 'unusable-answer',
+    problem: 'no-api',
     when: 'answers with a page after its API was found',
     answers: ({ url = '' }, response) =>
       url.includes('namespaces') && !url.includes('name%2C')
@@ -183,7 +183,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /answers only signed-in users \(status 401, rest_not_logged_in\)/,
   },
   {
-    problem: 'wrong-password',
+    problem: 'wrong-account',
     when: 'requires a login and does not know the password',
     isPrivate: true,
     given: ({ url }) => ({ url, login: 'ada:of the login form' }),
@@ -191,14 +191,14 @@ const SCENARIOS: readonly Scenario[] = [
     says: /does not accept this user .*\(incorrect_password\)/,
   },
   {
-    problem: 'wrong-password',
+    problem: 'wrong-account',
     when: 'is public and does not know the password',
     given: ({ url }) => ({ url, login: 'ada:of the login form' }),
     follow: ({ url }) => ({ url }),
     says: /does not accept this user .*\(incorrect_password\)/,
   },
   {
-    problem: 'login-not-read',
+    problem: 'wrong-account',
     when: 'is closed by a plugin and does not know the password',
     given: ({ url }) => ({ url, login: 'ada:of the login form' }),
     answers: rejected('rest_login_required'),
@@ -206,7 +206,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /rest_login_required/,
   },
   {
-    problem: 'application-passwords-off',
+    problem: 'wrong-account',
     when: 'has switched application passwords off',
     given: ({ url }) => ({ url, login }),
     answers: onlyWithLogin(rejected('application_passwords_disabled_for_user')),
@@ -255,7 +255,7 @@ describe('the advice for a site that cannot be used', () => {
   }
   /** The beginning of a row of advice, which depends on no fact. */
   const isAdvice = (advice: string, problem: SiteProblem, url: string): boolean => {
-    const facts = { url, host: new URL(url).host, target: url, from: 'arguments' as const };
+    const facts = { cms: 'wordpress', site: url, url, target: url, from: 'arguments' } as const;
     const plain = (text: string) => text.replace(/https?:\/\/[^\s:"]+:?\d*[^\s]*/g, 'URL');
     return plain(advice) === plain(SITE_ADVICE[problem](facts));
   };
@@ -307,8 +307,9 @@ describe('the advice for a site that cannot be used', () => {
 
   it('redirect: the settings are named to a command that reads them', () => {
     const facts = {
+      cms: 'wordpress',
+      site: 'http://a.example',
       url: 'http://a.example',
-      host: 'a.example',
       target: 'https://www.a.example',
       from: 'settings',
     } as const;

@@ -11,6 +11,7 @@ import { isPostKind, type Kind } from '../../model/records.ts';
 import { openPayloadSite, orIfRefused, type PayloadConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { GIVE_KEY } from '../site-problems.ts';
 import {
   type Check,
   type CheckContext,
@@ -43,8 +44,7 @@ const WORDS: CmsWords = {
     'If the account may not create (account, above), allow it. If a field is required that the mapping does not have, make it optional, or give it a defaultValue.',
   permissions: (missing) =>
     `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, not a condition, and for every field of the mapping.`,
-  rejected: () =>
-    'Compare the key with that of the account in the admin panel ("Enable API Key"), and CALENDAR_UPSTREAM_USER with the slug of its collection; if that is not users, name it in a copy of the mapping: "payload": { "users": "SLUG" }.',
+  rejected: () => GIVE_KEY,
   plugin,
 };
 

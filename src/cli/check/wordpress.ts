@@ -12,7 +12,7 @@ import { formatWallTime } from '../../time/wall-time.ts';
 import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { pathsOf, readOldestEvents, valueAtPath } from '../samples.ts';
-import { loginAdvice } from '../site-problems.ts';
+import { accountAdvice } from '../site-problems.ts';
 import {
   type ChangedValue,
   type Check,
@@ -44,7 +44,7 @@ const WORDS: CmsWords = {
     "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   permissions: (missing) =>
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
-  rejected: loginAdvice,
+  rejected: accountAdvice,
   plugin: installPlugin,
 };
 

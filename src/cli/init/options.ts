@@ -139,11 +139,9 @@ export function parseAddress(option: string, text: string | undefined): string |
   return text;
 }
 
-const MAX_FORMAT_LENGTH = 60;
-
 function parseFormat(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const format = text.length > MAX_FORMAT_LENGTH ? 'is too long' : parseDateFormat(text);
+  const format = parseDateFormat(text);
   const fault = typeof format === 'string' ? format : format.writeOnly;
   if (fault !== undefined) throw new ConfigError('--date-format', fault, 'Write it as in docs/mapping.md, Dates.');
   return text;
@@ -160,29 +158,25 @@ function parseChoice<T extends string>(
   return choice;
 }
 
-const DATES: ReadonlySet<string> = new Set(['event.start_date', 'event.end_date']);
-
 function parseFields(options: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     options.map((option) => {
       const [, kind = '', field = '', path = ''] = /^([a-z]+)\.([a-z_]+)=(\S+)$/.exec(option) ?? [];
+      const fault = (reason: string, advice: string) => new ConfigError(`--field ${option}`, reason, advice);
       const names = Object.keys(FIELDS[kind as Kind] ?? {});
       if (!names.includes(field))
-        throw new ConfigError(
-          `--field ${option}`,
+        throw fault(
           'is not KIND.NAME=PATH of a field of the API',
           names.length > 0 ? `Its names are ${names.join(', ')}.` : `Kinds are ${KINDS.join(', ')}.`,
         );
-      const paths = path.split(',');
-      if (paths.includes('') || paths.length > (DATES.has(`${kind}.${field}`) ? 2 : 1))
-        throw new ConfigError(
-          `--field ${option}`,
+      const isDate = kind === 'event' && /^(start|end)_date$/.test(field);
+      if (!(isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path))
+        throw fault(
           'is not one path',
           'Only a start or an end of an event may be in two, a date and a time of day: event.start_date=meta.day,meta.time',
         );
       if (path === 'none' && FIELDS[kind as Kind][field]?.required)
-        throw new ConfigError(
-          `--field ${option}`,
+        throw fault(
           'leaves out what an event must have',
           'Name its path, or leave the option out. Where no field looks like an end, events end when they start.',
         );

@@ -35,12 +35,9 @@ export async function probePayload(url: string, login: (() => string) | undefine
       .filter((slug) => !OWN_COLLECTION.test(slug))
       .slice(0, MAX_COLLECTIONS);
     const types: ProbedType[] = [];
-    const withDrafts = new Set<string>();
     for (const slug of slugs) {
       const names = [ofVisitors[slug], ofAccount[slug]].flatMap(fieldNames);
-      const type = await probeCollection(client, `${api}/${slug}`, slug, names, credentials);
-      types.push(type);
-      if (names.includes('_status') || type.samples.some((sample) => '_status' in sample)) withDrafts.add(slug);
+      types.push(await probeCollection(client, `${api}/${slug}`, slug, names, credentials));
     }
     const account = credentials === undefined ? undefined : await readAccount(client, api, credentials);
     return {
@@ -54,7 +51,7 @@ export async function probePayload(url: string, login: (() => string) | undefine
       types: types.filter(({ base, fields }) => base !== account?.users && !isUpload(fields)),
       taxonomies: [],
       typeById: {},
-      payload: { users: account?.users, media: types.find(({ fields }) => isUpload(fields))?.base, withDrafts },
+      payload: { users: account?.users, media: types.find(({ fields }) => isUpload(fields))?.base },
     };
   } finally {
     await client.close();

@@ -158,18 +158,15 @@ function generatedProposal(
   if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
   const leftOut = `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`;
-  const isUnseen = decisions.fields?.['event.start_date'] !== undefined && dates.startField.values.length === 0;
   const bases = eventTypes.map((each) => each.base);
   const isChosen = bases.length > 1 && decisions.collections?.event === undefined;
   return {
     origin: 'generated',
     preset: undefined,
     title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
-    reason: isUnseen
-      ? 'you named it'
-      : `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'it has the field'} ${dates.startField.path}`,
+    reason: `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ${dates.startField.path}`,
     mapping,
-    notes: [...(isPayload ? payloadNotes(site, type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
+    notes: [...(isPayload ? payloadNotes(type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
     needsPlugin: unseenKeys(mapping, site).length > 0,
     assumed: [
       ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
@@ -293,41 +290,24 @@ export function proposeUnseen(mapping: MappingFile, { reason, notes }: Pick<Prop
   };
 }
 
-/** What Payload itself does not know: the zone that most events have, and collections with other names than usual. */
+/** What Payload itself does not know: the zone of the newest event that has one, and collections with unusual names. */
 function payloadSettings({ types, payload }: ProbedSite, { event }: Pick<MappingFile, 'event'>, name?: string) {
   const type = types.find(({ base }) => base === event.collection);
   const { values } = fieldAt(pathsOf(event.fields?.timezone)[0] ?? '', type?.fields ?? []);
-  const zones = values.filter((value): value is string => typeof value === 'string' && parseZone(value) !== undefined);
-  const counts = Map.groupBy(zones, (zone) => zone);
-  const [timezone] = [...counts].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const timezone = values.find((value) => typeof value === 'string' && parseZone(value) !== undefined);
   const { media = 'media', users = 'users' } = payload ?? {};
   return {
     ...(name === undefined ? {} : { name }),
-    ...(timezone === undefined ? {} : { timezone }),
+    ...(timezone === undefined ? {} : { timezone: String(timezone) }),
     ...(media === 'media' ? {} : { media }),
     ...(users === 'users' ? {} : { users }),
   };
 }
 
-function payloadNotes({ payload }: ProbedSite, event: ProbedType, mapping: MappingFile): string[] {
+function payloadNotes(event: ProbedType, { event: { fields }, payload }: MappingFile): string[] {
+  const noZone =
+    'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC';
   const richText = event.fields.find(({ values }) => values.some((value) => isObject(value) && isObject(value.root)));
-  const absent = KINDS.filter((kind) => mapping[kind] === undefined);
-  return [
-    ...(mapping.payload?.timezone === undefined
-      ? [
-          'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC',
-        ]
-      : []),
-    ...(richText && !mapping.event.fields?.description
-      ? [`${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`]
-      : []),
-    payload?.withDrafts.has(event.base)
-      ? 'the API shows everything unpublished as draft; --field event.status=PATH names a field (not "status") that says pending or private'
-      : `${event.base} has no drafts: every event is public as soon as it is saved`,
-    ...(absent.length > 0
-      ? [
-          `no collection looks like ${absent.join(', ')}: the API's lists of these are missing; name one with --${absent[0]}-type SLUG`,
-        ]
-      : []),
-  ];
+  const noHtml = `${richText?.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`;
+  return [...(payload?.timezone ? [] : [noZone]), ...(richText && !fields?.description ? [noHtml] : [])];
 }

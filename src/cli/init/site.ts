@@ -59,8 +59,6 @@ export interface PayloadFacts {
   /** Slugs of the collections of accounts, if the caller has one, and of images. */
   users: string | undefined;
   media: string | undefined;
-  /** Slugs of the collections with drafts. */
-  withDrafts: ReadonlySet<string>;
 }
 
 export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedType | undefined =>

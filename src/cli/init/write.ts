@@ -76,25 +76,14 @@ export function outputFiles(
   return files;
 }
 
-interface EarlierSecrets {
-  secret?: string | undefined;
-  user?: string | undefined;
-  password?: string | undefined;
-}
-
 /** What an earlier run wrote. The password of another site must not be sent to this one. */
-function earlierSecrets(folder: string, url: string): EarlierSecrets {
-  const read = (name: string) => readFileSync(join(resolve(folder), name), 'utf8');
+function earlierSecrets(folder: string, url: string): Partial<Record<'secret' | 'user' | 'password', string>> {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   try {
-    const values = parseEnv(read(SECRETS_FILE));
-    const {
-      CALENDAR_WEBHOOK_SECRET: secret = '',
-      CALENDAR_UPSTREAM_USER: user,
-      CALENDAR_UPSTREAM_PASSWORD: password,
-    } = values;
-    const isSameSite =
-      existsSync(join(resolve(folder), 'config.json')) && JSON.parse(read('config.json')).upstream.url === url;
-    return { ...(/^[\w-]{8,200}$/.test(secret) && { secret }), ...(isSameSite && { user, password }) };
+    const { CALENDAR_WEBHOOK_SECRET: secret, ...account } = parseEnv(read(SECRETS_FILE));
+    const isSameSite = existsSync(join(folder, 'config.json')) && JSON.parse(read('config.json')).upstream.url === url;
+    const { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password } = isSameSite ? account : {};
+    return { ...(secret && { secret }), ...(user && { user }), ...(password && { password }) };
   } catch {
     // None yet; or unreadable, then `writeFiles` says so.
     return {};
@@ -102,9 +91,12 @@ function earlierSecrets(folder: string, url: string): EarlierSecrets {
 }
 
 /** An entered account, or the earlier one: the CMS showed that password once, so the file may be its only place. */
-function storedAccount({ user, password }: EarlierSecrets, account: ServiceAccount | undefined) {
+function storedAccount(
+  { user, password }: ReturnType<typeof earlierSecrets>,
+  account: ServiceAccount | undefined,
+): { user: string; password: string } | undefined {
   if (account?.isFromEnvironment === false) return account;
-  if (user === undefined || password === undefined || UNWRITABLE.test(user + password)) return undefined;
+  if (user === undefined || password === undefined) return undefined;
   const isSame = account === undefined || (account.user === user && account.password === password);
   return isSame ? { user, password } : undefined;
 }
