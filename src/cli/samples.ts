@@ -6,7 +6,7 @@ import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
-import { ANY_STATUS, type CalendarRecord, type EventRecord, type Kind, type Site } from '../model/records.ts';
+import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { PUBLIC_SCOPE } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 
@@ -32,7 +32,7 @@ export async function readSampleRecords(
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   const list = async (kind: Kind, count: number): Promise<void> => {
     const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
-    const listed = kindMapping && (await listRecords(connection, kindMapping, { limit: count }));
+    const listed = kindMapping && (await listRecords(connection, kindMapping, count));
     if (listed) cmsRecords[kind] = listed;
   };
   for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) await list(kind, LIMIT);
@@ -47,26 +47,12 @@ export async function readSampleRecords(
   return records;
 }
 
-/**
- * Reads up to a hundred of the events that were created first: on a site in use some of them are over. Throws
- * `CmsUnavailable`.
- */
-export async function readOldestEvents(
-  connection: SiteConnection,
-  mapping: Mapping,
-  site: Site,
-): Promise<EventRecord[]> {
-  const kindMapping = mapping.kinds.event;
-  const listed = await listRecords(connection, kindMapping, { limit: LIMIT, order: 'date' });
-  return (listed ?? []).map((cmsRecord) => kindMapping.read(cmsRecord, site));
-}
-
 async function listRecords(
   { cms, credentials }: SiteConnection,
   kindMapping: CollectionSpec,
-  part: Pick<ListRequest, 'limit' | 'order'>,
+  limit: number,
 ): Promise<CmsRecord[] | undefined> {
-  const request: ListRequest = { ...listScope(kindMapping, credentials !== undefined), ...part, detail: 'mapped' };
+  const request: ListRequest = { ...listScope(kindMapping, credentials !== undefined), limit, detail: 'mapped' };
   const page = cms.list(kindMapping, request, { credentials });
   return (await orIfRefused(page, undefined))?.records;
 }

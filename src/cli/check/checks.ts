@@ -106,8 +106,6 @@ export interface CmsWords {
 export interface CmsChecks {
   connection: RestConnection;
   words: CmsWords;
-  /** Of any response of the site, to a visitor if it answers visitors. */
-  headers(): Promise<Readonly<Record<string, string | undefined>>>;
   /** Its own checks, which run after those of every CMS in the same part. */
   accountChecks: readonly Check[];
   listChecks: readonly Check[];
@@ -115,8 +113,6 @@ export interface CmsChecks {
   generalPermissions?: ActionPermissions;
   /** What the site tells of a field apart from the records' values; undefined for nothing. */
   judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
-  /** What else the site tells of a kind's fields. */
-  judgeFields?(kindMapping: KindMapping<Kind>, context: CheckContext): Promise<Finding[]>;
   /** What a new record must have besides its title and status. */
   draftOf?(kind: Kind): Record<string, unknown>;
   /** The finding of a kind whose records `check` does not write. */

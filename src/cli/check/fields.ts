@@ -31,92 +31,80 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
 );
 
 async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
+  const { kind } = kindMapping;
   const info = await context.collectionInfo(kindMapping);
-  const sampled = (await context.records())[kindMapping.kind];
+  const sampled = (await context.records())[kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
-  const { fields = {}, custom_fields = {} } = context.mapping.source[kindMapping.kind] ?? {};
+  const { fields = {}, custom_fields = {} } = context.mapping.source[kind] ?? {};
   const findings: Finding[] = [];
   const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<void> => {
     const paths = pathsOf(spec);
     const isMissing = records.length > 0 && !records.some(({ cmsRecord }) => hasPaths(cmsRecord, paths));
     const field = { kindMapping, name, spec, definition, writableFields: info.writableFields, records, isMissing };
-    findings.push({ name, ...(await judgeField(field, context)) });
+    const ofCms = paths.length > 0 ? await context.cms.judgeField(field, context) : undefined;
+    findings.push({ name, ...(ofCms ?? judgeValues(field, context.cms.words.admin)) });
   };
   for (const [name, spec] of Object.entries(fields)) {
-    const definition = FIELDS[kindMapping.kind][name];
+    const definition = FIELDS[kind][name];
     if (definition) await judge(name, spec, definition);
   }
   for (const [name, spec] of Object.entries(custom_fields)) {
     const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
     await judge(`custom_fields.${name}`, locationOf(spec), definition);
   }
-  const ofCms = (await context.cms.judgeFields?.(kindMapping, context)) ?? [];
-  return [...(records.length > 0 ? findings : summarize(findings)), ...ofCms];
+  return findings;
 }
 
-/** Without records, the findings of all correct fields are the same. */
-function summarize(findings: readonly Finding[]): Finding[] {
-  const passed = findings.filter(({ state }) => state === 'ok');
-  const rest = findings.filter(({ state }) => state !== 'ok');
-  if (passed.length === 0) return rest;
-  const names = passed.map(({ name }) => name).join(', ');
-  const message = `the collection has everything that the mapping needs for ${names}; there is no record to read`;
-  return [...rest, { name: `${passed.length} of ${findings.length}`, ...ok(message) }];
-}
-
-/** What the records and the site show about one field. */
-async function judgeField(field: MappedField, context: CheckContext): Promise<Finding> {
-  const { kindMapping, name, spec, definition, records, isMissing } = field;
+/** What the records show about one field. */
+function judgeValues({ kindMapping, name, spec, definition, records, isMissing }: MappedField, admin: string): Finding {
   const paths = pathsOf(spec);
   const path = paths.join(', ');
   if (paths.length === 0) return ok('fixed in the mapping');
-  const ofCms = await context.cms.judgeField(field, context);
-  if (ofCms) return ofCms;
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
       `Compare the path with what the site sends for ${kindMapping.collection}: ${listKeys(shownFields(records))}.`,
     );
-
   const parts = partsOf(spec);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isBlank(valueAtPath(cmsRecord, each), definition));
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
   const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key), definition));
-  const sample = filled.find(hasValue)?.cmsRecord;
-  const exampleOf = (cmsRecord: CmsRecord) => paths.map((each) => formatSample(valueAtPath(cmsRecord, each))).join(' ');
-  const example = sample && exampleOf(sample);
-  const where = parts
-    ? 'Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates)'
-    : 'Give the format in the mapping ("as", see the codecs in docs/mapping.md)';
-  const codecAdvice = `${where}: ${kindMapping.kind}.${name}.`;
+  const exampleIn = (found: SampledRecord | undefined): string | undefined =>
+    found && paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ');
+  const example = exampleIn(filled.find(hasValue));
+  const codecAdvice = `${
+    parts
+      ? 'Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates)'
+      : 'Give the format in the mapping ("as", see the codecs in docs/mapping.md)'
+  }: ${kindMapping.kind}.${name}.`;
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(`${path} holds ${example}, which is not readable`, codecAdvice);
   if (definition.required && readable.length < records.length) {
-    const unreadable = filled.find((each) => !readable.includes(each))?.cmsRecord;
-    const such = unreadable ? ` (such as ${exampleOf(unreadable)})` : '';
+    const unreadable = exampleIn(filled.find((each) => !readable.includes(each)));
+    const such = unreadable === undefined ? '' : ` (such as ${unreadable})`;
+    const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
     return warn(
-      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value${such}, and ${
-        definition.key === 'end' ? 'end when they start' : 'are in no list by date'
-      }`,
+      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value${such}, and ${effect}`,
       // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
-      unreadable && 2 * readable.length <= filled.length
+      unreadable !== undefined && 2 * readable.length <= filled.length
         ? codecAdvice
-        : fillIn(context.cms.words.admin, filled.length === 0),
+        : fillIn(admin, filled.length === 0),
     );
   }
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
   if (untimed.length > 0)
     return warn(
-      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable (such as ${exampleOf(untimed[0]!.cmsRecord)}): it is taken for midnight`,
+      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable (such as ${exampleIn(untimed[0])}): it is taken for midnight`,
       codecAdvice,
     );
-  if (records.length === 0) return ok(path);
-  const count = `${path}: ${filled.length} of ${records.length} have it`;
-  return ok(example === undefined ? count : `${count}, such as ${example}`);
+  if (records.length === 0) return ok(`${path}: there is no record to read`);
+  return ok(
+    `${path}: ${filled.length} of ${records.length} have it${example === undefined ? '' : `, such as ${example}`}`,
+  );
 }
 
 const fillIn = (admin: string, isNowhere: boolean): string =>

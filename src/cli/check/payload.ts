@@ -12,18 +12,7 @@ import { openPayloadSite, orIfRefused, type PayloadConnection } from '../open-si
 import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { GIVE_KEY } from '../site-problems.ts';
-import {
-  type Check,
-  type CheckContext,
-  type CmsChecks,
-  type CmsWords,
-  type Finding,
-  fail,
-  type MappedField,
-  mappedKinds,
-  ok,
-  warn,
-} from './checks.ts';
+import { type Check, type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 import { SERIES_CHECK } from './lists.ts';
 import { DRAFT_TIMES } from './trial.ts';
 
@@ -76,7 +65,6 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
   return {
     connection,
     words: WORDS,
-    headers: async () => (await call('GET', 'access', {}, { credentials: undefined })).headers,
     accountChecks: [SITE_SETTINGS],
     listChecks: [
       {
@@ -98,7 +86,7 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       },
       SERIES_CHECK,
     ],
-    judgeField: (field, { records }) => judgeField(hasField, field, mapping, records),
+    judgeField: (field) => judgeField(hasField, field),
     draftOf: (kind) => (kind === 'event' ? DRAFT_TIMES : {}),
     async whyNotWritten(kind) {
       const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
@@ -120,14 +108,9 @@ const SITE_SETTINGS: Check = {
   area: 'site',
   name: 'settings',
   async run({ mapping, site }) {
-    const { timezone, name } = mapping.source.payload ?? {};
+    const { timezone, name = site.name } = mapping.source.payload ?? {};
     if (timezone === undefined)
       return warn('the mapping names no time zone: times of events without one are in UTC', WORDS.timeZone);
-    if (name === undefined)
-      return warn(
-        `the mapping names no calendar: pages and feeds call it ${site.name}`,
-        'Name the calendar in a copy of the mapping: "payload": { "name": "Events in Gullhaven" }.',
-      );
     return ok(`${name}, ${timezone}`);
   },
 };
@@ -188,8 +171,6 @@ function judgeIds(
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
   { kindMapping, spec, definition, records }: MappedField,
-  mapping: Mapping,
-  sampled: CheckContext['records'],
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
   const written = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key)?.split(', ') ?? [];
@@ -201,17 +182,9 @@ async function judgeField(
         `${collection} has no field ${path}, or does not show it to this account`,
         `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of the field allow it to the service account. A name that ends in Html is that of a lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
-  const [path = ''] = paths;
   // The adapter puts the status of every record there.
-  if (definition.key === 'status') return ok(`${path}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
-  const target = definition.references && mappedKinds(mapping).find(({ kind }) => kind === definition.references);
-  const isUsed = records.some(({ cmsRecord }) => [valueAtPath(cmsRecord, path) ?? []].flat().length > 0);
-  // Only the id of a relation can be filtered by. With a value the codec tells whether it fits.
-  if (target && !isUsed && (await sampled())[target.kind] && !(await hasField(collection, `${path}.id`)))
-    return fail(
-      `${path} is no relation to another collection`,
-      `Make it a field of the type relationship, with relationTo: '${target.collection}'.`,
-    );
+  if (definition.key === 'status')
+    return ok(`${paths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
   const isInSome = paths.some((each) => !unseen.includes(each));
   return records.length > 0 && !isInSome && !definition.required
     ? ok(`${paths.join(', ')}: a field of the collection; no record has it`)

@@ -102,13 +102,6 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
 
-/** Fields of an event that have no record to link to. */
-export function unlinkableFields(records: SampledRecords, { kind, writable }: KindMapping<Kind>): string[] {
-  return Object.entries(kind === 'event' ? FIELDS.event : {}).flatMap(([name, { key, references }]) =>
-    references && (writable as ReadonlySet<string>).has(key) && !linkTarget(records, name) ? [name] : [],
-  );
-}
-
 /** What a mapping writes for values of the fields. */
 export function changesOf(fields: readonly TrialField[], valueFor: (field: TrialField) => unknown): object {
   const values = (isCustom: boolean) =>

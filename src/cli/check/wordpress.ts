@@ -1,17 +1,14 @@
-// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, its plugins and
-// their hidden past events.
+// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own API.
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
-import type { KindMapping } from '../../mapping/mapping.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
-import { type EventRecord, type Kind, PLURALS } from '../../model/records.ts';
-import { formatWallTime } from '../../time/wall-time.ts';
+import { PLURALS } from '../../model/records.ts';
 import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
-import { pathsOf, readOldestEvents, valueAtPath } from '../samples.ts';
+import { pathsOf } from '../samples.ts';
 import { accountAdvice } from '../site-problems.ts';
 import {
   type ChangedValue,
@@ -41,7 +38,7 @@ const WORDS: CmsWords = {
     'Give the account the capability to edit the records of others (account, above). If it has that, a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   occurrences: installPlugin,
   createRefused:
-    "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
+    "If the account lacks a capability (account, above), give it. If a field is required that the mapping does not write, make it optional in its field group, or add a line for it to the mapping. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   permissions: (missing) =>
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
   rejected: accountAdvice,
@@ -54,16 +51,10 @@ export function openWordPressChecks(config: Config): CmsChecks {
   return {
     connection,
     words: WORDS,
-    async headers() {
-      const query = { query: { _fields: 'name' } };
-      const ofVisitor = connection.call('GET', '', query, { credentials: undefined });
-      return ((await orIfRefused(ofVisitor, undefined)) ?? (await connection.call('GET', '', query))).headers;
-    },
     accountChecks: [companionPlugin(connection)],
-    listChecks: LIST_CHECKS,
+    listChecks: [SERIES_CHECK],
     generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
-    judgeFields: requiredFields,
     readByPlugin: readByPlugin(connection),
     judgeChange,
   };
@@ -140,15 +131,6 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
       `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
       showKey(unregistered[0] ?? '', pluginOptions, writableFields) ?? '',
     );
-  if (definition.type === 'boolean' && typeof spec === 'string' && path.startsWith('meta.')) {
-    // The value in the database is not of the type with which the key is registered.
-    const hidden = records.filter(({ cmsRecord }) => valueAtPath(cmsRecord, path) === null).length;
-    if (hidden > 0)
-      return warn(
-        `${path}: in ${hidden} of ${records.length} records the site stores no boolean, perhaps yes and no. WordPress shows nothing then, and the API says false`,
-        `Name the two texts that the site stores, such as "as": { "boolean": ["yes", "no"] }: ${kindMapping.kind}.${name}. Then the key is one of texts. ${installPlugin(pluginOptions)}`,
-      );
-  }
   const advice = isMissing ? showKey(paths[0] ?? '', pluginOptions, writableFields) : undefined;
   return advice === undefined
     ? undefined
@@ -182,24 +164,6 @@ function registerKeys(pluginOptions: string, fields: readonly string[] = []): st
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 }
 
-/** Fields that the site demands of a new record and that the mapping does not write. */
-async function requiredFields(kindMapping: KindMapping<Kind>, { collectionInfo }: CheckContext): Promise<Finding[]> {
-  const { requiredFields: required = [] } = (await collectionInfo(kindMapping)) ?? {};
-  const written = [...kindMapping.locations.values()].flatMap((location) => location.split(', '));
-  const missing = required.filter((path) => !written.some((each) => each === path || each.startsWith(`${path}.`)));
-  if (kindMapping.readOnly || missing.length === 0) return [];
-  const message = `the site requires ${missing.join(', ')}, which the mapping does not write: the site refuses every new ${kindMapping.kind}`;
-  return [
-    {
-      name: 'required',
-      ...warn(
-        message,
-        'Make it optional in its field group, or add a line for it to the mapping if a field of the API fits.',
-      ),
-    },
-  ];
-}
-
 async function judgeChange(
   { kindMapping, path, isLost, message }: ChangedValue,
   { pluginOptions, collectionInfo }: CheckContext,
@@ -217,26 +181,4 @@ async function judgeChange(
   if (keys.length > 0 && unknown === undefined) return undefined;
   const advice = unknown === undefined ? undefined : showKey(unknown, pluginOptions, writableFields);
   return fail(message, advice ?? installPlugin(pluginOptions));
-}
-
-/** With fewer events, all of them may well be in the future. */
-const MIN_EVENTS = 10;
-const PAST_EVENTS =
-  'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and give it in a copy of the mapping: "wordpress": { "listParams": { ... } } of "event".';
-
-const LIST_CHECKS: readonly Check[] = [
-  {
-    area: 'lists',
-    name: 'past events',
-    run: async ({ mapping, site, connection }) =>
-      judgePastEvents(await readOldestEvents(connection, mapping, site), formatWallTime(Date.now())),
-  },
-  SERIES_CHECK,
-];
-
-/** Some plugins hide past events from lists: then none of many events is over. `nowUtc`: `YYYY-MM-DD HH:MM:SS`. */
-export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Finding[] {
-  const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
-  if (ends.length < MIN_EVENTS || ends.some((end) => end <= nowUtc)) return [];
-  return [warn(`none among ${ends.length} events: some plugins list only upcoming ones`, PAST_EVENTS)];
 }

@@ -8,16 +8,7 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
 import { formatSample, readLinkTables } from '../samples.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
-import {
-  changesOf,
-  isNumber,
-  isSameValue,
-  shownByPlugin,
-  type TrialField,
-  trialSteps,
-  unlinkableFields,
-  valueIn,
-} from './trial.ts';
+import { changesOf, isNumber, isSameValue, shownByPlugin, type TrialField, trialSteps, valueIn } from './trial.ts';
 
 export const WRITE_CHECK: Check = {
   area: 'writes',
@@ -64,11 +55,6 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
   const { cms } = connection;
   const { kind: name, collection } = kindMapping;
   if (kindMapping.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
-  const missing = kindMapping.storedAs === 'terms' ? await missingToDelete(trial, kindMapping) : undefined;
-  if (missing !== undefined) {
-    const message = `not tried: the account may not delete terms of ${collection}, and this one would remain`;
-    return [{ name, ...warn(message, own.words.permissions([missing])) }];
-  }
   const reason = await own.whyNotWritten?.(kindMapping);
   if (reason) return [{ name, ...reason }];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
@@ -92,15 +78,6 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
       name,
       ...ok(`created a ${kindMapping.storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
     });
-    const unlinkable = unlinkableFields(await trial.records(), kindMapping);
-    if (unlinkable.length > 0)
-      findings.push({
-        name: `${name} links`,
-        ...warn(
-          `not tried, because there is no published record to link: ${unlinkable.join(', ')}`,
-          'Publish one of each in the CMS, and run check --write again. If the calendar is to have none, ignore this.',
-        ),
-      });
   } finally {
     await cms.delete(kindMapping, id, options).catch((error: unknown) => {
       findings.push({
@@ -113,18 +90,6 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
     });
   }
   return findings;
-}
-
-/**
- * The permission to delete terms, if the account lacks it: on some sites a contributor may create terms, and
- * on none delete them.
- */
-async function missingToDelete(
-  { account, collectionInfo }: WriteTrial,
-  kindMapping: KindMapping<Kind>,
-): Promise<string | undefined> {
-  const permission = (await collectionInfo(kindMapping))?.permissions?.deleteTerms ?? 'manage_categories';
-  return (await account()).permissions.has(permission) ? undefined : permission;
 }
 
 /** One finding a field. */

@@ -38,7 +38,6 @@ export interface Scenario {
 
 const META = { gig_start: 'string', gig_end: 'string', price: 'string' };
 const VALUES = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00', price: '12' };
-const PAST = { gig_start: '2020-05-01 19:30:00', gig_end: '2020-05-01 21:00:00', price: '12' };
 const gig = (id: number, meta: Json = VALUES, more: Json = {}): Json =>
   fakePost(id, { title: `Gig ${id}`, meta, ...more });
 const times = (count: number): Json[] => Array.from({ length: count }, (_, index) => gig(index + 1));
@@ -147,19 +146,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { cost: 'meta.price' } },
   },
   {
-    says: /the two texts that the site stores/,
-    row: 'event fields all_day',
-    // WordPress shows null for a text in a key that is registered as a boolean.
-    before: {
-      gigs: { meta: { ...META, whole_day: 'boolean' }, records: [gig(1, { ...VALUES, whole_day: null })] },
-      fields: { all_day: 'meta.whole_day' },
-    },
-    follow: {
-      gigs: { meta: { ...META, whole_day: 'string' }, records: [gig(1, { ...VALUES, whole_day: 'yes' })] },
-      fields: { all_day: { at: 'meta.whole_day', as: { boolean: ['yes', 'no'] } } },
-    },
-  },
-  {
     says: /To see changes immediately[\s\S]*--webhook-url/,
     row: 'gateway webhooks',
     before: {},
@@ -232,33 +218,10 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { records: times(2) } },
   },
   {
-    says: /If the site has past events/,
-    row: 'lists past events',
-    before: {
-      gigs: {
-        records: [...times(12), gig(13, PAST)],
-        isListed: ({ id }, query) => id !== 13 || query.get('show') === 'all',
-      },
-    },
-    follow: { event: { wordpress: { listParams: { show: 'all' } } } },
-  },
-  {
     says: /Make the companion plugin/,
     row: 'lists series',
     before: { event: { readOnly: true, occurrences: {} } },
     follow: { gigs: { records: [gig(1, VALUES, { calendar_occurrences: null })] } },
-  },
-  {
-    says: /pastDays/,
-    row: 'lists series',
-    before: {
-      gigs: { records: [gig(1, VALUES, { calendar_occurrences: Array(1000).fill({}) })] },
-      event: { readOnly: true, occurrences: {} },
-    },
-    follow: {
-      gigs: { records: [gig(1, VALUES, { calendar_occurrences: [{}] })] },
-      event: { readOnly: true, occurrences: { futureDays: 7 } },
-    },
   },
   {
     says: /remove the line event\.hide_from_listings/,
@@ -324,12 +287,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: ALLOW,
   },
   {
-    says: /Publish one of each/,
-    row: 'writes event links',
-    before: { write: true, ...withHalls([]) },
-    follow: withHalls([gig(4)]),
-  },
-  {
     says: /must support a title/,
     row: 'writes event',
     before: { write: true, ...refuse(({ method }) => method === 'POST', 'rest_cannot_create') },
@@ -367,12 +324,6 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
     follow: { fields: { cost: { at: 'meta.price', as: 'number', clearWith: '' } } },
-  },
-  {
-    says: /Make it optional/,
-    row: 'event fields required',
-    before: { gigs: { acf: { contact: 'string' }, required: ['contact'] } },
-    follow: { gigs: { required: [] } },
   },
   {
     says: /another value than was sent/,

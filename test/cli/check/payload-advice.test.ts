@@ -84,12 +84,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { payload: { timezone: 'Europe/Vienna' } },
   },
   {
-    says: /Name the calendar/,
-    row: 'site settings',
-    before: { payload: { name: undefined } },
-    follow: { payload: { name: 'Events in Gullhaven' } },
-  },
-  {
     says: /API key/,
     row: 'account service',
     before: { upstream: { user: undefined, password: undefined } },
@@ -257,17 +251,6 @@ const SCENARIOS: readonly Scenario[] = [
       fields: { description: { read: 'aboutHtml', write: { at: 'about', as: 'lexical' } } },
     },
     follow: { gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'aboutHtml', 'about'] } },
-  },
-  {
-    says: /relationTo: 'halls'/,
-    row: 'event fields venue',
-    before: {
-      gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'place'] },
-      fields: { venue: { at: 'place', as: { ids: 'one' } } },
-      mapping: { venue: { collection: 'halls', fields: { venue: 'name' } } },
-      collections: { halls: HALLS },
-    },
-    follow: { gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'place -> halls'] } },
   },
   {
     says: /Fill it in in/,
