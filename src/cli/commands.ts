@@ -6,7 +6,7 @@ import { SETTINGS } from '../config-environment.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
-import { wrapText } from './table.ts';
+import { columns } from './table.ts';
 
 export interface Command {
   summary: string;
@@ -30,24 +30,17 @@ export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-const mappingList = (indent: number): string => wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(indent)}`);
-
 /** The settings that most gateways need. Their texts are those of the schema, as in docs/configuration.md. */
 const MAIN_SETTINGS = [
   ...['upstream.url', 'upstream.user', 'upstream.password', 'mapping', 'publicUrl', 'mounts', 'dataDir'],
   ...['listen.host', 'listen.port', 'listen.adminHost', 'listen.adminPort', 'listen.trustProxies'],
   ...['sync.intervalS', 'webhook.secret', 'redisUrl', 'log.level'],
 ];
-const HELP_INDENT = 31;
 
-function settingsHelp(): string {
-  return SETTINGS.filter(({ key }) => MAIN_SETTINGS.includes(key))
-    .flatMap(({ variable, description }) => {
-      const [first, ...rest] = wrapText(description, 100);
-      return [`  ${variable.padEnd(HELP_INDENT - 2)}${first}`, ...rest.map((line) => ' '.repeat(HELP_INDENT) + line)];
-    })
-    .join('\n');
-}
+const settingsHelp = (): string =>
+  columns(
+    SETTINGS.filter(({ key }) => MAIN_SETTINGS.includes(key)).map((each) => [`  ${each.variable}`, each.description]),
+  ).join('\n');
 
 export const CHECK_OPTIONS = {
   config: { type: 'string' },
@@ -136,7 +129,7 @@ The plugin goes to standard output: redirect it into a file, as below.
 
   --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
   --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
-                         ${mappingList(25)}
+                         ${mappingNames().join(', ')}
   --webhook-url URL      where the site reaches the gateway's admin port
   --webhook-secret TEXT  signs the webhooks of WordPress; not needed with --config
 

@@ -1,6 +1,6 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
-import { type CmsClient, createCmsClient, type RestCall } from '../cms/client.ts';
+import { createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -26,60 +26,47 @@ export interface RestConnection extends SiteConnection {
   call: RestCall;
 }
 
-type Limits = Record<string, number>;
-
-/** Sends no request before the first call. `url` is the site's address in a browser. */
-export function openSite(url: string, credentials: Credentials, limits: Limits = {}): RestConnection {
-  const address = new URL(url);
-  const observe = () => undefined;
-  const cms = createWordPress({ url: address, observe, limits });
-  const client = createCmsClient({ origin: address, observe, limits });
-  return connection(url, credentials, cms, client, createRestCall(client, createDiscovery(client, address)));
-}
-
-export interface PayloadConnection extends RestConnection {
-  /** Whether the ids of the records that were read are texts. */
-  hasTextIds(): boolean;
-}
-
 /**
- * The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids that are texts are
- * forgotten at the end.
+ * Sends no request before the first call. `url` is the site's address in a browser.
+ * @param mapping for Payload, whose adapter needs to know the mapped collections; absent: WordPress
  */
-export function openPayloadSite(
+export function openSite(
   url: string,
   credentials: Credentials,
-  { source, kinds }: Mapping,
-  limits: Limits = {},
-): PayloadConnection {
+  mapping?: Mapping,
+  limits: Record<string, number> = {},
+): RestConnection {
   const address = new URL(url);
   const observe = () => undefined;
-  const idMap = new IdMap();
-  const cms = createPayload({ url, site: source.payload, specs: Object.values(kinds), idMap, observe, limits });
   const client = createCmsClient({ origin: address, observe, limits });
-  const opened = connection(url, credentials, cms, client, createPayloadCall(client, apiPathOf(address)));
+  const cms =
+    mapping?.cms === 'payload' ? openPayload(url, mapping, limits) : createWordPress({ url, observe, limits });
+  const call =
+    mapping?.cms === 'payload'
+      ? createPayloadCall(client, apiPathOf(address))
+      : createRestCall(client, createDiscovery(client, address));
+  return {
+    url: trimCharactersEnd(url, '/'),
+    credentials,
+    cms,
+    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+    async close() {
+      await Promise.all([cms.close(), client.close()]);
+    },
+  };
+}
+
+/** Numbers of ids that are texts are forgotten at the end. */
+function openPayload(url: string, { source, kinds }: Mapping, limits: Record<string, number>): Cms {
+  const idMap = new IdMap();
+  const specs = Object.values(kinds);
+  const cms = createPayload({ url, site: source.payload, specs, idMap, observe: () => undefined, limits });
   const close = async () => {
-    await opened.close();
+    await cms.close();
     idMap.close();
   };
-  return { ...opened, hasTextIds: () => idMap.isUsed(), close };
+  return { ...cms, close };
 }
-
-const connection = (
-  url: string,
-  credentials: Credentials,
-  cms: Cms,
-  client: CmsClient,
-  call: RestCall,
-): RestConnection => ({
-  url: trimCharactersEnd(url, '/'),
-  credentials,
-  cms,
-  call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-  async close() {
-    await Promise.all([cms.close(), client.close()]);
-  },
-});
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws

@@ -20,17 +20,6 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Breaks text at spaces into lines of at most `width` characters; a longer word stays whole. */
-export function wrapText(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
 /** `1 record`, `2 records`. */
 export const pluralized = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -48,10 +37,7 @@ export interface CheckRow {
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /** The rows, below them each piece of advice once, and a line of totals. */
-export function renderTable(
-  rows: readonly CheckRow[],
-  { hasColour, width }: { hasColour: boolean; width: number },
-): string {
+export function renderTable(rows: readonly CheckRow[], hasColour: boolean): string {
   const stateText = (state: RowState): string =>
     hasColour ? styleText(COLOURS[state], state.padEnd(4), { validateStream: false }) : state.padEnd(4);
   const cells = rows.map(({ area, name, state, message }, index) => [
@@ -66,9 +52,11 @@ export function renderTable(
   for (const [advice = '', affected] of Map.groupBy(problems, (row) => row.advice)) {
     const state = affected.some((row) => row.state === 'fail') ? 'fail' : 'warn';
     lines.push('', `${stateText(state)}${GAP}${affectedChecks(affected)}`);
-    for (const line of printable(advice).split('\n'))
-      for (const part of line.startsWith(' ') ? [line] : wrapText(line, width - ADVICE_INDENT.length))
-        lines.push(ADVICE_INDENT + part);
+    lines.push(
+      ...printable(advice)
+        .split('\n')
+        .map((line) => ADVICE_INDENT + line),
+    );
   }
   const count = (state: RowState): number => rows.filter((row) => row.state === state).length;
   lines.push('', `${count('ok')} ok, ${count('warn')} warn, ${count('fail')} fail`);

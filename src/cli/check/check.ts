@@ -26,7 +26,6 @@ const checksOf = ({ accountChecks, listChecks }: CmsChecks): Check[] => [
   ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...accountChecks, ...LIST_CHECKS, ...listChecks],
   ...[...FIELD_CHECKS, WRITE_CHECK, ...GATEWAY_CHECKS],
 ];
-const WIDTH = 120;
 
 export interface CheckOptions {
   config?: string | undefined;
@@ -48,7 +47,7 @@ export async function check(
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
-  else print(renderTable(rows, { hasColour, width: process.stdout.columns ?? WIDTH }));
+  else print(renderTable(rows, hasColour));
   return counts.fail > 0 ? 1 : 0;
 }
 

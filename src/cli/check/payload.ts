@@ -4,11 +4,13 @@
 import { canBeQueried, createFeatures } from '../../cms/payload/features.ts';
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
+import { objectOf } from '../../cms/payload/rest-calls.ts';
 import type { Config } from '../../config-schema.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
+import { isObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { openPayloadSite, orIfRefused, type PayloadConnection } from '../open-site.ts';
+import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { GIVE_KEY } from '../site-problems.ts';
@@ -57,7 +59,7 @@ const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '', limits } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openPayloadSite(url, credentials, mapping, limits);
+  const connection = openSite(url, credentials, mapping, limits);
   const { call } = connection;
   const featuresOf = createFeatures(call, ({ collection }) => collection);
   const hasField = (slug: string, path: string): Promise<boolean> =>
@@ -82,7 +84,12 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       {
         area: 'lists',
         name: 'ids',
-        run: async () => judgeIds(connection.hasTextIds(), { redisUrl, dataDir }),
+        async run() {
+          const list = call('GET', mapping.kinds.event.collection, { query: { limit: 1, depth: 0 } });
+          const response = await orIfRefused(list, undefined);
+          const [event] = response ? [objectOf(response).docs].flat() : [];
+          return judgeIds(isObject(event) && typeof event.id === 'string', { redisUrl, dataDir });
+        },
       },
       SERIES_CHECK,
     ],
@@ -118,7 +125,7 @@ const SITE_SETTINGS: Check = {
 const NAME_MEDIA =
   'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.';
 
-const imageCheck = ({ call, credentials }: PayloadConnection): Check => ({
+const imageCheck = ({ call, credentials }: RestConnection): Check => ({
   area: 'collections',
   async run({ mapping, kinds, account }) {
     if (!kinds.some(({ paths }) => paths.has('image'))) return [];

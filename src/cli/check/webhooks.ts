@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../../config-schema.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
-import { type CmsWords, type Finding, fail, ok, type WebhookListener, warn } from './checks.ts';
+import { type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts';
 
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
@@ -45,7 +45,6 @@ export async function listenForWebhooks(
   });
   const port = listen.adminPort;
   const isListening = await tryListen(server, port, listen.adminHost);
-  const isMissing = (collection: string): boolean => !received.has(collection);
   return {
     wrote(kind, collection) {
       written.set(collection, kind);
@@ -61,44 +60,27 @@ export async function listenForWebhooks(
           'not tried: check wrote nothing that could have sent one',
           `Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in ${words.admin} while the gateway runs, and look at it through the gateway.`,
         );
-      const expected = [...written.keys()];
-      for (let waitedMs = 0; refused === 0 && expected.some(isMissing) && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
+      const missing = () => [...written.keys()].filter((collection) => !received.has(collection));
+      for (let waitedMs = 0; refused === 0 && missing().length > 0 && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
         await wait(POLL_MS);
-      const arrived = expected.filter((collection) => !isMissing(collection));
+      const kinds = missing().map((collection) => `${written.get(collection)} (${collection})`);
+      if (kinds.length === 0) return ok(`arrived for each kind that was written: ${[...written.values()].join(', ')}`);
       const makePlugin = words.plugin(pluginOptions);
-      return judgeArrivals(written, arrived, { isRefused: refused > 0, port, makePlugin });
+      if (refused > 0)
+        return fail(
+          'arrived with a wrong signature',
+          `Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks. ${makePlugin}`,
+        );
+      return fail(
+        `none arrived on port ${port} within ${TIMEOUT_MS / 1000} s for ${kinds.join(', ')}`,
+        `Is the plugin on the site, made for this mapping and version, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${makePlugin}`,
+      );
     },
     close() {
       if (isListening) server.close();
       server.closeAllConnections();
     },
   };
-}
-
-/** `written`: kinds by the collection of each record; `arrived`: the collections that webhooks named. */
-function judgeArrivals(
-  written: ReadonlyMap<string, Kind>,
-  arrived: readonly string[],
-  { isRefused, port, makePlugin }: { isRefused: boolean; port: number; makePlugin: string },
-): Finding {
-  const missing = [...written.keys()].filter((collection) => !arrived.includes(collection));
-  const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');
-  if (missing.length === 0) return ok(`arrived for each kind that was written: ${kindsOf(arrived)}`);
-  if (isRefused)
-    return fail(
-      'arrived with a wrong signature',
-      `Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks. ${makePlugin}`,
-    );
-  const limit = `within ${TIMEOUT_MS / 1000} s`;
-  if (arrived.length === 0)
-    return fail(
-      `none arrived on port ${port} ${limit}`,
-      `Is the plugin on the site, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${makePlugin}`,
-    );
-  return fail(
-    `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
-    `The plugin of the site is of another mapping or version, or names other collections. ${makePlugin}`,
-  );
 }
 
 function tryListen(server: Server, port: number, host: string): Promise<boolean> {

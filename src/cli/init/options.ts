@@ -7,7 +7,6 @@ import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { wrapText } from '../table.ts';
 import type { Decisions } from './propose.ts';
 
 export const INIT_OPTIONS = {
@@ -44,7 +43,7 @@ It says what it is not sure of, and the option to decide that. It asks for the a
                          CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
   --anonymous            no service account, and no question about it
   --mapping NAME         use this mapping that comes with the gateway:
-                         ${wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
+                         ${mappingNames().join(', ')}
   --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated.

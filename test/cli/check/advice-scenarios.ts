@@ -365,7 +365,7 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { webhookSecret: SECRET },
   },
   {
-    says: /another mapping or version/,
+    says: /made for this mapping and version/,
     row: 'gateway webhooks',
     before: {
       write: true,

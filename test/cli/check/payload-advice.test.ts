@@ -289,7 +289,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { plugin: { collections: ['gigs'] } },
   },
   {
-    says: /another mapping or version/,
+    says: /made for this mapping and version/,
     row: 'gateway webhooks',
     before: {
       ...WRITE,
