@@ -22,8 +22,8 @@ import { WRITE_CHECK } from './writes.ts';
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
-const checksOf = ({ accountChecks, listChecks }: CmsChecks): Check[] => [
-  ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...accountChecks, ...LIST_CHECKS, ...listChecks],
+const checksOf = ({ listChecks }: CmsChecks): Check[] => [
+  ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...LIST_CHECKS, ...listChecks],
   ...[...FIELD_CHECKS, WRITE_CHECK, ...GATEWAY_CHECKS],
 ];
 

@@ -76,15 +76,6 @@ export interface MappedField {
   isMissing: boolean;
 }
 
-/** A value that was sent and that reads back as another. */
-export interface ChangedValue {
-  kindMapping: KindMapping<Kind>;
-  path: string;
-  /** The site has its value from before the write. */
-  isLost: boolean;
-  message: string;
-}
-
 /** How the operator does in this CMS what several checks advise. */
 export interface CmsWords {
   /** Where records are edited. */
@@ -96,6 +87,8 @@ export interface CmsWords {
   hiddenRecords: string;
   occurrences(options: string): string;
   createRefused: string;
+  /** Why the site keeps its value of a field, though it accepted another. */
+  lost: string;
   permissions(missing: readonly string[]): string;
   rejected(error: CmsRejected): string;
   /** Make the plugin of the site, and put it where it belongs. */
@@ -106,8 +99,7 @@ export interface CmsWords {
 export interface CmsChecks {
   connection: RestConnection;
   words: CmsWords;
-  /** Its own checks, which run after those of every CMS in the same part. */
-  accountChecks: readonly Check[];
+  /** Its own checks, which run after the lists. */
   listChecks: readonly Check[];
   /** The permissions of a collection that does not name its own. */
   generalPermissions?: ActionPermissions;
@@ -126,8 +118,6 @@ export interface CmsChecks {
     id: number,
     mapping: Mapping,
   ): Promise<{ api: string; record: JsonObject } | undefined>;
-  /** Why the site did not store the value; undefined if the CMS has no reason of its own. */
-  judgeChange(change: ChangedValue, context: CheckContext): Promise<Finding | undefined>;
 }
 
 /** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */

@@ -33,6 +33,7 @@ const WORDS: CmsWords = {
     'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let access.read of the field allow it to everybody.',
   createRefused:
     'If the account may not create (account, above), allow it. If a field is required that the mapping does not have, make it optional, or give it a defaultValue.',
+  lost: 'Payload drops values of fields that the collection does not have, or that the account may not write: compare the field with payload.config.ts, and its access.update and access.create.',
   permissions: (missing) =>
     `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, not a condition, and for every field of the mapping.`,
   rejected: () => GIVE_KEY,
@@ -67,7 +68,6 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
   return {
     connection,
     words: WORDS,
-    accountChecks: [SITE_SETTINGS],
     listChecks: [
       {
         area: 'collections',
@@ -100,34 +100,15 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       if (!isPostKind(kind.kind) || !features || features.drafts) return undefined;
       return warn('not tried: without drafts everybody would see the record', NO_DRAFTS);
     },
-    judgeChange: async ({ isLost, message }) =>
-      isLost
-        ? fail(
-            message,
-            'Payload drops values of fields that the collection does not have, or that the account may not write: compare the field with payload.config.ts, and its access.update and access.create.',
-          )
-        : undefined,
   };
 }
-
-/** What Payload itself does not know. */
-const SITE_SETTINGS: Check = {
-  area: 'site',
-  name: 'settings',
-  async run({ mapping, site }) {
-    const { timezone, name = site.name } = mapping.source.payload ?? {};
-    if (timezone === undefined)
-      return warn('the mapping names no time zone: times of events without one are in UTC', WORDS.timeZone);
-    return ok(`${name}, ${timezone}`);
-  },
-};
 
 const NAME_MEDIA =
   'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.';
 
 const imageCheck = ({ call, credentials }: RestConnection): Check => ({
   area: 'collections',
-  async run({ mapping, kinds, account }) {
+  async run({ mapping, kinds }) {
     if (!kinds.some(({ paths }) => paths.has('image'))) return [];
     const { media: name = 'media' } = mapping.source.payload ?? {};
     try {
@@ -137,14 +118,6 @@ const imageCheck = ({ call, credentials }: RestConnection): Check => ({
       if (!(error instanceof CmsRejected)) throw error;
       return { name, ...fail(`images: ${error.message}`, NAME_MEDIA) };
     }
-    if (credentials !== undefined && !(await account()).mayUpload)
-      return {
-        name,
-        ...warn(
-          'images are read; this account may not upload any',
-          'Let access.create of the upload collection allow it to this account.',
-        ),
-      };
     return { name, ...ok('images') };
   },
 });

@@ -49,7 +49,9 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'time zone',
-    async run({ site: { timezone }, cms: { words } }) {
+    async run({ site: { timezone }, mapping, cms: { words } }) {
+      if (mapping.cms === 'payload' && mapping.source.payload?.timezone === undefined)
+        return warn('the mapping names no time zone: times of events without one are in UTC', words.timeZone);
       const zone = parseZone(timezone);
       if (!zone) return fail(`"${timezone}" is not a known time zone`, words.timeZone);
       if (zone.kind === 'fixed' && timezone !== 'UTC')

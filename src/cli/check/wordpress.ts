@@ -4,23 +4,12 @@ import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
-import { metaKeys } from '../../mapping/meta-keys.ts';
 import { PLURALS } from '../../model/records.ts';
 import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { pathsOf } from '../samples.ts';
 import { accountAdvice } from '../site-problems.ts';
-import {
-  type ChangedValue,
-  type Check,
-  type CheckContext,
-  type CmsChecks,
-  type CmsWords,
-  type Finding,
-  fail,
-  type MappedField,
-  warn,
-} from './checks.ts';
+import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 import { listKeys } from './fields.ts';
 import { SERIES_CHECK } from './lists.ts';
 
@@ -39,6 +28,7 @@ const WORDS: CmsWords = {
   occurrences: installPlugin,
   createRefused:
     "If the account lacks a capability (account, above), give it. If a field is required that the mapping does not write, make it optional in its field group, or add a line for it to the mapping. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
+  lost: "The site does not show the key (fields, above), or the type does not store it. Of an excerpt or a description: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site, if it should; if not, ignore this.",
   permissions: (missing) =>
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
   rejected: accountAdvice,
@@ -51,12 +41,10 @@ export function openWordPressChecks(config: Config): CmsChecks {
   return {
     connection,
     words: WORDS,
-    accountChecks: [companionPlugin(connection)],
     listChecks: [SERIES_CHECK],
     generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
     readByPlugin: readByPlugin(connection),
-    judgeChange,
   };
 }
 
@@ -71,49 +59,6 @@ const readByPlugin =
     const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
     return answer && { api, record: objectOrEmpty(answer.json) };
   };
-
-/** The companion plugin has a route in it, so the site's index names it. */
-const COMPANION_NAMESPACE = 'calendar-gateway/v1';
-
-const companionPlugin = ({ call }: RestConnection): Check => ({
-  area: 'site',
-  name: 'companion plugin',
-  isRequired: true,
-  async run(context) {
-    const { mapping, pluginOptions } = context;
-    if (!mapping.source.wordpress?.requiresCompanionPlugin) return [];
-    const { json } = await call('GET', '', { query: { _fields: 'namespaces' } });
-    const { namespaces } = objectOrEmpty(json);
-    if (Array.isArray(namespaces) && namespaces.includes(COMPANION_NAMESPACE)) return [];
-    const missing = await missingWithoutPlugin(context);
-    if (missing.length === 0) return [];
-    const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
-    return fail(`is missing: the site does not show ${missing[0]}${more}`, installPlugin(pluginOptions));
-  },
-});
-
-/** What the companion plugin would open: the collection of events, and keys of the collections that are there. */
-async function missingWithoutPlugin({ kinds, mapping, connection, collectionInfo }: CheckContext): Promise<string[]> {
-  const { cms, credentials } = connection;
-  const missing: string[] = [];
-  for (const kindMapping of kinds) {
-    const { kind, collection } = kindMapping;
-    const { source } = mapping;
-    const info = await collectionInfo(kindMapping);
-    if (!info && kind === 'event' && !(await orIfRefused(cms.hasCollection(kindMapping, { credentials }), true)))
-      missing.push(`the collection ${collection}`);
-    const shown = info?.fields;
-    if (!shown) continue;
-    // If only this one is missing, its own check also says how to do without it.
-    for (const { key, field } of metaKeys(kind, source[kind] ?? {}, source.event))
-      if (field !== 'hide_from_listings' && !shown.includes(`meta.${key}`))
-        missing.push(`meta.${key} of ${collection}`);
-  }
-  return missing;
-}
-
-/** WordPress stores these only for types that support them. */
-const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
 
 async function judgeField(field: MappedField, { pluginOptions }: CheckContext): Promise<Finding | undefined> {
   const { kindMapping, name, spec, definition, writableFields, records, isMissing } = field;
@@ -162,23 +107,4 @@ function registerKeys(pluginOptions: string, fields: readonly string[] = []): st
       ? `Compare the name with the keys that the site shows: ${listKeys(keys)}. If it is none of them and right, the site has to show it: `
       : '';
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
-}
-
-async function judgeChange(
-  { kindMapping, path, isLost, message }: ChangedValue,
-  { pluginOptions, collectionInfo }: CheckContext,
-): Promise<Finding | undefined> {
-  if (SUPPORTED_PATHS.has(path))
-    return warn(
-      message,
-      "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this: what clients send for it is not stored.",
-    );
-  if (!isLost) return undefined;
-  const { writableFields } = (await collectionInfo(kindMapping)) ?? {};
-  const keys = pluginKeys(path);
-  const [unknown] = keys.filter((key) => !writableFields?.includes(key));
-  // The site knows the field, and another reason is likelier.
-  if (keys.length > 0 && unknown === undefined) return undefined;
-  const advice = unknown === undefined ? undefined : showKey(unknown, pluginOptions, writableFields);
-  return fail(message, advice ?? installPlugin(pluginOptions));
 }

@@ -2,20 +2,19 @@
 
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { ConfigError } from '../../errors.ts';
-import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { parseSiteUrl } from './options.ts';
-import { OWN_TYPES_PRESET, presetListParams, unsupportedPlugins } from './presets.ts';
+import { presetListParams } from './presets.ts';
 import { probe } from './probe.ts';
 import { probePayload } from './probe-payload.ts';
-import { findEventTypes, type Proposal, propose, proposeUnseen } from './propose.ts';
+import { propose } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
-import { missingDatesLines, OTHER_EVENTS, proposalLines, refusalLines, siteLines } from './report.ts';
-import { type ProbedSite, typeAt } from './site.ts';
+import { proposalLines, siteLines, whyNothingLines } from './report.ts';
+import type { ProbedSite } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
 const terminal: Terminal = {
@@ -37,14 +36,9 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const { site, account } = await look(url, options, prompts);
   printAll([...siteLines(site), '']);
-  const refusal = refuse(site, options);
-  if (refusal) {
-    printAll(refusal);
-    return 1;
-  }
-  const proposal = decide(site, options);
+  const proposal = propose(site, options);
   if (!proposal) {
-    printAll(missingDatesLines(site, options.collections?.event, findEventTypes(site)));
+    printAll(whyNothingLines(site, options.collections?.event));
     return 1;
   }
   printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
@@ -115,59 +109,4 @@ async function resolveAccount(
       'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
     );
   return { user: name, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
-}
-
-/**
- * The lines that refuse a site whose events are in a plugin that the gateway cannot read; undefined for any other
- * site.
- */
-function refuse(site: ProbedSite, options: InitOptions): string[] | undefined {
-  const unsupported = unsupportedPlugins(site);
-  if (unsupported.length === 0) return undefined;
-  if (options.mapping !== undefined || options.collections?.event !== undefined) return undefined;
-  const { preset, event } = propose(site, options)?.mapping ?? {};
-  // An empty collection that is not known as this plugin's: such as the companion plugin's own types.
-  const hasEvents = preset?.wordpress?.plugins !== undefined || (typeAt(site, event?.posts)?.total ?? 0) > 0;
-  return hasEvents ? undefined : refusalLines(unsupported);
-}
-
-/** Undefined if no type has a start of events. */
-function decide(site: ProbedSite, options: InitOptions): Proposal | undefined {
-  const names = mappingNames(site.cms);
-  if (site.cms === 'payload' && options.mapping !== undefined && !names.includes(options.mapping))
-    throw new ConfigError(
-      '--mapping',
-      `${options.mapping} is not for Payload`,
-      `Those for Payload are ${names.join(', ')}.`,
-    );
-  const eventTypes = findEventTypes(site);
-  const wanted = options.collections?.event;
-  const proposal = propose(site, options);
-  const unserved = unsupportedPlugins(site).map(
-    ({ title }) => `events in ${title} are not served: the gateway cannot reach them`,
-  );
-  if (proposal) return { ...proposal, notes: [...proposal.notes, ...unserved] };
-  if (site.cms === 'payload') return undefined;
-  if (options.mapping !== undefined) {
-    const reason = 'you named it, though the site does not show the fields that it reads';
-    return proposeUnseen(loadMapping(options.mapping).source, { reason, notes: [] });
-  }
-  if (eventTypes.length > 0 || wanted !== undefined) return undefined;
-  const reason = 'the site has no type that looks like events';
-  return proposeUnseen(loadMapping(OWN_TYPES_PRESET).source, { reason, notes: notesWithoutEvents(site) });
-}
-
-const HIDDEN_EVENTS =
-  'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.';
-
-/** Where the events of a site may be that shows none. */
-function notesWithoutEvents({ types }: ProbedSite): string[] {
-  const bases = types.filter(({ total }) => total > 0).map(({ base }) => base);
-  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
-  if (undated.length === 0) return [HIDDEN_EVENTS];
-  const how = `run init again with --force --event-type ${undated[0]} ${OTHER_EVENTS}`;
-  return [
-    `The site shows no dates of its types ${undated.join(', ')}. If one of them has the events, ${how}`,
-    HIDDEN_EVENTS,
-  ];
 }

@@ -2,6 +2,7 @@
 // sure; what is not is an assumption with an option, a note, or a name in its description.
 
 import { ConfigError } from '../../errors.ts';
+import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
@@ -10,7 +11,7 @@ import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
-import { matchPresets, type PresetMatch, unseenKeys } from './presets.ts';
+import { matchPresets, OWN_TYPES_PRESET, type PresetMatch, unseenKeys, unsupportedPlugins } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
 
 /** What the operator decided by options or in answers. */
@@ -39,22 +40,43 @@ export interface Proposal {
 
 const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
+/** How to name the dates of a type, after `--event-type BASE`. */
+export const OTHER_EVENTS =
+  '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
+const HIDDEN_EVENTS =
+  'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.';
+
 /**
  * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
- * the field. Throws `ConfigError` for collections, fields and mappings that the operator named and that do not fit the
- * site.
+ * the field; and if the events are in a plugin that the gateway cannot read. Throws `ConfigError` for collections,
+ * fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
-  assertCollections(site, decisions);
+  assertDecisions(site, decisions);
   const eventTypes = findEventTypes(site);
-  const wanted = decisions.collections?.event;
-  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
+  const { mapping: name, collections = {}, dateFormat } = decisions;
+  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat }));
   const preset = choosePreset(site, decisions, dated);
-  if (preset) return presetProposal(preset, site, decisions);
-  // The operator named one whose fields the site does not show.
-  if (decisions.mapping !== undefined) return undefined;
-  const type = typeAt(site, wanted ?? dated[0]?.base);
-  return type && generatedProposal(type, site, decisions, eventTypes);
+  const unserved = unsupportedPlugins(site);
+  const type = typeAt(site, collections.event ?? dated[0]?.base);
+  const proposal = preset
+    ? presetProposal(preset, site, decisions)
+    : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
+  if (proposal) {
+    const notes = unserved.map(({ title }) => `events in ${title} are not served: the gateway cannot reach them`);
+    return { ...proposal, notes: [...proposal.notes, ...notes] };
+  }
+  if (name !== undefined)
+    return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+  if (site.cms === 'payload' || eventTypes.length + unserved.length > 0 || collections.event !== undefined)
+    return undefined;
+  const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
+  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
+  const notes = undated.map(
+    (base) =>
+      `The site shows no dates of ${base}. If these are the events, run init again with --force --event-type ${base} ${OTHER_EVENTS}`,
+  );
+  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
 }
 
 /**
@@ -75,7 +97,10 @@ function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly Pr
   return isBest && (collections.event ?? base) === base ? preset : undefined;
 }
 
-function assertCollections({ cms, types, taxonomies }: ProbedSite, { collections = {} }: Decisions): void {
+function assertDecisions({ cms, types, taxonomies }: ProbedSite, { mapping, collections = {} }: Decisions): void {
+  const names = mappingNames(cms);
+  if (mapping !== undefined && !names.includes(mapping))
+    throw new ConfigError('--mapping', `${mapping} is not for this CMS`, `Those for it are ${names.join(', ')}.`);
   for (const [kind, base] of Object.entries(collections)) {
     if (base === 'none' && kind !== 'event') continue;
     // Of WordPress, venues and organizers may be terms.
@@ -276,18 +301,12 @@ function wordpressNames(mapping: MappingFile, site: ProbedSite): Pick<MappingFil
 
 const CORE_COLLECTIONS = new Set(['posts', 'pages', 'categories', 'tags']);
 
-/** A mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
-export function proposeUnseen(mapping: MappingFile, { reason, notes }: Pick<Proposal, 'reason' | 'notes'>): Proposal {
-  return {
-    origin: 'own-types',
-    preset: mapping.name,
-    title: mapping.preset?.title ?? mapping.name,
-    reason,
-    mapping,
-    notes,
-    needsPlugin: mapping.wordpress?.requiresCompanionPlugin === true,
-    assumed: [],
-  };
+/** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
+function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
+  const mapping = loadMapping(name).source;
+  const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
+  const title = mapping.preset?.title ?? name;
+  return { origin: 'own-types', preset: name, title, reason, mapping, notes, needsPlugin, assumed: [] };
 }
 
 /** What Payload itself does not know: the zone of the newest event that has one, and collections with unusual names. */

@@ -5,8 +5,8 @@ import { KINDS } from '../../model/records.ts';
 import { formatSample } from '../samples.ts';
 import { columns, pluralized } from '../table.ts';
 import { unreadableFields } from './dates.ts';
-import { fieldEvidence, OWN_TYPES_PRESET, type UnsupportedPlugin } from './presets.ts';
-import type { Proposal } from './propose.ts';
+import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
+import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 const SHOWN_FIELDS = 12;
@@ -17,9 +17,6 @@ const WITHOUT_ACCOUNT = {
     'With a user and an application password check sees what an editor may do; to an administrator the site also shows its active plugins.',
   payload: 'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.',
 };
-/** How to name the dates of a type, after `--event-type BASE`. */
-export const OTHER_EVENTS =
-  '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const NO_EVENT =
   'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes the form of each field from the values.';
 const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
@@ -80,20 +77,25 @@ function fieldText(field: string | FieldSpec): string {
 }
 
 /**
- * For types that look like events, or that the operator named, and have no start: their fields, and how to
- * name the right one.
+ * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
+ * that the operator named: `wanted`) have no start.
  */
-export function missingDatesLines(
-  site: ProbedSite,
-  wanted: string | undefined,
-  eventTypes: readonly ProbedType[],
-): string[] {
+export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
+  const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
+  if (plugins.length > 0)
+    return [
+      ...plugins.map(
+        ({ title, reason }) => `This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`,
+      ),
+      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.',
+      OWN_TYPES,
+    ];
   if (site.cms === 'payload')
     return [
       'No collection has a field that looks like the start of an event.',
       '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.',
     ];
-  const types = wanted === undefined ? eventTypes : [typeAt(site, wanted)!];
+  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
   return [...types.flatMap(withoutDates), OWN_TYPES];
 }
 
@@ -114,12 +116,3 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
       : `  ${nameKey}`,
   ];
 }
-
-/** Why the site is refused, and what else is possible. */
-export const refusalLines = (plugins: readonly UnsupportedPlugin[]): string[] => [
-  ...plugins.map(
-    ({ title, reason }) => `This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`,
-  ),
-  '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.',
-  OWN_TYPES,
-];

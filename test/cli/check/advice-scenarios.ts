@@ -299,7 +299,7 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { ...ALLOW, gigs: { records: times(2) } },
   },
   {
-    says: /The type does not store it/,
+    says: /the type does not store it/,
     row: 'writes event.excerpt',
     before: { write: true, gigs: { unsupported: ['excerpt'] } },
     follow: { gigs: { unsupported: [] } },

@@ -79,7 +79,7 @@ const hundred = (last: unknown): Json[] => [...Array.from({ length: 100 }, (_, i
 const SCENARIOS: readonly Scenario[] = [
   {
     says: /Name the time zone of the site/,
-    row: 'site settings',
+    row: 'site time zone',
     before: { payload: { timezone: undefined } },
     follow: { payload: { timezone: 'Europe/Vienna' } },
   },
@@ -127,16 +127,6 @@ const SCENARIOS: readonly Scenario[] = [
       collections: { pictures: PICTURES, pages: { fields: ['title'], docs: [] } },
     },
     follow: { payload: { media: 'pictures' } },
-  },
-  {
-    says: /access\.create of the upload collection/,
-    row: 'collections media',
-    before: {
-      fields: { image: 'cover' },
-      gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'cover -> media'] },
-      collections: { media: { ...PICTURES, account: { create: false } } },
-    },
-    follow: { collections: { media: PICTURES } },
   },
   {
     says: /To see changes immediately/,

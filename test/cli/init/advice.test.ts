@@ -121,7 +121,7 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /"d\/m\/Y H:i"/,
   },
   {
-    says: /shows no dates of its types lesung/,
+    says: /shows no dates of lesung/,
     types: [type('lesung', {})],
     args: 'URL --yes',
     follow:

@@ -251,7 +251,7 @@ describe('init with Payload', () => {
     expect(await run({ anonymous: true, mapping: 'payload' })).to.equal(0);
     expect(printed.join('\n')).to.include('you named it').and.to.include('does not show events');
     const failure = await run({ anonymous: true, mapping: 'acf', force: true }).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes('not for Payload');
+    expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes('not for this CMS');
   });
 
   it('names the calendar by an option', async () => {
