@@ -118,22 +118,15 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
   return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
 }
 
-/**
- * In how many of the newest records the field has a value, with an example. `type`: undefined if the site does not
- * show it.
- */
+/** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec, cms: CmsName): string {
-  const absent = cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
-  if (!type) return absent;
-  const { samples, total } = type;
-  const values = samples.flatMap((sample) => {
-    const shown = pathsOf(field).map((path) => valueAtPath(sample, path));
-    return shown.filter((value) => !isBlank(value)).slice(0, 1);
-  });
+  const { samples = [], total = 0 } = type ?? {};
+  const shown = samples.map((sample) => pathsOf(field).map((path) => valueAtPath(sample, path)));
+  const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
   const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
   if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
   if (hasField(type, field)) return 'no record has a value yet';
-  return samples.length === 0 ? 'no record yet that could have it' : absent;
+  return cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
 }
 
 /** The `meta` keys of the mapping that the site's schema lacks. */

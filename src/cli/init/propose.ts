@@ -158,20 +158,19 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
 }
 
 function generatedProposal(
-  { base }: ProbedType,
-  probed: ProbedSite,
+  type: ProbedType,
+  site: ProbedSite,
   decisions: Decisions,
   eventTypes: readonly ProbedType[],
 ): Proposal | undefined {
-  const site = { ...probed, types: withOwnFields(probed.types) };
-  const type = typeAt(site, base)!;
+  const { base } = type;
   const dates = proposeDates(type.fields, decisions);
   if (!dates) return undefined;
   const isPayload = site.cms === 'payload';
   const mapping = { name: 'site', upstream: site.cms } as MappingFile;
   mapping.event = isPayload ? { collection: base } : { posts: base };
-  const dated = { start_date: dates.start, end_date: dates.end };
-  mapping.event.fields = isPayload ? mapValues(dated, inUtc) : dated;
+  const [start_date, end_date] = [dates.start, dates.end].map((source) => (isPayload ? inUtc(source) : source));
+  mapping.event.fields = { start_date: start_date!, end_date: end_date! };
   const used = new Set(Object.values(mapping.event.fields).flatMap(pathsOf));
   addLinked(mapping, type, site, decisions, used);
   Object.assign(mapping.event.fields, inference.inferFields('event', type, site.cms, used));
@@ -180,9 +179,9 @@ function generatedProposal(
   if (isPayload) mapping.payload = payloadSettings(site, mapping, decisions.name);
   const unmapped = unmappedFields(type, mapping);
   const names = unmapped.map(({ path }) => path).join(', ');
-  if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
   const leftOut = `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`;
+  if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const bases = eventTypes.map((each) => each.base);
   const isChosen = bases.length > 1 && decisions.collections?.event === undefined;
   return {
@@ -191,7 +190,7 @@ function generatedProposal(
     title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
     reason: `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ${dates.startField.path}`,
     mapping,
-    notes: [...(isPayload ? payloadNotes(type, mapping) : []), ...(shown === '' ? [] : [leftOut])],
+    notes: [...(isPayload ? payloadNotes(type, mapping) : []), ...(names === '' ? [] : [leftOut])],
     needsPlugin: unseenKeys(mapping, site).length > 0,
     assumed: [
       ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
@@ -199,9 +198,6 @@ function generatedProposal(
     ],
   };
 }
-
-const mapValues = (fields: inference.Sources, change: (source: inference.Source) => inference.Source) =>
-  Object.fromEntries(Object.entries(fields).map(([name, source]) => [name, change(source)]));
 
 /**
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
@@ -231,19 +227,6 @@ function addLinked(
 function inUtc(source: inference.Source): inference.Source {
   const spec = typeof source === 'string' ? { at: source } : source;
   return { ...spec, as: spec.as ?? { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' } };
-}
-
-/**
- * Leaves out the fields that posts or pages show too, and of which no record of the type has a value: The Events
- * Calendar registers `_EventStartDate` and `_VenuePhone` for all types.
- */
-function withOwnFields(types: readonly ProbedType[]): ProbedType[] {
-  const isGeneral = ({ base }: ProbedType) => base === 'posts' || base === 'pages';
-  const general = new Set(types.filter(isGeneral).flatMap(({ fields }) => fields.map(({ path }) => path)));
-  return types.map((type) => {
-    const own = type.fields.filter(({ path, values }) => values.some(Boolean) || !general.has(path));
-    return isGeneral(type) ? type : { ...type, fields: own };
-  });
 }
 
 const MAX_UNMAPPED = 12;

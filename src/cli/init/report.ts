@@ -1,8 +1,8 @@
 // What `init` prints: the site, the proposal, and why there is none.
 
-import { collectionOf, type FieldSpec } from '../../mapping/mapping-file.ts';
+import { collectionOf } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
-import { formatSample } from '../samples.ts';
+import { formatSample, pathsOf } from '../samples.ts';
 import { columns, pluralized } from '../table.ts';
 import { unreadableFields } from './dates.ts';
 import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
@@ -44,7 +44,11 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     const fields = origin === 'own-types' ? [] : Object.entries(spec.fields ?? {});
     return [
       [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
-      ...fields.map(([name, field]) => [`${kind}.${name}`, fieldText(field), fieldEvidence(type, field, site.cms)]),
+      ...fields.map(([name, field]) => [
+        `${kind}.${name}`,
+        pathsOf(field).join(' + '),
+        fieldEvidence(type, field, site.cms),
+      ]),
     ];
   });
   return [
@@ -63,17 +67,6 @@ function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string
   const taxonomy = taxonomies.find((each) => each.base === base);
   if (taxonomy) return `${taxonomy.label}, a taxonomy`;
   return cms === 'payload' ? 'the site does not show it' : 'not in the REST API';
-}
-
-/** A field of a mapping in one line: its path, and its codec unless that is the default. */
-function fieldText(field: string | FieldSpec): string {
-  if (typeof field === 'string') return field;
-  const { embedded, read, parts, at, as, value } = field;
-  if (value !== undefined) return `always ${JSON.stringify(value)}`;
-  if (embedded) return `text, read-only: ${Object.values(embedded).join(', ')}`;
-  if (parts) return parts.map((part) => `${part.at} (${part.format})`).join(' + ');
-  if (read !== undefined) return fieldText(read);
-  return as === undefined ? (at ?? '') : `${at} as ${typeof as === 'string' ? as : JSON.stringify(as)}`;
 }
 
 /**
