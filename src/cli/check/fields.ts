@@ -65,7 +65,7 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
-      `Compare the path with what the site sends for ${kindMapping.collection}: ${listKeys(shownFields(records))}.`,
+      `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
   const parts = partsOf(spec);
   const isFlag = definition.type === 'boolean';
@@ -111,16 +111,6 @@ const fillIn = (admin: string, isNowhere: boolean): string =>
   isNowhere
     ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping-tutorial.md, "1. Find the facts", says how to find it. Otherwise fill them in.`
     : `Fill it in in ${admin}, or leave these events as they are.`;
-
-const MAX_CHARACTERS = 100;
-/** Anything else could break the line, or look like two names. */
-const PLAIN_NAME = /^[\p{L}\p{N}_.:@$/-]+$/u;
-
-/** `a, b, "c\nd"`, each cut after a hundred characters. */
-export function listKeys(keys: readonly string[]): string {
-  const short = keys.map((key) => (key.length > MAX_CHARACTERS ? `${key.slice(0, MAX_CHARACTERS)}…` : key));
-  return short.map((key) => (PLAIN_NAME.test(key) ? key : JSON.stringify(key))).join(', ');
-}
 
 /** The fields of a record as the site sends it. */
 const shownFields = ([first]: readonly SampledRecord[]): string[] =>

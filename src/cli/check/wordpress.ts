@@ -10,7 +10,6 @@ import { programName } from '../program-name.ts';
 import { pathsOf } from '../samples.ts';
 import { accountAdvice } from '../site-problems.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
-import { listKeys } from './fields.ts';
 import { SERIES_CHECK } from './lists.ts';
 
 const installPlugin = (pluginOptions: string): string =>
@@ -60,51 +59,41 @@ const readByPlugin =
     return answer && { api, record: objectOrEmpty(answer.json) };
   };
 
-async function judgeField(field: MappedField, { pluginOptions }: CheckContext): Promise<Finding | undefined> {
-  const { kindMapping, name, spec, definition, writableFields, records, isMissing } = field;
+async function judgeField(
+  { kindMapping, name, spec, definition, writableFields, records, isMissing }: MappedField,
+  { pluginOptions }: CheckContext,
+): Promise<Finding | undefined> {
+  // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
+  const location = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key) ?? '';
+  const written = [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
+  const unregistered = written.filter((key) => writableFields?.includes(key) === false);
   const paths = pathsOf(spec);
-  const path = paths.join(', ');
-  const absent = `${path} is in none of ${records.length} records`;
-  if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
+  const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
+  if (!/^(meta|acf)\./.test(key)) return undefined;
+  const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginOptions, writableFields);
+  const absent = `${paths.join(', ')} is in none of ${records.length} records`;
+  if (isMissing && definition.key === 'hidden')
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      `${registerKeys(pluginOptions, writableFields)}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
+      `${advice}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
     );
-  const unregistered = unregisteredKeys(field);
-  if (unregistered.length > 0)
-    return fail(
-      `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
-      showKey(unregistered[0] ?? '', pluginOptions, writableFields) ?? '',
-    );
-  const advice = isMissing ? showKey(paths[0] ?? '', pluginOptions, writableFields) : undefined;
-  return advice === undefined
-    ? undefined
-    : fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
+  if (unregistered.length === 0)
+    return fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
+  return fail(
+    `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
+    advice,
+  );
 }
-
-/** `meta` and `acf` keys that a write of the field would use and that the schema lacks. */
-function unregisteredKeys({ kindMapping, definition, writableFields }: MappedField): string[] {
-  const location = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key);
-  return writableFields === undefined ? [] : pluginKeys(location).filter((key) => !writableFields.includes(key));
-}
-
-const pluginKeys = (location = ''): string[] => [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
 
 const ACF_IN_REST =
   'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
-
-/** How the site comes to show the key; undefined for a path that is none. `fields`: those of the site's schema. */
-function showKey(path: string, pluginOptions: string, fields: readonly string[] | undefined): string | undefined {
-  if (path.startsWith('acf.')) return ACF_IN_REST;
-  return path.startsWith('meta.') ? registerKeys(pluginOptions, fields) : undefined;
-}
 
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
 function registerKeys(pluginOptions: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.'));
   const compare =
     keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${listKeys(keys)}. If it is none of them and right, the site has to show it: `
+      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them and right, the site has to show it: `
       : '';
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 }

@@ -12,11 +12,9 @@ type Source = string | FieldSpec;
 
 /** What the operator says of dates by options. */
 export interface DateDecisions {
-  /** Of `01/02/2027`. */
-  dateOrder?: 'dmy' | 'mdy' | undefined;
   /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
   seconds?: 'wall' | 'utc' | undefined;
-  /** As in PHP's `date()`, for values whose form `init` does not find. */
+  /** As in PHP's `date()`, for values whose form `init` does not find, or finds two of. */
   dateFormat?: string | undefined;
   /** `event.start_date` -> path; `none` leaves the field out. */
   fields?: Record<string, string> | undefined;
@@ -31,7 +29,8 @@ export interface ProposedDates {
   assumed: string[];
 }
 
-const DAY_FIRST = 'that the day comes before the month in dates; else add --date-order mdy --force';
+const dayFirst = (format: string) =>
+  `that the day comes before the month in dates; else add --date-format '${format}' --force`;
 const INSTANTS = 'that seconds since 1970 count the instant; else add --seconds wall --force';
 const noTime = (path: string) =>
   `that events begin at midnight, because ${path} has no time of day; if another field has it, name both: --field event.start_date=${path},PATH --force`;
@@ -65,7 +64,7 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
   const start = momentOf(startField, namedStart?.time ?? times.start, decisions);
   const end = namedEnd ?? { date: found.end, time: undefined };
   const assumed: string[] = [];
-  if (inferred?.alternative && decisions.dateOrder === undefined) assumed.push(DAY_FIRST);
+  if (inferred?.alternative) assumed.push(dayFirst(inferred.alternative));
   if (inferred?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
   if (inferred && !inferred.hasTime && (typeof start === 'string' || !start.parts))
     assumed.push(noTime(startField.path));
@@ -132,13 +131,13 @@ function best(fields: readonly SourceField[], name: string): SourceField | undef
 
 /** With what the operator decided of it. */
 function inferDecided({ values }: SourceField, decisions: DateDecisions): InferredDate | undefined {
-  const { dateOrder, seconds, dateFormat } = decisions;
+  const { seconds, dateFormat } = decisions;
   const inferred = inferDate(values, dateFormat);
   if (inferred?.format === 'unix' && seconds === 'wall') {
     const unix = isObject(inferred.as) && isObject(inferred.as.unix) ? inferred.as.unix : {};
     return { ...inferred, as: { unix: { wallClockAsUtc: true, ...unix } } };
   }
-  return dateOrder === 'mdy' && inferred?.alternative ? inferred.alternative : inferred;
+  return inferred;
 }
 
 /** Many plugins store a day as the midnight at which it begins. */

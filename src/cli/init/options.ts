@@ -21,7 +21,6 @@ export const INIT_OPTIONS = {
   'category-type': { type: 'string' },
   'tag-type': { type: 'string' },
   field: { type: 'string', multiple: true },
-  'date-order': { type: 'string' },
   'date-format': { type: 'string' },
   seconds: { type: 'string' },
   'public-url': { type: 'string' },
@@ -48,8 +47,8 @@ It says what it is not sure of, and the option to decide that. It asks for the a
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated.
                          A date and a time of day in two fields of WordPress: event.start_date=meta.day,meta.time
-  --date-order dmy|mdy   whether 01/02/2027 is the first of February (dmy) or the second of January (mdy)
-  --date-format FORMAT   the form of dates that init does not find, as in PHP: 'd/m/Y H:i' (letters: docs/mapping.md, Dates)
+  --date-format FORMAT   the form of dates that init does not find, or that may be read in two ways, as in PHP: 'd/m/Y H:i' (letters:
+                         docs/mapping.md, Dates)
   --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if that were UTC (wall)
   --public-url URL       the gateway's address for its callers
   --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
@@ -98,7 +97,6 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     user: anonymous ? undefined : (text('user') ?? fromEnvironment('upstream.user')),
     password: anonymous ? undefined : password,
     isPasswordFromEnvironment: passwordFile === undefined,
-    dateOrder: parseChoice('--date-order', text('date-order'), ['dmy', 'mdy'] as const),
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),

@@ -13,8 +13,8 @@ export interface InferredDate {
   hasTime: boolean;
   /** The value as a text that sorts by time. */
   read(value: unknown): string;
-  /** The same with day and month exchanged, if that fits every sample too. */
-  alternative?: InferredDate;
+  /** The format with day and month exchanged, if that fits every sample too. */
+  alternative?: string;
 }
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
@@ -59,7 +59,7 @@ export function inferDate(values: readonly unknown[], named?: string): InferredD
   if (!best) return undefined;
   const exchanged = best.text.replace(/[djmn]/g, (letter) => ({ d: 'm', j: 'n', m: 'd', n: 'j' })[letter] ?? letter);
   const other = fitting.find(({ text }) => text === exchanged);
-  return { ...inferredDate(best, texts), ...(other && { alternative: inferredDate(other, texts) }) };
+  return { ...inferredDate(best, texts), ...(other && { alternative: other.text }) };
 }
 
 function compiled(text: string): DateFormat[] {

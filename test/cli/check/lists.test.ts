@@ -2,7 +2,6 @@
 
 import { expect } from 'chai';
 import type { CmsWords } from '../../../src/cli/check/checks.ts';
-import { listKeys } from '../../../src/cli/check/fields.ts';
 import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
 
 const words = { hiddenRecords: 'see listParams' } as CmsWords;
@@ -35,11 +34,5 @@ describe('check of lists', () => {
     expect(judgeSeries([], '')).to.deep.equal([]);
     const [older] = judgeSeries([event()], 'gigs');
     expect([older?.state, older?.advice]).to.deep.equal(['warn', 'gigs']);
-  });
-
-  it('names the keys that a site has: odd ones in quotation marks', () => {
-    const odd = ['meta.größe', 'meta._price', 'meta.two\nlines', 'meta.a, meta.b', '', 'k'.repeat(4_000_000)];
-    const listed = `meta.größe, meta._price, "meta.two\\nlines", "meta.a, meta.b", "", "${'k'.repeat(100)}…"`;
-    expect(listKeys(odd)).to.equal(listed);
   });
 });

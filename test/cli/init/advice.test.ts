@@ -19,7 +19,7 @@ function type(base: string, meta: Record<string, string>, more: Partial<FakeType
 }
 const GIGS = type('gigs', { gig_start: '25/04/2031 19:30', gig_end: '25/04/2031 21:00' });
 const UNDATED = type('event', {});
-const AMBIGUOUS = type('gigs', { gig_start: '03/04/2031 19:30', gig_end: '03/04/2031 21:00' });
+const AMBIGUOUS = type('gigs', { gig_start: '03/04/2031', gig_end: '04/04/2031' });
 const SECONDS = type('gigs', { gig_start: '1935430200', gig_end: '1935435600' });
 
 interface Scenario {
@@ -145,10 +145,10 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /event-organiser/,
   },
   {
-    says: /add --date-order mdy/,
+    says: /add --date-format 'm\/d\/Y' --force/,
     types: [AMBIGUOUS],
     args: 'URL --yes',
-    follow: 'URL --yes --force --date-order mdy',
+    follow: 'URL --yes --force --date-format m/d/Y',
     writes: /"m\/d\/Y/,
   },
   {

@@ -178,7 +178,7 @@ describe('init', () => {
       ...['Do you have an', `Write this to ${out()}?`],
     ]);
     asked.length = 0;
-    const decided = { ...options({ anonymous: true, 'date-order': 'mdy' }), out: out('decided') };
+    const decided = { ...options({ anonymous: true, 'date-format': 'm/d/Y g:i a' }), out: out('decided') };
     expect(await init(decided, terminal(answers()))).to.equal(0);
     expect(asked).to.deep.equal([`Write this to ${out('decided')}?`]);
     expect(startOf({ gig_start: '03/01/2031 7:30 pm' }, 'decided')).to.equal('2031-03-01 19:30:00');
@@ -365,7 +365,7 @@ describe('init', () => {
     for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
       expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
     expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
-    expect(() => options({ 'date-order': 'ymd' })).to.throw(ConfigError, /dmy, mdy/);
+    expect(() => options({ seconds: 'ymd' })).to.throw(ConfigError, /utc, wall/);
   });
 
   it('has each option in its help', async () => {

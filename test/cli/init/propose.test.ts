@@ -251,7 +251,7 @@ describe('a generated mapping', () => {
   it('has an open question if samples are ambiguous, and follows the decision', () => {
     const ambiguous = site([type('gig', 'gigs', [{ id: 1, meta: { start: '03/04/2031 7:30 pm' } }])]);
     expect(openIn(ambiguous)).to.include('that the day comes before the month in dates');
-    expect(fieldsOf(ambiguous, { dateOrder: 'mdy' })?.start_date).to.deep.equal({
+    expect(fieldsOf(ambiguous, { dateFormat: 'm/d/Y g:i a' })?.start_date).to.deep.equal({
       at: 'meta.start',
       as: { 'local-datetime': 'm/d/Y g:i a' },
     });
