@@ -22,7 +22,7 @@ import { WRITE_CHECK } from './writes.ts';
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
-const checksOf = ({ listChecks }: CmsChecks): Check[] => [
+const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
   ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...LIST_CHECKS, ...listChecks],
   ...[...FIELD_CHECKS, WRITE_CHECK, ...GATEWAY_CHECKS],
 ];

@@ -100,7 +100,7 @@ export interface CmsChecks {
   connection: RestConnection;
   words: CmsWords;
   /** Its own checks, which run after the lists. */
-  listChecks: readonly Check[];
+  listChecks?: readonly Check[];
   /** The permissions of a collection that does not name its own. */
   generalPermissions?: ActionPermissions;
   /** What the site tells of a field apart from the records' values; undefined for nothing. */

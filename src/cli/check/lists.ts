@@ -64,22 +64,17 @@ export const LIST_CHECKS: readonly Check[] = [
       return findings;
     },
   },
-];
-
-/** The site sends the occurrences of its series, and not too many. */
-export const SERIES_CHECK: Check = {
-  area: 'lists',
-  name: 'series',
-  async run({ cms: { words }, pluginOptions, mapping, records }) {
-    if (!mapping.kinds.event.occurrences) return [];
-    const events = (await records()).event ?? [];
-    return judgeSeries(
-      events.map(({ cmsRecord }) => cmsRecord),
-      words.occurrences(pluginOptions),
-      mapping.source.event.occurrences?.note,
-    );
+  {
+    area: 'lists',
+    name: 'series',
+    async run({ cms: { words }, pluginOptions, mapping, records }) {
+      const { occurrences } = mapping.source.event;
+      const events = occurrences ? ((await records()).event ?? []) : [];
+      const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
+      return judgeSeries(cmsRecords, words.occurrences(pluginOptions), occurrences?.note);
+    },
   },
-};
+];
 
 /** `showOccurrences`: how the site comes to send them. */
 export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {

@@ -15,8 +15,7 @@ import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { GIVE_KEY } from '../site-problems.ts';
 import { type Check, type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
-import { SERIES_CHECK } from './lists.ts';
-import { DRAFT_TIMES } from './trial.ts';
+import { DRAFT_TIMES } from './writes.ts';
 
 const plugin = (options: string): string =>
   `Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} plugin ${options} > calendar-gateway.ts`;
@@ -91,7 +90,6 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
           return judgeIds(isObject(event) && typeof event.id === 'string', { redisUrl, dataDir });
         },
       },
-      SERIES_CHECK,
     ],
     judgeField: (field) => judgeField(hasField, field),
     draftOf: (kind) => (kind === 'event' ? DRAFT_TIMES : {}),

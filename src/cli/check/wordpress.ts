@@ -10,7 +10,6 @@ import { programName } from '../program-name.ts';
 import { pathsOf } from '../samples.ts';
 import { accountAdvice } from '../site-problems.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
-import { SERIES_CHECK } from './lists.ts';
 
 const installPlugin = (pluginOptions: string): string =>
   `Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
@@ -40,7 +39,6 @@ export function openWordPressChecks(config: Config): CmsChecks {
   return {
     connection,
     words: WORDS,
-    listChecks: [SERIES_CHECK],
     generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
     readByPlugin: readByPlugin(connection),

@@ -3,12 +3,13 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
+import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
 import type { CmsName, FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
+import { isObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
 import { likeness, plainName } from '../names.ts';
-import { idsIn, inferBoolean, inferIds } from './sample-values.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 
 export type Source = string | FieldSpec;
@@ -252,4 +253,49 @@ export function namedSource(
   }
   if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
   return (definition && sourceFor(kind, field, definition, siteField, fields)) ?? path;
+}
+
+const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
+  ['yes', 'no'],
+  ['on', 'off'],
+  ['true', 'false'],
+  ['1', '0'],
+  [1, 0],
+];
+
+/** The codec of a boolean: `null` for the default one, `undefined` if the values are not booleans. */
+export function inferBoolean({ values, type }: SourceField): CodecSpec | null | undefined {
+  if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
+  if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;
+  const pair = BOOLEAN_PAIRS.find(([yes, no]) => values.every((value) => value === yes || value === no));
+  return pair && { boolean: [pair[0], pair[1]] };
+}
+
+export interface InferredIds {
+  /** Undefined for an array of ids. */
+  as: CodecSpec | undefined;
+  ids: number[];
+}
+
+/** The integers of a value that may be ids of records. */
+export function idsIn(value: unknown): number[] {
+  if (Array.isArray(value)) return value.flatMap(idsIn);
+  if (isObject(value)) return idsIn(value.ID ?? value.id);
+  if (typeof value === 'string' && /^\d{1,9}(,\s*\d{1,9})*$/.test(value)) return value.split(',').map(Number);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
+}
+
+/** The form of the ids in a field; undefined if a value is not an id. */
+export function inferIds({ values: allValues, type }: SourceField): InferredIds | undefined {
+  // Pods sends false for an empty relation.
+  const values = allValues.filter((value) => value !== false);
+  const ids = values.flatMap(idsIn);
+  if (values.length === 0 && type === 'integer') return { as: { ids: 'one' }, ids };
+  if (values.length === 0) return type === 'array' ? { as: undefined, ids } : undefined;
+  if (!values.every((value) => idsIn(value).length > 0)) return undefined;
+  const object = values.flat().find(isObject);
+  if (object) return { as: { ids: { objects: 'ID' in object ? 'ID' : 'id' } }, ids };
+  if (values.every((value) => Array.isArray(value))) return { as: undefined, ids };
+  // A site with a text field refuses numbers.
+  return { as: { ids: values.every((value) => typeof value === 'string') ? 'csv' : 'one' }, ids };
 }

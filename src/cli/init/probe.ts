@@ -5,7 +5,7 @@ import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type RestConnection } from '../open-site.ts';
 import { SAMPLE_SIZE } from '../samples.ts';
-import { idsIn } from './sample-values.ts';
+import { idsIn } from './infer.ts';
 import { addValue, type ProbedSite, type ProbedTaxonomy, type ProbedType, type SourceField } from './site.ts';
 
 const MAX_TYPE_LOOKUPS = 60;

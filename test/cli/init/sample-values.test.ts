@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inferBoolean, inferDate, inferIds, inferTimeFormat } from '../../../src/cli/init/sample-values.ts';
+import { inferDate, inferTimeFormat } from '../../../src/cli/init/dates.ts';
+import { inferBoolean, inferIds } from '../../../src/cli/init/infer.ts';
 import { parseDateFormat } from '../../../src/mapping/date-format.ts';
 
 const field = (values: unknown[], type?: string) => ({ path: 'meta.x', type, values });
