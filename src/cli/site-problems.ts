@@ -25,7 +25,7 @@ interface Facts {
   from: SettingsFrom;
 }
 
-const GIVE_PASSWORD =
+export const GIVE_PASSWORD =
   'Make an application password in wp-admin under Users > Profile (it is not the login password) and give it with the same user name. If the profile has no section Application Passwords, the site needs https, or a plugin switches them off. If both are right, the web server withholds the Authorization header from PHP (Apache: "CGIPassAuth On"). Leave user and password out to replicate public records only.';
 export const GIVE_KEY =
   'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.';
@@ -69,7 +69,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     'The site knows this account and does not let it use the REST API. Choose an account with another role (an editor), or allow it in the plugin that closes the REST API.',
 };
 
-const BY_REASON: Readonly<Record<NoApiReason, SiteProblem>> = {
+/** By what is found at the address. Any other answer shows no API. */
+const BY_REASON: Readonly<Partial<Record<NoApiReason, SiteProblem>>> = {
   redirect: 'redirect',
   'redirect-loop': 'redirect-loop',
   'login-page': 'login-page',
@@ -77,13 +78,7 @@ const BY_REASON: Readonly<Record<NoApiReason, SiteProblem>> = {
   unauthorized: 'login-page',
   forbidden: 'forbidden',
   'api-error': 'api-closed',
-  'broken-json': 'no-api',
-  'too-large': 'no-api',
-  page: 'no-api',
-  'other-json': 'no-api',
-  empty: 'no-api',
   'not-found': 'not-found',
-  'other-status': 'no-api',
 };
 
 const TLS_PROTOCOL = /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST|EPROTO)$/;
@@ -91,7 +86,7 @@ const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
-  if (error instanceof NoRestApi) return BY_REASON[error.finding.reason];
+  if (error instanceof NoRestApi) return BY_REASON[error.finding.reason] ?? 'no-api';
   const { status = 0 } = error;
   // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it does.
   if (cms === 'payload' && (status === 401 || status === 403))
@@ -112,10 +107,6 @@ const accountProblem = ({ status, code }: CmsRejected, hasAccount: boolean): Sit
   if (!hasAccount) return 'login-required';
   return status === 403 && !code.startsWith('application_passwords') ? 'account-refused' : 'wrong-account';
 };
-
-/** What to do about an account that WordPress rejects. */
-export const accountAdvice = (error: CmsRejected): string =>
-  SITE_ADVICE[accountProblem(error, true)]({ cms: 'wordpress', site: '', url: '', target: '', from: 'settings' });
 
 /** The CMS itself does not accept the caller. */
 const isAccountError = (error: CmsUnavailable | CmsRejected, cms: CmsName): boolean =>

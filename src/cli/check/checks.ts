@@ -2,7 +2,6 @@
 
 import type { Account, ActionPermissions, CollectionInfo } from '../../cms/port.ts';
 import type { Config } from '../../config-schema.ts';
-import type { CmsRejected } from '../../errors.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
@@ -90,7 +89,7 @@ export interface CmsWords {
   /** Why the site keeps its value of a field, though it accepted another. */
   lost: string;
   permissions(missing: readonly string[]): string;
-  rejected(error: CmsRejected): string;
+  rejected: string;
   /** Make the plugin of the site, and put it where it belongs. */
   plugin(options: string): string;
 }

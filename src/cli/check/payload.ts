@@ -35,7 +35,7 @@ const WORDS: CmsWords = {
   lost: 'Payload drops values of fields that the collection does not have, or that the account may not write: compare the field with payload.config.ts, and its access.update and access.create.',
   permissions: (missing) =>
     `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, not a condition, and for every field of the mapping.`,
-  rejected: () => GIVE_KEY,
+  rejected: GIVE_KEY,
   plugin,
 };
 

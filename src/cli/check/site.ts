@@ -84,7 +84,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         return ok(`${user} (${(await account()).roles.join(', ') || 'no role'})`);
       } catch (error) {
         if (!(error instanceof CmsRejected)) throw error;
-        return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected(error));
+        return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected);
       }
     },
   },

@@ -8,7 +8,7 @@ import { PLURALS } from '../../model/records.ts';
 import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { pathsOf } from '../samples.ts';
-import { accountAdvice } from '../site-problems.ts';
+import { GIVE_PASSWORD } from '../site-problems.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>
@@ -29,7 +29,7 @@ const WORDS: CmsWords = {
   lost: "The site does not show the key (fields, above), or the type does not store it. Of an excerpt or a description: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site, if it should; if not, ignore this.",
   permissions: (missing) =>
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
-  rejected: accountAdvice,
+  rejected: GIVE_PASSWORD,
   plugin: installPlugin,
 };
 
