@@ -7,11 +7,10 @@ import { CmsRecords, createWriteThrough } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
-import { createPasswordAttempts, createUnknownRecords } from './calendar/limits.ts';
+import { PasswordAttempts, UnknownRecords } from './calendar/limits.ts';
 import { LinkedRecords } from './calendar/linked-records.ts';
 import { OwnRecordsCache } from './calendar/own-records.ts';
-import { createSlugResolver } from './calendar/read-post.ts';
-import { createPermissionCache } from './calendar/request.ts';
+import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { Terms } from './calendar/terms.ts';
@@ -21,7 +20,7 @@ import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createApp } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
-import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
@@ -88,7 +87,6 @@ export function createApplication(options: ApplicationOptions): Application {
   const routeOptions = {
     services,
     useCases,
-    slugs: createSlugResolver(services, clocks?.cachesMs),
     idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
@@ -107,7 +105,6 @@ export function createApplication(options: ApplicationOptions): Application {
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      callerOf: (req) => wideNetworkOf(clientAddress(req)),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,
@@ -140,14 +137,13 @@ function createServices(options: ApplicationOptions): Services {
     observe,
     site,
     peers,
-    permissions: createPermissionCache(cms, mapping, serviceCredentials),
-    unknownRecords: createUnknownRecords({
+    permissions: new Permissions(cms, mapping, serviceCredentials),
+    unknownRecords: new UnknownRecords({
       isComplete: () => sync.state().complete,
-      isUnreachable: () => sync.state().state === 'unreachable',
       clockMs: clocks?.cachesMs,
       lookupsMs: clocks?.attemptsMs,
     }),
-    passwordAttempts: createPasswordAttempts(clocks?.attemptsMs),
+    passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrlOf(config), config) } }),
     serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,

@@ -8,55 +8,32 @@ import type { Actor } from './request.ts';
 
 const SECOND_MS = 1000;
 
-export interface TokenBucket {
+/** Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. */
+class TokenBucket {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  readonly #clockMs: () => number;
+  #available: number;
+  #refilledMs: number;
+
+  constructor(burst: number, perSecond: number, clockMs: () => number) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+    this.#clockMs = clockMs;
+    this.#available = burst;
+    this.#refilledMs = clockMs();
+  }
+
   /** Takes `tokens` if there are as many; otherwise takes none and returns false. */
-  take(tokens: number): boolean;
-}
-
-/**
- * @param burst tokens at first, and at most
- * @param perSecond tokens that come back each second
- * @param clockMs a monotonic clock in milliseconds
- */
-export function createTokenBucket(burst: number, perSecond: number, clockMs: () => number): TokenBucket {
-  let available = burst;
-  let refilledMs = clockMs();
-  return {
-    take(tokens) {
-      const nowMs = clockMs();
-      available = Math.min(burst, available + ((nowMs - refilledMs) / SECOND_MS) * perSecond);
-      refilledMs = nowMs;
-      if (available < tokens) return false;
-      available -= tokens;
-      return true;
-    },
-  };
-}
-
-export interface UnknownRecords {
-  /** Whether the CMS lacked the record within the last five seconds. `name`: of record and caller, `event 12 7`. */
-  isMissing(name: string): boolean;
-  /** The CMS lacks the record, or does not show it to this caller. */
-  markMissing(name: string): void;
-  /**
-   * Calls the CMS for a record that the replica lacks. An account always may. Resolves with undefined if an
-   * anonymous caller may not: the response then comes from the replica.
-   * @throws CmsUnavailable; and what `fetch` throws
-   */
-  lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<{ result: T } | undefined>;
-  /** Whether the actor may cause this many further calls within a lookup. */
-  mayCall(actor: Actor, calls: number): boolean;
-}
-
-export interface UnknownRecordsOptions {
-  /** Whether the replica has everything that an anonymous caller may see. */
-  isComplete(): boolean;
-  /** Whether the CMS cannot be reached. */
-  isUnreachable(): boolean;
-  /** A monotonic clock in milliseconds. */
-  clockMs?: (() => number) | undefined;
-  /** Another, by which callers get new lookups. */
-  lookupsMs?: (() => number) | undefined;
+  take(tokens: number): boolean {
+    const nowMs = this.#clockMs();
+    const refilled = ((nowMs - this.#refilledMs) / SECOND_MS) * this.#perSecond;
+    this.#available = Math.min(this.#burst, this.#available + refilled);
+    this.#refilledMs = nowMs;
+    if (this.#available < tokens) return false;
+    this.#available -= tokens;
+    return true;
+  }
 }
 
 /** Calls of all anonymous callers together: an app that asks for a page of removed events must not be told less. */
@@ -67,57 +44,69 @@ const MISSING_BYTES = 1024 * 1024;
 /** Bytes of an entry besides its name. */
 const ENTRY_BYTES = 100;
 
-/**
- * A lookup by id can tell a hidden record (403), a record of another type (400) and a missing one (404) apart. Once
- * callers have used up the burst, anonymous callers get 404 for all three, from the replica.
- */
-export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRecords {
-  const { isComplete, isUnreachable, clockMs = () => performance.now(), lookupsMs = clockMs } = options;
-  const missing = new LRUCache<string, true>({
-    maxSize: MISSING_BYTES,
-    sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
-    ttl: MISSING_TTL_MS,
-    perf: { now: clockMs },
-  });
-  const bucket = createTokenBucket(LOOKUP_BURST, LOOKUPS_PER_SECOND, lookupsMs);
-  const isLimited = (actor: Actor) => !actor.account && isComplete();
-
-  return {
-    isMissing: (name) => missing.has(name),
-    markMissing: (name) => void missing.set(name, true),
-    async lookUp(actor, fetch) {
-      if (!isLimited(actor)) return { result: await fetch() };
-      if (bucket.take(1)) {
-        try {
-          return { result: await fetch() };
-        } catch (error) {
-          if (error instanceof CmsUnavailable && error.reason === 'busy') return undefined;
-          throw error;
-        }
-      }
-      if (isUnreachable())
-        throw new CmsUnavailable('busy', 'There are too many requests for records that the replica lacks.');
-      return undefined;
-    },
-    mayCall: (actor, calls) => !isLimited(actor) || bucket.take(calls),
-  };
+interface UnknownRecordsOptions {
+  /** Whether the replica has everything that an anonymous caller may see. */
+  isComplete(): boolean;
+  /** Monotonic clocks in milliseconds: by which records are missing, and by which callers get new lookups. */
+  clockMs?: (() => number) | undefined;
+  lookupsMs?: (() => number) | undefined;
 }
 
-export interface PasswordAttempts {
+/**
+ * Lookups of records that the replica lacks. One by id can tell a hidden record (403), a record of another type (400)
+ * and a missing one (404) apart. Once callers have used up the burst, anonymous callers get 404 for all three, from the
+ * replica.
+ */
+export class UnknownRecords {
+  readonly #isComplete: () => boolean;
+  readonly #missing: LRUCache<string, true>;
+  readonly #bucket: TokenBucket;
+
+  constructor({ isComplete, clockMs = () => performance.now(), lookupsMs = clockMs }: UnknownRecordsOptions) {
+    this.#isComplete = isComplete;
+    this.#bucket = new TokenBucket(LOOKUP_BURST, LOOKUPS_PER_SECOND, lookupsMs);
+    this.#missing = new LRUCache({
+      maxSize: MISSING_BYTES,
+      sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
+      ttl: MISSING_TTL_MS,
+      perf: { now: clockMs },
+    });
+  }
+
+  /** Whether the CMS lacked the record within the last five seconds. `name`: of record and caller, `event 12 7`. */
+  isMissing(name: string): boolean {
+    return this.#missing.has(name);
+  }
+
+  /** The CMS lacks the record, or does not show it to this caller. */
+  markMissing(name: string): void {
+    this.#missing.set(name, true);
+  }
+
+  /** Whether the actor may cause this many calls to the CMS. An account always may. */
+  mayCall(actor: Actor, calls: number): boolean {
+    return actor.account !== undefined || !this.#isComplete() || this.#bucket.take(calls);
+  }
+
   /**
-   * The record as the CMS shows it with this password. A success is cached for one second, a rejection for
-   * five.
-   * @param record for example `event 12`
-   * @throws ApiError 429 if callers are trying too many other passwords; and what `fetch` throws
+   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call, or if
+   * too many anonymous callers wait for theirs: the response then comes from the replica. Throws what `fetch` throws.
    */
-  read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T>;
+  async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<{ result: T } | undefined> {
+    if (!this.mayCall(actor, 1)) return undefined;
+    try {
+      return { result: await fetch() };
+    } catch (error) {
+      const isBusy = error instanceof CmsUnavailable && error.reason === 'busy';
+      if (isBusy && !actor.account && this.#isComplete()) return undefined;
+      throw error;
+    }
+  }
 }
 
 /** Attempts of all anonymous callers together. */
 const ATTEMPT_BURST = 10;
 const ATTEMPTS_PER_SECOND = 1;
-const REJECTED_TTL_MS = 5 * SECOND_MS;
-const MAX_RESPONSES = 200;
 /**
  * A password that was correct within the last hour costs no token. Attempts of others then do not block its
  * users.
@@ -125,41 +114,35 @@ const MAX_RESPONSES = 200;
 const CORRECT_TTL_MS = 3_600_000;
 const MAX_CORRECT = 1000;
 
-/**
- * Stores keyed hashes instead of passwords.
- * @param clockMs a monotonic clock in milliseconds
- */
-export function createPasswordAttempts(clockMs: () => number = () => performance.now()): PasswordAttempts {
-  const key = randomBytes(32);
-  const perf = { now: clockMs };
-  const responses = new LRUCache<string, Promise<unknown>>({
-    max: MAX_RESPONSES,
-    ttl: SECOND_MS,
-    perf,
-    ttlResolution: 0,
-  });
-  const correct = new LRUCache<string, true>({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf, ttlResolution: 0 });
-  const attempts = createTokenBucket(ATTEMPT_BURST, ATTEMPTS_PER_SECOND, clockMs);
+/** Attempts of anonymous callers at passwords of protected records. Stores keyed hashes instead of passwords. */
+export class PasswordAttempts {
+  readonly #key = randomBytes(32);
+  readonly #correct: LRUCache<string, true>;
+  readonly #attempts: TokenBucket;
 
-  return {
-    async read<T>(record: string, password: string, fetch: () => Promise<T>) {
-      const attempt = createHmac('sha256', key).update(`${record} ${password}`).digest('base64');
-      const cached = responses.get(attempt);
-      if (cached) return cached as Promise<T>;
-      if (!correct.has(attempt) && !attempts.take(1)) throw tooManyPasswords();
-      const response = fetch();
-      responses.set(attempt, response);
-      response.then(
-        () => void correct.set(attempt, true),
-        (error: unknown) => {
-          correct.delete(attempt);
-          if (error instanceof CmsUnavailable) responses.delete(attempt);
-          else responses.set(attempt, response, { ttl: REJECTED_TTL_MS });
-        },
-      );
-      return response;
-    },
-  };
+  /** @param clockMs a monotonic clock in milliseconds */
+  constructor(clockMs: () => number = () => performance.now()) {
+    this.#attempts = new TokenBucket(ATTEMPT_BURST, ATTEMPTS_PER_SECOND, clockMs);
+    this.#correct = new LRUCache({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf: { now: clockMs }, ttlResolution: 0 });
+  }
+
+  /**
+   * The record as the CMS shows it with this password.
+   * @param record for example `event 12`
+   * @throws ApiError 429 if callers are trying too many other passwords; and what `fetch` throws
+   */
+  async read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T> {
+    const attempt = createHmac('sha256', this.#key).update(`${record} ${password}`).digest('base64');
+    if (!this.#correct.has(attempt) && !this.#attempts.take(1)) throw tooManyPasswords();
+    try {
+      const result = await fetch();
+      this.#correct.set(attempt, true);
+      return result;
+    } catch (error) {
+      this.#correct.delete(attempt);
+      throw error;
+    }
+  }
 }
 
 const tooManyPasswords = (): ApiError =>
@@ -184,33 +167,4 @@ export function ownTurn(): Promise<void> {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(runNext);
   });
-}
-
-/** Runs work when one of the places is free. */
-export type InPlace = <T>(caller: string, work: () => Promise<T>) => Promise<T>;
-
-/**
- * Places for work that holds many records. Callers take turns: of one who asks for 600 lists on 600 connections, all
- * would otherwise begin at once, hold 400 KB each, and delay the lists of all others.
- */
-export function createPlaces(count: number): InPlace {
-  let taken = 0;
-  /** By caller, in the order in which the callers are served. */
-  const queues = new Map<string, (() => void)[]>();
-  return async (caller, work) => {
-    if (taken < count) taken += 1;
-    else await new Promise<void>((resolve) => queues.set(caller, [...(queues.get(caller) ?? []), resolve]));
-    try {
-      return await work();
-    } finally {
-      const [next] = queues;
-      if (!next) taken -= 1;
-      else {
-        const [name, [begin, ...rest]] = next;
-        queues.delete(name);
-        if (rest.length > 0) queues.set(name, rest);
-        begin!();
-      }
-    }
-  };
 }

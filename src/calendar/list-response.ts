@@ -1,6 +1,7 @@
 // What lists share: the records that the actor may list, the words of a search, the requested page, the links to this
 // page, the next and the previous one, and the response.
 
+import { bulkhead } from 'cockatiel';
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -11,7 +12,6 @@ import type { View } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
 import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
-import { createPlaces } from './limits.ts';
 import {
   identityOfList,
   publicItems,
@@ -107,25 +107,21 @@ export const listResponse = <K extends Kind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
   request: RequestContext,
-): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
+): Promise<ApiResponse> => buildFound(find, (found) => responseSteps(services, found, request.baseUrl));
 
 /** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
-const buildInPlace = createPlaces(4);
+const building = bulkhead(4, Number.POSITIVE_INFINITY);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
  * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
  */
 export async function buildFound<Found extends { access: Pick<ListAccess, 'view'> }>(
-  request: RequestContext,
   find: () => Promise<Found>,
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
-  const { account, network = '' } = request.actor;
-  const response = await buildInPlace(account ? String(account.userId) : network, () =>
-    runInTurns(found.access.view, build(found)),
-  );
+  const response = await building.execute(() => runInTurns(found.access.view, build(found)));
   return response ?? runInOneTurn(build(await find()));
 }
 

@@ -22,11 +22,9 @@ import { getImage, getImages, getRecords } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import type { Caller, PermissionCache } from './request.ts';
+import type { Caller, Permissions } from './request.ts';
 import {
   callOptions,
-  isStaff,
-  permissionsFor,
   type RequestContext,
   type Shown,
   shownIn,
@@ -231,19 +229,19 @@ interface Reader {
   replica: Pick<Replica, 'db'>;
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
-  permissions: PermissionCache;
+  permissions: Permissions;
   sync: Pick<Sync, 'linkTables'>;
   site(): Site;
 }
 
 /** Whether the actor may see more of any of these kinds than the public. */
 export async function seesUnpublished(
-  services: { permissions: PermissionCache },
+  services: { permissions: Permissions },
   kinds: readonly PostKind[],
   { actor }: Pick<RequestContext, 'actor'>,
 ): Promise<boolean> {
   if (!actor.account) return false;
-  for (const kind of kinds) if (isStaff(actor, await permissionsFor(services, kind, actor))) return true;
+  for (const kind of kinds) if (await services.permissions.allow('edit', kind, actor)) return true;
   return false;
 }
 

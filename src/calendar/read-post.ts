@@ -1,12 +1,10 @@
 // Reads one event, venue or organizer, by id or slug: from the replica if it has it, otherwise from the CMS with the
 // actor's own credentials. Also tells whether a post or a term exists.
 
-import { LRUCache } from 'lru-cache';
-import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
+import type { ReadRequest } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
-import { createLargeCache } from '../large-cache.ts';
 import {
   FIRST_EMBEDDED_ID,
   isOccurrenceId,
@@ -22,7 +20,7 @@ import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
-import { callOptions, isStaff, permissionsFor, type RequestContext } from './request.ts';
+import { callOptions, type RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 
 export interface ReadResult<K extends PostKind> {
@@ -80,7 +78,7 @@ async function unlock<K extends PostKind>(
   request: RequestContext,
   { password, editing }: ReadOptions,
 ): Promise<ReadResult<K>> {
-  const asEditor = editing && isStaff(request.actor, await permissionsFor(services, kind, request.actor));
+  const asEditor = editing && (await services.permissions.allow('edit', kind, request.actor));
   if (password || asEditor) {
     const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
     const read = () => services.cmsRecords.readProtected(kind, record.id, request, how);
@@ -98,22 +96,6 @@ async function unlock<K extends PostKind>(
   return { record, unlocked: false };
 }
 
-/** A post that the replica lacks: from the CMS, if the actor may cause a call. */
-async function lookUpPost<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<RecordOf[K]> {
-  const { unknownRecords, replica } = services;
-  if (unknownRecords.isMissing(lookUpName(kind, id, request))) throw unknownId(kind, id);
-  const found = await unknownRecords.lookUp(request.actor, () => fetchPost(services, kind, id, request));
-  if (found) return found.result;
-  const record = getRecord(replica.db, kind, id);
-  if (record) return record;
-  throw kind === 'event' && replica.journal.cancelled(id) ? noLongerAvailable() : unknownId(kind, id);
-}
-
 /**
  * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not
  * see: the lookup counts for this caller only.
@@ -121,50 +103,59 @@ async function lookUpPost<K extends PostKind>(
 const lookUpName = (kind: Kind, id: number, { actor }: RequestContext): string =>
   `${recordKey(kind, id)} ${actor.account?.userId ?? ''}`;
 
-async function fetchPost<K extends PostKind>(
+/** A post that the replica lacks: from the CMS, if the actor may cause a call. */
+async function lookUpPost<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   const { mapping, unknownRecords, replica } = services;
-  if (!mapping.kinds[kind]) throw unknownId(kind, id);
-  const permissions = await permissionsFor(services, kind, request.actor);
-  try {
-    return await readAsStaff(services, kind, id, request, permissions);
-  } catch (error) {
-    if (!(error instanceof CmsRejected)) throw error;
-    if (error.status === 401 || error.status === 403)
-      throw kind === 'event' && replica.journal.cancelled(id) ? noLongerAvailable() : notAccessible(kind);
-    if (error.status !== 404 || error.kind === 'no-collection')
-      throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-    if (kind === 'event') throw await missingPost(services, kind, id, request);
-    unknownRecords.markMissing(lookUpName(kind, id, request));
-    throw unknownId(kind, id);
-  }
+  const name = lookUpName(kind, id, request);
+  if (!mapping.kinds[kind] || unknownRecords.isMissing(name)) throw unknownId(kind, id);
+  const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
+  const found = await unknownRecords.lookUp(request.actor, async () => {
+    try {
+      return await readAsStaff(services, kind, id, request);
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+      if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
+      if (error.status !== 404 || error.kind === 'no-collection')
+        throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+      throw await missingPost(services, kind, id, request);
+    }
+  });
+  const record = found ? found.result : getRecord(replica.db, kind, id);
+  if (record) return record;
+  throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
 }
 
-/** The error for an id of which the CMS says that no record of the kind has it. */
+/** The error for an id of which the CMS says that no record of the kind has it. Of an event: another may have it. */
 export async function missingPost(
   services: Services,
   kind: PostKind,
   id: number,
   request: RequestContext,
 ): Promise<ApiError> {
-  if (kind !== 'event') return unknownId(kind, id);
-  const isOther = kindOf(services.replica.db, id) !== undefined || (await isOfAnotherType(services, id, request));
-  return isOther ? notAnEvent() : unknownId(kind, id);
+  const { replica, unknownRecords, cms } = services;
+  if (kind === 'event') {
+    if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
+    const mayAsk = unknownRecords.mayCall(request.actor, EXISTS_CALLS);
+    if (!mayAsk) return unknownId(kind, id);
+    if (await cms.exists(id, callOptions(request))) return notAnEvent();
+  }
+  unknownRecords.markMissing(lookUpName(kind, id, request));
+  return unknownId(kind, id);
 }
 
 /** Staff read as editors, but they may also read published posts that they may not edit. */
 async function readAsStaff<K extends PostKind>(
-  { cmsRecords }: Services,
+  { cmsRecords, permissions }: Services,
   kind: K,
   id: number,
   request: RequestContext,
-  permissions: ActionPermissions | undefined,
 ): Promise<RecordOf[K]> {
-  if (isStaff(request.actor, permissions)) {
+  if (await permissions.allow('edit', kind, request.actor)) {
     try {
       return await cmsRecords.read(kind, id, request, { view: 'editor' });
     } catch (error) {
@@ -172,18 +163,6 @@ async function readAsStaff<K extends PostKind>(
     }
   }
   return cmsRecords.read(kind, id, request);
-}
-
-/**
- * Whether the id that no event has belongs to another record in the CMS. False if the actor may not cause a
- * further call.
- */
-async function isOfAnotherType(services: Services, id: number, request: RequestContext): Promise<boolean> {
-  if (getImage(services.replica.db, id)) return true;
-  if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
-  if (await services.cms.exists(id, callOptions(request))) return true;
-  services.unknownRecords.markMissing(lookUpName('event', id, request));
-  return false;
 }
 
 /**
@@ -279,79 +258,51 @@ const MAX_CMS_SLUG_BYTES = 200;
  * percent-encoded.
  */
 const MAX_SLUG_BYTES = 1350;
-const MAX_CACHE_BYTES = 16 * 1024 * 1024;
-/** Bytes of a cache entry besides its key. */
-const ENTRY_BYTES = 250;
-const UNKNOWN_TTL_MS = 5000;
-const UNKNOWN = 0;
-
-export interface SlugResolver {
-  /**
-   * The id of the post with this slug, preferably a public one. Undefined if the actor may know of none. Only
-   * the CMS's response makes a slug unknown: if the CMS does not respond, this throws `CmsUnavailable` and
-   * caches nothing.
-   */
-  resolve(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined>;
-}
 
 /**
- * A cached id is valid while its record has the slug. The public has entries of its own, and so has each
- * staff member: the CMS may show them different records.
+ * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
+ * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
  */
-export function createSlugResolver(services: Services, clockMs = () => performance.now()): SlugResolver {
-  const ids = new LRUCache<string, number>({
-    maxSize: MAX_CACHE_BYTES,
-    sizeCalculation: (_, key) => key.length + ENTRY_BYTES,
-    perf: { now: clockMs },
-  });
-  const { replica } = services;
+export async function resolveSlug(
+  services: Services,
+  kind: PostKind,
+  text: string,
+  request: RequestContext,
+): Promise<number | undefined> {
+  const slugs = new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]);
+  for (const slug of slugs) {
+    const id = await findBySlug(services, kind, slug, request);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
 
-  const findInReplica = (kind: PostKind, slug: string): number | undefined => idsBySlug(replica.db, kind, slug)[0];
-
-  async function findInCms(
-    kind: PostKind,
-    slug: string,
-    request: RequestContext,
-    isForStaff: boolean,
-  ): Promise<number | undefined> {
-    if (!services.mapping.kinds[kind]) return undefined;
+async function findBySlug(
+  services: Services,
+  kind: PostKind,
+  slug: string,
+  request: RequestContext,
+): Promise<number | undefined> {
+  const { replica, mapping, unknownRecords, permissions, cmsRecords } = services;
+  if (slug.length > MAX_SLUG_BYTES) return undefined;
+  const [stored] = idsBySlug(replica.db, kind, slug);
+  if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
+  const isForStaff = await permissions.allow('edit', kind, request.actor);
+  // The CMS may show each staff member other records.
+  const name = `${kind} slug ${slug} ${isForStaff ? request.actor.account?.userId : 'public'}`;
+  if (unknownRecords.isMissing(name)) return undefined;
+  const found = await unknownRecords.lookUp(request.actor, async () => {
     try {
-      return (await services.cmsRecords.findBySlug(kind, slug, request, isForStaff))?.id;
+      return await cmsRecords.findBySlug(kind, slug, request, isForStaff);
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
       if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
       return undefined;
     }
-  }
-
-  async function resolveKey(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined> {
-    if (slug.length > MAX_SLUG_BYTES) return undefined;
-    const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
-    const key = `${kind} ${isForStaff ? request.actor.account?.userId : 'public'} ${slug}`;
-    const cached = ids.get(key);
-    if (cached && slugKey(getRecord(replica.db, kind, cached)?.slug ?? '') === slug) return cached;
-    const storedId = findInReplica(kind, slug);
-    if (storedId !== undefined) {
-      ids.set(key, storedId);
-      return storedId;
-    }
-    if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
-    const found = await services.unknownRecords.lookUp(request.actor, () => findInCms(kind, slug, request, isForStaff));
-    const id = found ? found.result : findInReplica(kind, slug);
-    if (id !== undefined) ids.set(key, id);
-    else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
-    return id;
-  }
-
-  return {
-    async resolve(kind, text, request) {
-      const slug = slugKey(text);
-      const id = await resolveKey(kind, slug, request);
-      if (id !== undefined) return id;
-      const titleSlug = slugKey(text.trim().replace(/[\s.+-]+/g, '-'));
-      return titleSlug === slug ? undefined : resolveKey(kind, titleSlug, request);
-    },
-  };
+  });
+  if (!found) return idsBySlug(replica.db, kind, slug)[0];
+  if (!found.result) unknownRecords.markMissing(name);
+  return found.result?.id;
 }
 
 /** A text that is an id: `12`, but also `1e3`. */
@@ -379,46 +330,38 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
   );
 }
 
-const USERS_TTL_MS = 60_000;
-const MAX_USERS = 5000;
-
 /**
- * Returns a function that creates the checks of one request; `kind` is that of its route, undefined on a
- * route without records. They look into the replica first and then call the CMS with the actor's credentials;
- * they throw `CmsUnavailable`.
+ * The checks of one request; `kind` is that of its route, undefined on a route without records. They look into the
+ * replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
  */
-export function createReferenceChecks(services: Services, slugs: SlugResolver) {
-  const users = createLargeCache<number, boolean>(MAX_USERS, { ttl: USERS_TTL_MS });
-
-  async function userExists(id: number, request: RequestContext): Promise<boolean> {
-    const { account } = request.actor;
+export async function referenceChecks(
+  services: Services,
+  request: RequestContext,
+  kind: Kind | undefined,
+): Promise<ReferenceChecks> {
+  const { account } = request.actor;
+  return {
+    isStaff: kind !== undefined && (await services.permissions.allow('edit', kind, request.actor)),
+    exists: async (of, id) =>
+      isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
+    async slugExists(of, slug) {
+      const id = await resolveSlug(services, of, slug, request);
+      return id !== undefined && mayKnow(services, of, id);
+    },
+    async findTerm(of, text) {
+      const id = findTermByTextOrId(services, of, text);
+      if (id !== undefined || !/^\d+$/.test(text)) return id;
+      return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
+    },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
-    if (!account || id === account.userId) return true;
-    const known = users.get(id);
-    if (known !== undefined) return known;
-    const exists = await services.cms.accountExists(id, callOptions(request));
-    users.set(id, exists);
-    return exists;
-  }
-
-  return async function checksFor(request: RequestContext, kind: Kind | undefined): Promise<ReferenceChecks> {
-    const permissions = kind === undefined ? undefined : await permissionsFor(services, kind, request.actor);
-
-    return {
-      isStaff: isStaff(request.actor, permissions),
-      exists: async (of, id) =>
-        isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
-      async slugExists(of, slug) {
-        const id = await slugs.resolve(of, slug, request);
-        return id !== undefined && mayKnow(services, of, id);
-      },
-      async findTerm(of, text) {
-        const id = findTermByTextOrId(services, of, text);
-        if (id !== undefined || !/^\d+$/.test(text)) return id;
-        return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
-      },
-      userExists: (id) => userExists(id, request),
-      isUsableImage: (value) => request.images!.isUsable(value),
-    };
+    async userExists(id) {
+      if (!account || id === account.userId) return true;
+      const name = `user ${id}`;
+      if (services.unknownRecords.isMissing(name)) return false;
+      const exists = await services.cms.accountExists(id, callOptions(request));
+      if (!exists) services.unknownRecords.markMissing(name);
+      return exists;
+    },
+    isUsableImage: (value) => request.images!.isUsable(value),
   };
 }

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
-import { CmsUnavailable } from '../errors.ts';
+import { CmsRejected } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import type { ImageRecord, RecordOf } from '../model/records.ts';
@@ -38,10 +38,6 @@ export function can(actor: Actor, action: Action, permissions: ActionPermissions
   return permissions !== undefined && (actor.account?.permissions.has(permissions[action]) ?? false);
 }
 
-/** Staff see more than the public: at least their own drafts. */
-export const isStaff = (actor: Actor, permissions: ActionPermissions | undefined): boolean =>
-  can(actor, 'edit', permissions);
-
 /** Whether the CMS probably lets the actor change this published record, for the header `Allow`. Writes ask the CMS. */
 export const mayEditPublished = (actor: Actor, author: number, permissions: ActionPermissions | undefined): boolean =>
   can(actor, author === actor.account?.userId ? 'editPublished' : 'editOthers', permissions);
@@ -56,7 +52,7 @@ export type UnpublishedParts = Readonly<Partial<Record<PostKind, readonly Unpubl
 
 /** The unpublished records that the actor's lists have beside the published ones; none for those who edit nothing. */
 function partsOf(actor: Actor, permissions: ActionPermissions | undefined): UnpublishedPart[] {
-  if (!actor.account || !isStaff(actor, permissions)) return [];
+  if (!actor.account || !can(actor, 'edit', permissions)) return [];
   const ofAll = UNPUBLISHED_STATUSES.filter((status) =>
     can(actor, status === 'private' ? 'readPrivate' : 'readOthers', permissions),
   );
@@ -67,7 +63,7 @@ function partsOf(actor: Actor, permissions: ActionPermissions | undefined): Unpu
 
 /** The unpublished records of these kinds that the actor may list; no kind for the public. Throws `CmsUnavailable`. */
 export async function unpublishedParts(
-  services: PermissionServices & { mapping: Mapping },
+  services: { permissions: Permissions; mapping: Mapping },
   kinds: readonly PostKind[],
   { actor }: { actor: Actor },
 ): Promise<UnpublishedParts> {
@@ -75,7 +71,7 @@ export async function unpublishedParts(
   if (!actor.account) return parts;
   for (const kind of kinds) {
     if (services.mapping.kinds[kind]?.storedAs !== 'posts') continue;
-    const ofKind = partsOf(actor, await permissionsForWrite(services, kind, actor));
+    const ofKind = partsOf(actor, await services.permissions.of(kind, actor));
     if (ofKind.length > 0) parts[kind] = ofKind;
   }
   return parts;
@@ -95,111 +91,74 @@ export function writableMapping<K extends Kind>(services: { mapping: Mapping }, 
 }
 
 const PERMISSIONS_TTL_MS = 10 * 60_000;
-/** A request looks permissions up several times. After a failure it must not wait for an unavailable CMS each time. */
-const FAILURE_TTL_MS = 5000;
-const MAX_FAILURES = 2000;
+/** A request asks for permissions several times. */
+const LOOKUP_TTL_MS = 5000;
+const MAX_LOOKUPS = 2000;
 
-interface Lookup {
-  permissions: ActionPermissions | undefined;
-  error?: CmsUnavailable | undefined;
-}
-
-export interface PermissionCache {
-  /** `permissions` is undefined while they are unknown. `error`: because the CMS is unavailable. */
-  lookUp(kind: Kind, actor: Actor): Promise<Lookup>;
-}
-
-/** The part of the services that the functions below need. */
-interface PermissionServices {
-  permissions: PermissionCache;
-}
-
-/** Reads the permissions with the credentials of the service account, or else of the actor. */
-export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredentials: Credentials): PermissionCache {
+/** The permissions that the actions on each collection need. */
+export class Permissions {
+  readonly #cms: Cms;
+  readonly #mapping: Mapping;
+  readonly #serviceCredentials: Credentials;
   /** By collection. They are the same for all actors. */
-  const cached = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
-  /** By account if the CMS was unavailable; by account and collection if it responded without them. */
-  const failures = new LRUCache<string, { error: CmsUnavailable | undefined }>({
-    max: MAX_FAILURES,
-    ttl: FAILURE_TTL_MS,
+  readonly #known = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
+  /** By account and collection, because the CMS shows them only to those who may edit it. */
+  readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
+    max: MAX_LOOKUPS,
+    ttl: LOOKUP_TTL_MS,
   });
-  /** By account and collection: concurrent requests share one lookup (single-flight). */
-  const pending = new Map<string, Promise<Lookup>>();
 
-  async function fetchPermissions(spec: CollectionSpec, actor: Actor): Promise<Lookup> {
-    // The CMS may show them to the actor if the service account may not edit this collection.
-    for (const credentials of new Set([serviceCredentials, actor.credentials])) {
-      if (credentials === undefined) continue;
-      try {
-        const { permissions } = await cms.collectionInfo(spec, {
-          credentials,
-          bulkhead: 'callers',
-        });
-        if (!permissions) continue;
-        cached.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
-        return { permissions };
-      } catch (error) {
-        if (error instanceof CmsUnavailable) return { permissions: undefined, error };
-      }
-    }
-    return { permissions: undefined };
+  constructor(cms: Cms, mapping: Mapping, serviceCredentials: Credentials) {
+    this.#cms = cms;
+    this.#mapping = mapping;
+    this.#serviceCredentials = serviceCredentials;
   }
 
-  return {
-    async lookUp(kind, actor) {
-      if (!actor.account) return { permissions: undefined };
-      // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
-      const spec = mapping.kinds[kind] ?? mapping.kinds.event;
-      const { collection } = spec;
-      const entry = cached.get(collection);
-      const nowMs = performance.now();
-      if (entry && nowMs < entry.untilMs) return { permissions: entry.permissions };
-      if (entry) {
-        // Expired permissions stay in use while the cache fetches them again, so that no request waits.
-        entry.untilMs = nowMs + FAILURE_TTL_MS;
-        void fetchPermissions(spec, actor);
-        return { permissions: entry.permissions };
-      }
-      const user = String(actor.account.userId);
-      const key = `${user} ${collection}`;
-      const failure = failures.get(user) ?? failures.get(key);
-      if (failure) return { permissions: undefined, error: failure.error };
-      let lookup = pending.get(key);
-      if (!lookup) {
-        lookup = fetchPermissions(spec, actor).finally(() => pending.delete(key));
-        pending.set(key, lookup);
-      }
-      const { permissions, error } = await lookup;
-      if (!permissions) failures.set(error ? user : key, { error });
-      return { permissions, error };
-    },
-  };
-}
+  /**
+   * The permissions that the actions on the kind need; undefined for an anonymous actor, and if the CMS shows them
+   * neither to the service account nor to the actor. Throws `CmsUnavailable`: a write must not fail as forbidden, or a
+   * list show less, because the CMS does not answer.
+   */
+  async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
+    if (!actor.account) return undefined;
+    // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
+    const spec = this.#mapping.kinds[kind] ?? this.#mapping.kinds.event;
+    const known = this.#known.get(spec.collection);
+    if (known && performance.now() < known.untilMs) return known.permissions;
+    const lookup = this.#lookUp(spec, actor);
+    if (!known) return lookup;
+    // Old ones stay in use while they are read again, so that no request waits.
+    lookup.catch(() => {});
+    return known.permissions;
+  }
 
-/**
- * The permissions that the actions on the kind need, or `undefined` while they are unknown: the CMS is
- * unavailable, or it shows them to neither account.
- */
-export async function permissionsFor(
-  { permissions }: PermissionServices,
-  kind: Kind,
-  actor: Actor,
-): Promise<ActionPermissions | undefined> {
-  return (await permissions.lookUp(kind, actor)).permissions;
-}
+  /** Whether the CMS lets the actor do this with records of the kind. Throws `CmsUnavailable`. */
+  async allow(action: Action, kind: Kind, actor: Actor): Promise<boolean> {
+    return can(actor, action, await this.of(kind, actor));
+  }
 
-/**
- * The same for a write or a list of staff, which must not fail as forbidden, or show less, if the CMS is unavailable.
- * Throws `CmsUnavailable`.
- */
-export async function permissionsForWrite(
-  { permissions }: PermissionServices,
-  kind: Kind,
-  actor: Actor,
-): Promise<ActionPermissions | undefined> {
-  const { permissions: found, error } = await permissions.lookUp(kind, actor);
-  if (error) throw error;
-  return found;
+  #lookUp(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
+    const key = `${actor.account?.userId} ${spec.collection}`;
+    const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
+    this.#lookups.set(key, lookup, { noUpdateTTL: true });
+    return lookup;
+  }
+
+  /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
+  async #read(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
+    for (const credentials of new Set([this.#serviceCredentials, actor.credentials])) {
+      if (credentials === undefined) continue;
+      try {
+        const { permissions } = await this.#cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
+        if (!permissions) continue;
+        this.#known.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
+        return permissions;
+      } catch (error) {
+        if (!(error instanceof CmsRejected)) throw error;
+      }
+    }
+    return undefined;
+  }
 }
 
 /** The images that a request names: validation checks them, the write uses them. */

@@ -11,7 +11,7 @@ import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords, Peers } from './cms-records.ts';
 import type { PasswordAttempts, UnknownRecords } from './limits.ts';
 import type { OwnRecordsCache } from './own-records.ts';
-import type { PermissionCache } from './request.ts';
+import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
 
 export interface Services {
@@ -28,7 +28,7 @@ export interface Services {
   serializer: Serializer;
   /** The currency of costs without one. */
   cost: Config['cost'] | undefined;
-  permissions: PermissionCache;
+  permissions: Permissions;
   /** Limits the calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;
   /** Limits the attempts of anonymous callers at passwords of protected records. */

@@ -24,7 +24,7 @@ import {
 } from './list-response.ts';
 import { findRendered, renderRecord, type Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { can, permissionsFor, permissionsForWrite, shownIn, writableMapping } from './request.ts';
+import { shownIn, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -180,13 +180,13 @@ export class Terms {
   }
 
   /** Whether the CMS lets the actor manage the taxonomy. */
-  async #mayManage({ actor }: RequestContext, read = permissionsFor): Promise<boolean> {
-    return can(actor, 'manageTerms', await read(this.#services, this.#kind, actor));
+  #mayManage({ actor }: RequestContext): Promise<boolean> {
+    return this.#services.permissions.allow('manageTerms', this.#kind, actor);
   }
 
   async #assertMayManage(request: RequestContext): Promise<void> {
     if (!request.actor.account) throw forbidden(true);
-    if (!(await this.#mayManage(request, permissionsForWrite))) throw forbidden(false);
+    if (!(await this.#mayManage(request))) throw forbidden(false);
   }
 
   /** Validates the fields of a body. `id` is absent on create. */

@@ -14,14 +14,7 @@ import type { CmsResult } from './cms-records.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost, type ReadResult, readPost } from './read-post.ts';
-import {
-  callOptions,
-  can,
-  permissionsForWrite,
-  type RequestContext,
-  type RequestImages,
-  writableMapping,
-} from './request.ts';
+import { callOptions, type RequestContext, type RequestImages, writableMapping } from './request.ts';
 import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
@@ -31,9 +24,8 @@ export async function authorizeWrite(
   { actor }: RequestContext,
 ): Promise<{ mayPublish: boolean }> {
   if (!actor.account) throw forbidden(true);
-  const permissions = await permissionsForWrite(services, kind, actor);
-  if (!can(actor, 'edit', permissions)) throw forbidden(false);
-  return { mayPublish: can(actor, 'publish', permissions) };
+  if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden(false);
+  return { mayPublish: await services.permissions.allow('publish', kind, actor) };
 }
 
 /** The record of an update, as its editor sees it. The CMS decides if the actor is one. Throws its refusal. */
@@ -220,8 +212,7 @@ async function assertMaySetAuthor(
   request: RequestContext,
 ): Promise<void> {
   if (author === undefined || Number(author) === request.actor.account?.userId) return;
-  const permissions = await permissionsForWrite(services, kind, request.actor);
-  if (!can(request.actor, 'editOthers', permissions)) throw forbidden(false);
+  if (!(await services.permissions.allow('editOthers', kind, request.actor))) throw forbidden(false);
 }
 
 /** The status to store. Undefined: an update does not change it. */

@@ -2,7 +2,7 @@
 // (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { can, isStaff, mayEditPublished, permissionsFor } from '../calendar/request.ts';
+import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
@@ -119,12 +119,12 @@ export async function allowHeader(state: State, services: Services): Promise<str
 async function methodsOf({ actor, path, matched, apiResponse }: State, services: Services): Promise<string> {
   const { kind, by, addition } = matched ?? {};
   if (!kind || addition) return 'GET';
-  const permissions = await permissionsFor(services, kind, actor);
+  const permissions = await services.permissions.of(kind, actor);
   if (isTermKind(kind)) {
     if (!can(actor, 'manageTerms', permissions)) return 'GET';
     return by ? ITEM_METHODS.terms : 'GET, POST';
   }
-  if (!isStaff(actor, permissions)) return 'GET';
+  if (!can(actor, 'edit', permissions)) return 'GET';
   if (!by) return 'GET, POST';
   const key = path.split('/').at(-1) ?? '';
   const id = by === 'id' ? Number(key) : idsBySlug(services.replica.db, kind, key)[0];

@@ -7,8 +7,7 @@ import type { Events } from '../calendar/events.ts';
 import type { Changes, EventFeeds } from '../calendar/feeds/event-feeds.ts';
 import { ownTurn } from '../calendar/limits.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
-import type { SlugResolver } from '../calendar/read-post.ts';
-import { createReferenceChecks } from '../calendar/read-post.ts';
+import { referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
@@ -45,7 +44,6 @@ export interface UseCases {
 export interface RouteOptions {
   services: Services;
   useCases: UseCases;
-  slugs: SlugResolver;
   idempotency: Idempotency;
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
@@ -156,9 +154,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-function createEndpointRunner({ services, useCases, slugs, idempotency, limits }: RouteOptions) {
-  const checksFor = createReferenceChecks(services, slugs);
-
+function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
   /** Runs a create with an `Idempotency-Key` once per key. */
   function runOnce(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
@@ -188,7 +184,7 @@ function createEndpointRunner({ services, useCases, slugs, idempotency, limits }
     if (operation === 'describe') return describe(state, services);
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
-    const input = await validate(endpoint, { path, query, body }, await checksFor(request, route.kind));
+    const input = await validate(endpoint, { path, query, body }, await referenceChecks(services, request, route.kind));
     if (operation === 'changes') return useCases.changes(input);
     if (operation === 'feed') return useCases.feeds.atom(input, request);
     if (operation === 'calendar') {
@@ -201,7 +197,7 @@ function createEndpointRunner({ services, useCases, slugs, idempotency, limits }
     if (operation === 'list') return ofKind.list(input, request);
     return namingCreated(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
-      const id = await idOf(route, input, request, slugs);
+      const id = await idOf(services, route, input, request);
       return ofKind[operation](id, input, request) as Promise<ApiResponse>;
     });
   }
@@ -224,9 +220,9 @@ function createEndpointRunner({ services, useCases, slugs, idempotency, limits }
 }
 
 /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
-async function idOf(route: Route, { path }: Input, request: RequestContext, slugs: SlugResolver): Promise<number> {
+async function idOf(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
   if (route.by === 'id') return path.id!;
-  return (await slugs.resolve(route.kind as PostKind, path.slug!, request)) ?? 0;
+  return (await resolveSlug(services, route.kind as PostKind, path.slug!, request)) ?? 0;
 }
 
 function namespaceContext({ mount, baseUrl }: State, services: Services): NamespaceContext {

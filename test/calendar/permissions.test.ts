@@ -112,7 +112,7 @@ describe('permissions', () => {
       expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal(isAway ? 503 : [1]);
       expect(await ids('/events?start_date=2027-01-01')).to.deep.equal([1]);
       expect(await ids('/venues', 'admin')).to.deep.equal(isAway ? 503 : []);
-      expect(await ids('/events?status=draft', 'admin')).to.equal(400);
+      expect(await ids('/events?status=draft', 'admin')).to.equal(isAway ? 503 : 400);
       if (!isAway) expect(await linked('admin')).to.deep.equal({ venue: false, organizer: false });
       const { status } = await gateway.request('/events', { as: 'admin', json: { title: 'x', ...times } });
       expect(status).to.equal(isAway ? 503 : 403);

@@ -1,7 +1,7 @@
 // Limits on the CMS calls that anonymous callers cause by requesting records that the replica lacks.
 
 import { expect } from 'chai';
-import { createUnknownRecords, type UnknownRecords } from '../../src/calendar/limits.ts';
+import { UnknownRecords } from '../../src/calendar/limits.ts';
 import { type Actor, ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CollectionSpec } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
@@ -18,13 +18,11 @@ const none = async () => 'none';
 describe('a record that the replica lacks', () => {
   let nowMs: number;
   let complete: boolean;
-  let isUnreachable: boolean;
   let unknown: UnknownRecords;
   beforeEach(() => {
-    [nowMs, complete, isUnreachable] = [0, true, false];
-    unknown = createUnknownRecords({
+    [nowMs, complete] = [0, true];
+    unknown = new UnknownRecords({
       isComplete: () => complete,
-      isUnreachable: () => isUnreachable,
       clockMs: () => nowMs,
     });
   });
@@ -62,13 +60,6 @@ describe('a record that the replica lacks', () => {
   it('is looked up for all callers until the replica is complete', async () => {
     complete = false;
     expect(await flood(200)).to.equal(200);
-  });
-
-  it('is not missing because the CMS is unreachable', async () => {
-    await flood(200);
-    isUnreachable = true;
-    const failure = await unknown.lookUp(ANONYMOUS, none).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(CmsUnavailable);
   });
 
   it('causes no error if the bulkhead of anonymous callers is full, but one after any other failure', async () => {

@@ -5,8 +5,8 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/request.ts', 'test/calendar/permissions.test.ts', {
     'a write is not rejected while the permissions are unknown': {
-      function: 'permissionsForWrite',
-      code: 'if (_1) throw _1;',
+      function: 'read',
+      code: 'if (!(_1 instanceof CmsRejected)) throw _1;',
       title: 'does not answer',
     },
   }),
@@ -34,8 +34,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/limits.ts', 'test/calendar/password-attempts.test.ts', {
     'anonymous callers try a bounded number of passwords': {
-      function: 'createPasswordAttempts.read',
-      code: 'if (!_1.has(_2) && !_3.take(1)) throw tooManyPasswords();',
+      function: 'read',
+      code: 'if (!this.#correct.has(_1) && !this.#attempts.take(1)) throw tooManyPasswords();',
       title: 'cost the CMS one call a second',
     },
   }),
@@ -78,8 +78,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/limits.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
-      function: 'createTokenBucket.take',
-      code: 'if (_1 < _2) return false;',
+      function: 'take',
+      code: 'if (this.#available < _1) return false;',
     },
   }),
   ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', {

@@ -133,7 +133,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/list-filters.test.ts', {
     'an embedded record is readable by slug to actors who see an event with it': {
-      function: 'createReferenceChecks.slugExists',
+      function: 'referenceChecks.slugExists',
       code: '&& mayKnow(_1, _2, _3)',
       title: 'an embedded venue',
     },

@@ -118,7 +118,6 @@ export function createEventFeeds(services: Services) {
       });
       return withEvents(services, input, request, (access) =>
         buildFound(
-          request,
           () => findEvents(services, input, request, access, CALENDAR_LISTS),
           (found) => feedSteps(services, found, request.baseUrl, write, respond),
         ),
@@ -157,7 +156,6 @@ export function createEventFeeds(services: Services) {
       });
       return withEvents(services, input, request, (access) =>
         buildFound(
-          request,
           () => findEvents(services, input, request, access, ATOM_LISTS),
           (found) => feedSteps(services, found, request.baseUrl, write, respond),
         ),

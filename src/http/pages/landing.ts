@@ -1,7 +1,7 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
+import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
-import { createPlaces } from '../../calendar/limits.ts';
 import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { withState } from '../../model/event-state.ts';
@@ -38,18 +38,13 @@ export interface LandingOptions {
   mount: string;
 }
 
-/** Who asks for a page. */
-export interface PageCaller {
-  name: string;
+interface Rendering {
+  query: LandingQuery;
   charge: () => void;
 }
 
-interface Rendering extends PageCaller {
-  query: LandingQuery;
-}
-
 /** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
-const renderInPlace = createPlaces(2);
+const rendering = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
@@ -84,7 +79,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.name, () => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => rendering.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -104,12 +99,12 @@ export class Landing {
    * the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
    * takes none.
    */
-  async page(querystring: string, caller: PageCaller): Promise<Asset> {
+  async page(querystring: string, charge: () => void): Promise<Asset> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
-      return (await this.#pages.fetch(key, { context: { query, ...caller } }))!;
+      return (await this.#pages.fetch(key, { context: { query, charge } }))!;
     } catch (error) {
       throw this.#errorPage(error, query);
     }

@@ -27,8 +27,6 @@ export interface PagesOptions {
   read: PublicRead;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
-  /** The network of the client, for fairness between them. */
-  callerOf: (req: IncomingMessage) => string;
   assertPublic: (eventId: number) => void;
 }
 
@@ -80,7 +78,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, site, charge, callerOf } = options;
+  const { config, mounts, freshness, site, charge } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const rendering = new Landing({
     ...options,
@@ -95,10 +93,7 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
       async (ctx) => {
         setPageHeaders(ctx, imageOriginsOf(config, site()));
         try {
-          const page = await rendering.page(ctx.querystring, {
-            name: callerOf(ctx.req),
-            charge: () => charge(ctx.req, 1),
-          });
+          const page = await rendering.page(ctx.querystring, () => charge(ctx.req, 1));
           await sendAsset(ctx, page, cacheControl);
         } catch (error) {
           if (!(error instanceof LandingError)) throw error;

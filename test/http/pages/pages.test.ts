@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { request } from 'undici';
@@ -19,7 +20,6 @@ const options: PagesOptions = {
   replicaVersion: () => 1,
   read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
   charge: () => {},
-  callerOf: () => '',
   assertPublic: () => {},
 };
 
@@ -108,10 +108,9 @@ describe('pages', () => {
     expect([charged, reads]).to.deep.equal([6, 6]);
   });
 
-  it('are rendered two at a time, of one client after the other', async () => {
+  it('are rendered two at a time', async () => {
     const reading: string[] = [];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    let asked = 0;
     const base = await served(
       {},
       {
@@ -120,21 +119,15 @@ describe('pages', () => {
           await released;
           return { events: [], venues: [], categories: [], total: 0, total_pages: 1 };
         },
-        callerOf: ({ url = '' }) => {
-          asked += 1;
-          return url.slice(-1);
-        },
       },
     );
-    const responses = ['1a', '2a', '3a', '4a', '5b'].map(async (search, n) => {
-      await until(() => asked === n, 'the earlier ones have asked');
-      return fetch(`${base}/?search=${search}`);
-    });
-    await until(() => asked === 5, 'all have asked');
-    expect(reading).to.deep.equal(['1a', '2a']);
+    const responses = ['1', '2', '3', '4'].map((search) => fetch(`${base}/?search=${search}`));
+    await until(() => reading.length === 2, 'two are rendered');
+    await nextTurn();
+    expect(reading).to.have.length(2);
     release();
     await Promise.all(responses);
-    expect(reading).to.deep.equal(['1a', '2a', '3a', '5b', '4a']);
+    expect(reading).to.have.length(4);
   });
 
   it('are sent even if many other pages push them out of the cache while they are rendered', async () => {
