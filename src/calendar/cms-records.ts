@@ -9,7 +9,6 @@ import type { LinkTables } from '../mapping/link-fields.ts';
 import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
   type FieldsOf,
-  type ImageRecord,
   isOccurrenceId,
   isTermKind,
   type Kind,
@@ -146,33 +145,29 @@ export class CmsRecords {
     return this.#sync.linkTables();
   }
 
-  /** The body of an update, and the CMS record if it depends on that. */
-  async #updateBody<K extends Kind>(
+  /**
+   * The body of a create (without `id`) or of an update. Throws what the write of these fields would throw before it.
+   * @param current the CMS record, if the caller has just read it for this update
+   */
+  async bodyOf<K extends Kind>(
     kind: K,
-    id: number,
+    id: number | undefined,
     sent: Partial<FieldsOf[K]>,
     request: Caller,
     current?: CmsRecord,
-  ): Promise<{ body: CmsRecord; current: CmsRecord | undefined }> {
+  ): Promise<CmsRecord> {
     const kindMapping = this.#writable(kind);
     const fields = { ...sent };
     // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides
     // nothing.
-    if (kind === 'event' && occurrenceIds(this.#replica.db, id).length > 0)
+    if (kind === 'event' && id !== undefined && occurrenceIds(this.#replica.db, id).length > 0)
       delete (fields as { hidden?: boolean }).hidden;
-    const before = kindMapping.needsCurrent(fields)
-      ? (current ?? (await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
-      : undefined;
+    const before =
+      id !== undefined && kindMapping.needsCurrent(fields)
+        ? (current ?? (await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
+        : undefined;
     const linkTables = await this.#linkTablesFor(kindMapping, fields);
-    return { body: kindMapping.write(fields, { site: this.#site(), linkTables, current: before }), current: before };
-  }
-
-  async #createBody<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>): Promise<CmsRecord> {
-    const kindMapping = this.#writable(kind);
-    return kindMapping.write(fields, {
-      site: this.#site(),
-      linkTables: await this.#linkTablesFor(kindMapping, fields),
-    });
+    return kindMapping.write(fields, { site: this.#site(), linkTables, current: before });
   }
 
   /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
@@ -189,12 +184,12 @@ export class CmsRecords {
     id: number,
     request: Caller,
     how: ReadRequest = { view: 'public' },
-  ): Promise<RecordOf[K]> {
+  ): Promise<CmsResult<K>> {
     const cmsRecord = await this.#cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
     // A response shows an event's terms as the replica has them.
     if (isTermKind(kind)) await fetched;
-    return this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord));
+    return { record: this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord)), cmsRecord };
   }
 
   /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
@@ -207,19 +202,6 @@ export class CmsRecords {
     }
     await this.#fetchUnknown(kind, found);
     return found.map(({ id }) => Number(id));
-  }
-
-  /** The record as its editor sees it. */
-  async readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>> {
-    const kindMapping = this.#mappingOf(kind);
-    const cmsRecord = await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
-    return { cmsRecord, record: kindMapping.read(cmsRecord, this.#site(), this.#sync.linkTables()) };
-  }
-
-  /** With a password, or as its editor. */
-  async readProtected<K extends Kind>(kind: K, id: number, request: Caller, how: ReadRequest): Promise<RecordOf[K]> {
-    const cmsRecord = await this.#cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
-    return this.#pickOccurrence(kind, id, cmsRecord, this.#toRecord(kind, cmsRecord));
   }
 
   /** `asEditor`: in any status. */
@@ -240,7 +222,7 @@ export class CmsRecords {
    */
   async create<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>, request: RequestContext): Promise<RecordOf[K]> {
     const kindMapping = this.#writable(kind);
-    const body = await this.#createBody(kind, fields);
+    const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
     let cmsRecord: CmsRecord;
@@ -270,24 +252,8 @@ export class CmsRecords {
     current?: CmsRecord,
   ): Promise<RecordOf[K]> {
     const call = callOptions(request);
-    const { body } = await this.#updateBody(kind, id, fields, request, current);
+    const body = await this.bodyOf(kind, id, fields, request, current);
     return this.#written(kind, await this.#cms.update(this.#writable(kind), id, body, call));
-  }
-
-  /**
-   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record,
-   * if an update needs it.
-   */
-  async check<K extends Kind>(
-    kind: K,
-    id: number | undefined,
-    fields: Partial<FieldsOf[K]>,
-    request: Caller,
-    current?: CmsRecord,
-  ): Promise<CmsRecord | undefined> {
-    if (id !== undefined) return (await this.#updateBody(kind, id, fields, request, current)).current;
-    await this.#createBody(kind, fields);
-    return undefined;
   }
 
   async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
@@ -298,20 +264,6 @@ export class CmsRecords {
   async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
     await this.#cms.delete(this.#writable(kind), id, callOptions(request));
     await this.#writeThrough({ kind, id }, ...changed);
-  }
-
-  async readImage(id: number, request: Caller): Promise<ImageRecord | undefined> {
-    return (await this.#cms.images([id], callOptions(request)))[0];
-  }
-
-  /** Returns the new image's id, and adds it to `request.created`. */
-  async uploadImage(
-    image: { bytes: Uint8Array; mimeType: string; filename: string },
-    request: Caller & Pick<RequestContext, 'created'>,
-  ): Promise<number> {
-    const { id } = await this.#cms.upload(image, callOptions(request));
-    request.created?.push({ kind: 'image', id });
-    return id;
   }
 }
 

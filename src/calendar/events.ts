@@ -12,7 +12,6 @@ import type { EventFields, EventRecord, LinkedKind, TermKind } from '../model/re
 import { getRecord } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
-import { normalizeUnicode } from '../text/text.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
@@ -20,22 +19,18 @@ import { listEvents, readEvent } from './event-reads.ts';
 import { ownTurn } from './limits.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { shownWith } from './own-records.ts';
-import { existingTermIds, findTermByText, NUMBER, termExists } from './read-post.ts';
+import { existingTermIds, findTermByText, NUMBER, readPost, termExists } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,
+  beginWrite,
   checkWrite,
-  createPost,
-  editableRecord,
-  type FieldsContext,
   imageField,
-  type PostTarget,
+  type PostWrite,
   postFields,
-  readCreated,
-  trashCreated,
+  save,
   trashPost,
-  updatePost,
   withPlaceholderImage,
 } from './write-post.ts';
 
@@ -46,83 +41,33 @@ export type Events = ReturnType<typeof createEvents>;
  * an event's body.
  */
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  const { serializer } = services;
-  const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
-
   /** The JSON of a record that the actor has written, or that they may read. */
   async function serialized(record: EventRecord, request: RequestContext, unlocked: boolean): Promise<JsonObject> {
     const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
-    return serializer.event(record, audience, { unlocked });
-  }
-
-  /**
-   * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is
-   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. An
-   * update after the create does the same here.
-   */
-  async function createAndTouch(
-    fields: Partial<EventFields>,
-    input: Input,
-    request: RequestContext,
-  ): Promise<EventRecord> {
-    const created = await createPost(services, postTarget(input), fields, request);
-    if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
-    return updatePost(services, postTarget(input), created.id, { sticky: true }, request);
-  }
-
-  /**
-   * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
-   * records are created.
-   */
-  function assertNotBlank({ fields }: Input): void {
-    const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
-    if (fields.title !== undefined && [fields.title, fields.description, fields.excerpt].every(isBlank))
-      throw invalidParam('title');
+    return services.serializer.event(record, audience, { unlocked });
   }
 
   return {
     list: (input: Input, request: RequestContext) => listEvents(services, input, request),
     read: (id: number, input: Input, request: RequestContext) => readEvent(services, id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { mayPublish } = await authorizeWrite(services, 'event', request);
-      assertNotBlank(input);
-      const check = async (fields: Partial<EventFields>) =>
-        void (await checkWrite(services, postTarget(input), undefined, fields, request));
-      const fields = await fieldsOf(services, linkedRecords, input, undefined, {
-        request,
-        mayPublish,
-        isCreate: true,
-        check,
-      });
-      const created = await createAndTouch(fields, input, request);
-      const slug = String(fields.slug ?? fields.title);
-      const isTrash = input.fields.status === 'trash';
-      const record = isTrash ? await trashCreated(services, postTarget(input), created, slug, request) : created;
-      const body = await serialized(record, request, true);
-      return { status: 201, body };
+      const write = await beginWrite(services, 'event', input, request);
+      const fields = await fieldsOf(write, linkedRecords);
+      const created = await save(write, fields);
+      // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
+      // Calendar saves a sticky event a second time, which sets its `modified` to now.
+      const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
+      const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
+      return { status: 201, body: await serialized(record, request, true) };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
     async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-      const { record, unlocked } = await readCreated(services, 'event', id, request);
+      const { record, unlocked } = await readPost(services, 'event', id, request);
       return { status: 201, body: await serialized(record, request, unlocked) };
     },
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { mayPublish } = await authorizeWrite(services, 'event', request);
-      const stored = await editableRecord(services, 'event', id, request);
-      assertNotBlank(input);
-      let { cmsRecord } = stored;
-      const check = async (fields: Partial<EventFields>) => {
-        if (Object.keys(fields).length > 0)
-          cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
-      };
-      const context = { request, mayPublish, isCreate: false, check };
-      const fields = await fieldsOf(services, linkedRecords, input, stored.record, context);
-      const hasChanges = Object.keys(fields).length > 0;
-      const updated = hasChanges
-        ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
-        : stored.record;
-      const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
-      const record = isToTrash ? await trashPost(services, 'event', updated.id, request) : updated;
+      const write = await beginWrite(services, 'event', input, request, id);
+      const record = await save(write, await fieldsOf(write, linkedRecords));
       return { status: 200, body: await serialized(record, request, true) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -131,6 +76,16 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       return { status: 200, body: await serialized(trashed, request, true) };
     },
   };
+}
+
+/**
+ * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
+ * records are created.
+ */
+function assertNotBlank({ fields }: Input): void {
+  const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
+  if (fields.title !== undefined && [fields.title, fields.description, fields.excerpt].every(isBlank))
+    throw invalidParam('title');
 }
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
@@ -144,28 +99,20 @@ const LINKED_FIELDS = [
 ] as const;
 type ReferenceField = (typeof TERM_FIELDS | typeof LINKED_FIELDS)[number][0];
 
-interface EventFieldsContext extends FieldsContext {
-  /** Throws what the write of these fields would throw before it. */
-  check(fields: Partial<EventFields>): Promise<void>;
-}
-
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
-/** Resolves what the body refers to, checks all, and then creates what is missing. `stored` is absent on create. */
+/** Resolves what the body refers to, checks all, and then creates what is missing. */
 async function fieldsOf(
-  services: Services,
+  write: PostWrite<'event'>,
   linkedRecords: Record<LinkedKind, LinkedRecords>,
-  input: Input,
-  stored: EventRecord | undefined,
-  context: EventFieldsContext,
 ): Promise<Partial<EventFields>> {
+  const { services, input, request, stored } = write;
   const sent = input.fields;
-  const { request } = context;
-  const fields: Partial<EventFields> = await postFields(services, 'event', input, context);
-  Object.assign(fields, timesOf(services, sent, stored));
-  Object.assign(fields, copiedOf(services, input, stored));
+  assertNotBlank(input);
+  const fields: Partial<EventFields> = await postFields(write);
+  Object.assign(fields, timesOf(write), copiedOf(write));
   const cost = normalizeCost(sent.cost);
-  if (sent.cost !== undefined && !isShownCost(services, cost, stored)) {
+  if (sent.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
     fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
   }
@@ -179,18 +126,17 @@ async function fieldsOf(
   }
   for (const [field, kind] of LINKED_FIELDS) {
     if (sent[field] === undefined) continue;
-    const items = (sent[field] ?? []) as unknown[];
-    references[field] = await resolveLinked(services, kind, linkedRecords, items, request);
+    references[field] = await resolveLinked(services, linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
-  await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(services, references) });
+  await checkWrite(write, { ...withPlaceholderImage(fields, input), ...knownReferences(services, references) });
   for (const [field, { createMissing }] of Object.entries(references))
     Reflect.set(fields, field, await createMissing());
-  Object.assign(fields, await imageField(input, context));
+  Object.assign(fields, await imageField(write));
   return fields;
 }
 
 /** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */
-function isShownCost(services: Services, cost: Cost, stored: EventRecord | undefined): boolean {
+function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): boolean {
   if (!stored || typeof cost !== 'string' || cost === '') return false;
   const shown = serializeCost(decodeCost(stored.cost), services.cost, services.site().settings);
   return escapeHtmlOnce(cost) === shown.fields.cost;
@@ -200,11 +146,8 @@ function isShownCost(services: Services, cost: Cost, stored: EventRecord | undef
  * The values that are stored as they were sent.
  * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
  */
-function copiedOf(
-  services: Services,
-  { fields: sent, parameterOf }: Input,
-  stored: EventRecord | undefined,
-): Partial<EventFields> {
+function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+  const { fields: sent, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
   const values = COPIED_FIELDS.flatMap(({ key, type, empty, optional }) => {
     if (sent[key] === undefined) return [];
@@ -236,11 +179,8 @@ function knownReferences(
 }
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
-function timesOf(
-  services: Services,
-  sent: Record<string, unknown>,
-  stored: EventRecord | undefined,
-): Partial<EventFields> {
+function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+  const sent = input.fields;
   if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
   const zone = zoneOf(services);
   const { timezone: zoneName, settings } = services.site();
@@ -259,10 +199,6 @@ export interface ResolvedReferences {
   /** Creates the missing records. Resolves with all ids, in order, each once. */
   createMissing(): Promise<number[]>;
 }
-
-/** Equal for names that the CMS may take for one: as slugs, or without accents. */
-export const nameKey = (name: string): string =>
-  normalizeUnicode(comparableText(name), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
  * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`
@@ -298,7 +234,7 @@ export async function resolveTerms(
   const names = terms.filter((term) => typeof term === 'string');
   return {
     existing: [...new Set(terms.filter((term) => typeof term === 'number'))],
-    newCount: new Set(names.map(nameKey)).size,
+    newCount: new Set(names.map(comparableText)).size,
     async createMissing() {
       const ids = new Set<number>();
       for (const term of terms) {
@@ -335,14 +271,14 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
  * checked as far as the gateway can.
  */
 export async function resolveLinked(
-  services: Services,
-  kind: LinkedKind,
-  linkedRecords: Record<LinkedKind, LinkedRecords>,
+  { replica }: Services,
+  linked: LinkedRecords,
   items: unknown[],
   request: RequestContext,
 ): Promise<ResolvedReferences> {
+  const { kind } = linked;
   const existing: number[] = [];
-  const names: string[] = [];
+  const names = new Set<string>();
   const steps: (() => Promise<number>)[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
@@ -354,35 +290,21 @@ export async function resolveLinked(
     }
     await ownTurn();
     const input = parseInline(kind, data);
-    const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request));
-    names.push(String(input.fields.title));
+    const create = await withLinkedErrors(kind, () => linked.prepare(input, request));
+    names.add(comparableText(String(input.fields.title)));
     steps.push(async () => (await withLinkedErrors(kind, create)).id);
   }
+  // Data with the name of a record that is linked by its id may mean that record.
+  for (const id of existing) names.delete(comparableText(getRecord(replica.db, kind, id)?.title ?? ''));
   return {
     existing: [...new Set(existing)],
-    newCount: minimumNew(services, kind, existing, names),
+    newCount: names.size,
     async createMissing() {
       const ids = new Set<number>();
       for (const step of steps) ids.add(await step());
       return [...ids];
     },
   };
-}
-
-/**
- * The number of records that will be created at least. Data with the name of an existing record may mean that
- * record.
- */
-function minimumNew(
-  services: Services,
-  kind: LinkedKind,
-  existing: readonly number[],
-  names: readonly string[],
-): number {
-  const titles = existing.map((id) => getRecord(services.replica.db, kind, id)?.title);
-  if (titles.includes(undefined)) return 0;
-  const known = new Set(titles.map((title) => nameKey(title!)));
-  return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;
 }
 
 async function withLinkedErrors<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {

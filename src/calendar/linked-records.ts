@@ -42,17 +42,13 @@ import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,
+  beginWrite,
   checkWrite,
-  createPost,
-  editableRecord,
-  type FieldsContext,
   imageField,
-  type PostTarget,
+  type PostWrite,
   postFields,
-  readCreated,
-  trashCreated,
+  save,
   trashPost,
-  updatePost,
   withPlaceholderImage,
 } from './write-post.ts';
 
@@ -82,11 +78,11 @@ const MAX_COMPARED_CHARACTERS = 400_000;
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export class LinkedRecords {
   readonly #services: Services;
-  readonly #kind: LinkedKind;
+  readonly kind: LinkedKind;
 
   constructor(services: Services, kind: LinkedKind) {
     this.#services = services;
-    this.#kind = kind;
+    this.kind = kind;
   }
 
   readonly #serializeItem = (record: LinkedRecord, audience: Audience): JsonObject =>
@@ -100,15 +96,13 @@ export class LinkedRecords {
     return this.#services.serializer.linked(record, audience, options);
   }
 
-  readonly #postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind: this.#kind, parameterOf });
-
   async #find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const { ids, total } = listLinked(access.view, this.#kind, {
+    const { ids, total } = listLinked(access.view, this.kind, {
       statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
@@ -119,7 +113,7 @@ export class LinkedRecords {
       customFields:
         customFilter === undefined
           ? undefined
-          : customFieldCondition(customFieldsOf(this.#services.mapping, this.#kind), customFilter),
+          : customFieldCondition(customFieldsOf(this.#services.mapping, this.kind), customFilter),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
@@ -130,14 +124,14 @@ export class LinkedRecords {
       status: access.status,
     };
     const params = PAGE_LINK_ORDER.flatMap((name) => (name in effective ? pageLinkParams(name, effective[name]) : []));
-    const links = pageLinks(`${request.baseUrl}/${PLURALS[this.#kind]}/`, params, { ...page, total });
+    const links = pageLinks(`${request.baseUrl}/${PLURALS[this.kind]}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind: this.#kind, ids, total, page, links, serialize: this.#serializeItem, validUntilMs };
+    const listPage = { kind: this.kind, ids, total, page, links, serialize: this.#serializeItem, validUntilMs };
     return { listPage, access };
   }
 
   readonly list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
-    withAccess(this.#services, [this.#kind, 'event'], input, request, (access) =>
+    withAccess(this.#services, [this.kind, 'event'], input, request, (access) =>
       listResponse<LinkedKind>(this.#services, () => this.#find(input, request, access), request),
     );
 
@@ -146,12 +140,12 @@ export class LinkedRecords {
     const editing = input.sent.context === 'edit';
     const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(this.#services.replica.db) };
     const isPlain = !password && !editing;
-    const rendered = isPlain ? findRendered(this.#services, this.#kind, id, audience, 'single') : undefined;
+    const rendered = isPlain ? findRendered(this.#services, this.kind, id, audience, 'single') : undefined;
     if (rendered) return singleResponse(rendered);
-    const { record, unlocked } = await readPost(this.#services, this.#kind, id, request, { password, editing });
+    const { record, unlocked } = await readPost(this.#services, this.kind, id, request, { password, editing });
     // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
     // `record`.
-    const shared = isPlain ? getRecord(this.#services.replica.db, this.#kind, id) : undefined;
+    const shared = isPlain ? getRecord(this.#services.replica.db, this.kind, id) : undefined;
     if (shared) {
       return singleResponse(
         renderRecord<LinkedKind>(this.#services, shared, audience, 'single', this.#serializeSingle),
@@ -161,18 +155,17 @@ export class LinkedRecords {
   }
 
   /** The fields that a body sets, without the image. */
-  async #fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
-    const fields: Record<string, unknown> = await postFields(this.#services, this.#kind, input, context);
+  async #fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
+    const sent = write.input.fields;
+    const fields: Record<string, unknown> = await postFields(write);
     // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
     if (fields.description === '0') fields.description = '';
-    for (const name of OWN_FIELDS[this.#kind]) {
-      const value = input.fields[name];
+    for (const name of OWN_FIELDS[this.kind]) {
+      const value = sent[name];
       if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
     }
-    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some(
-      (name) => input.fields[name] !== undefined,
-    );
-    if (this.#kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
+    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => sent[name] !== undefined);
+    if (this.kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
     return fields;
   }
 
@@ -181,41 +174,26 @@ export class LinkedRecords {
    * returns an existing record with the same data. For records in an event's body too.
    */
   async prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
-    const { mayPublish } = await authorizeWrite(this.#services, this.#kind, request);
-    const title = String(input.fields.title ?? '');
-    if (title.trim() === '') throw couldNotCreate(this.#kind);
-    const context = { request, mayPublish, isCreate: true };
-    const fields = await this.#fieldsOf(input, context);
+    const write = await beginWrite(this.#services, this.kind, input, request);
+    if (String(input.fields.title ?? '').trim() === '') throw couldNotCreate(this.kind);
+    const fields = await this.#fieldsOf(write);
 
     const createOrReuse = async (): Promise<LinkedRecord> => {
-      Object.assign(fields, await imageField(input, context));
-      const duplicate = await findDuplicate(this.#services, this.#kind, input, fields, request);
-      if (duplicate) return duplicate;
-      const record = await createPost(this.#services, this.#postTarget(input), fields, request);
-      return input.fields.status === 'trash'
-        ? trashCreated(this.#services, this.#postTarget(input), record, record.slug, request)
-        : record;
+      Object.assign(fields, await imageField(write));
+      return (await findDuplicate(write, fields)) ?? save(write, fields);
     };
 
-    if (kindMappingOf(this.#services.mapping, this.#kind)?.readOnly === false)
-      await checkWrite(
-        this.#services,
-        this.#postTarget(input),
-        undefined,
-        withPlaceholderImage(fields, input),
-        request,
-      );
-    else {
-      // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
-      if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(this.#services, this.#kind);
-      const record = await createOrReuse();
-      return async () => record;
+    if (kindMappingOf(this.#services.mapping, this.kind)?.readOnly === false) {
+      await checkWrite(write, withPlaceholderImage(fields, input));
+      return createOrReuse;
     }
-    return createOrReuse;
+    // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
+    if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(this.#services, this.kind);
+    const record = await createOrReuse();
+    return async () => record;
   }
 
   async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-    await authorizeWrite(this.#services, this.#kind, request);
     const createOrReuse = await this.prepare(input, request);
     const body = await this.#serialized(await createOrReuse(), request, { unlocked: true });
     return { status: 201, body };
@@ -223,35 +201,25 @@ export class LinkedRecords {
 
   /** The response to a repeated `create` of a record, as far as the actor may see it now. */
   async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    const { record, unlocked } = await readCreated(this.#services, this.#kind, id, request);
+    const { record, unlocked } = await readPost(this.#services, this.kind, id, request);
     return { status: 201, body: await this.#serialized(record, request, { unlocked }) };
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const stored = await editableRecord(this.#services, this.#kind, id, request);
-    const { mayPublish } = await authorizeWrite(this.#services, this.#kind, request);
+    const write = await beginWrite(this.#services, this.kind, input, request, id);
     const { title } = input.fields;
-    if (typeof title === 'string' && title.trim() === '') throw invalidParam(this.#kind);
-    const context = { request, mayPublish, isCreate: false };
-    const fields = await this.#fieldsOf(input, context);
+    if (typeof title === 'string' && title.trim() === '') throw invalidParam(this.kind);
+    const fields = await this.#fieldsOf(write);
     // As in The Events Calendar, an empty description changes nothing.
     if (fields.description === '') delete fields.description;
-    const target = this.#postTarget(input);
-    const checked = withPlaceholderImage(fields, input);
-    const hasChanges = Object.keys(checked).length > 0;
-    const current = hasChanges
-      ? await checkWrite(this.#services, target, id, checked, request, stored.cmsRecord)
-      : undefined;
-    Object.assign(fields, await imageField(input, context));
-    const updated = hasChanges ? await updatePost(this.#services, target, id, fields, request, current) : stored.record;
-    const isToTrash = input.fields.status === 'trash' && updated.status !== 'trash';
-    const record = isToTrash ? await trashPost(this.#services, this.#kind, updated.id, request) : updated;
-    return { status: 200, body: await this.#serialized(record, request, { unlocked: true }) };
+    await checkWrite(write, withPlaceholderImage(fields, input));
+    Object.assign(fields, await imageField(write));
+    return { status: 200, body: await this.#serialized(await save(write, fields), request, { unlocked: true }) };
   }
 
   async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    await authorizeWrite(this.#services, this.#kind, request);
-    const trashed = await trashPost(this.#services, this.#kind, id, request);
+    await authorizeWrite(this.#services, this.kind, request);
+    const trashed = await trashPost(this.#services, this.kind, id, request);
     return { status: 200, body: await this.#serialized(trashed, request, {}) };
   }
 }
@@ -291,12 +259,10 @@ export function comparableText(html: string): string {
  * guesses would reveal what its password hides.
  */
 async function findDuplicate(
-  services: Services,
-  kind: LinkedKind,
-  { fields: sent }: Input,
+  { services, kind, input, request }: PostWrite<LinkedKind>,
   fields: Record<string, unknown>,
-  request: RequestContext,
 ): Promise<LinkedRecord | undefined> {
+  const sent = input.fields;
   const name = comparableText(String(sent.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;

@@ -81,13 +81,13 @@ async function unlock<K extends PostKind>(
   const asEditor = editing && (await services.permissions.allow('edit', kind, request.actor));
   if (password || asEditor) {
     const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
-    const read = () => services.cmsRecords.readProtected(kind, record.id, request, how);
+    const read = () => services.cmsRecords.read(kind, record.id, request, how);
     const isLimited = !asEditor && !request.actor.account;
     try {
-      const unlocked = isLimited
+      const result = isLimited
         ? await services.passwordAttempts.read(`${kind} ${record.id}`, password!, read)
         : await read();
-      return { record: unlocked, unlocked: true };
+      return { record: result.record, unlocked: true };
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
     }
@@ -157,12 +157,12 @@ async function readAsStaff<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   if (await permissions.allow('edit', kind, request.actor)) {
     try {
-      return await cmsRecords.read(kind, id, request, { view: 'editor' });
+      return (await cmsRecords.read(kind, id, request, { view: 'editor' })).record;
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.kind !== 'forbidden') throw error;
     }
   }
-  return cmsRecords.read(kind, id, request);
+  return (await cmsRecords.read(kind, id, request)).record;
 }
 
 /**

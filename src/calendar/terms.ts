@@ -222,10 +222,8 @@ export class Terms {
   /** The response to a repeated `create` of a term. */
   async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
     writableMapping(this.#services, this.#kind);
-    return this.#createdResponse(
-      await this.#services.cmsRecords.read(this.#kind, id, request, { view: 'editor' }),
-      request,
-    );
+    const { record } = await this.#services.cmsRecords.read(this.#kind, id, request, { view: 'editor' });
+    return this.#createdResponse(record, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {

@@ -3,41 +3,54 @@
 
 import type { ReservedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';
-import { ApiError, CmsRejected } from '../errors.ts';
-import { alreadyTrashed, forbidden, invalidParam } from '../interface/errors.ts';
+import { CmsRejected } from '../errors.ts';
+import { forbidden, invalidParam } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { getImage } from '../store/records.ts';
 import { utcZone } from '../time/zones.ts';
-import { cmsToApiError, type ErrorContext, withApiErrors } from './cms-errors.ts';
-import type { CmsResult } from './cms-records.ts';
+import { cmsToApiError, withApiErrors } from './cms-errors.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWallTimeIn, zoneOf } from './dates.ts';
-import { missingPost, type ReadResult, readPost } from './read-post.ts';
+import { missingPost } from './read-post.ts';
 import { callOptions, type RequestContext, type RequestImages, writableMapping } from './request.ts';
 import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
-export async function authorizeWrite(
-  services: Services,
-  kind: PostKind,
-  { actor }: RequestContext,
-): Promise<{ mayPublish: boolean }> {
+export async function authorizeWrite(services: Services, kind: PostKind, { actor }: RequestContext): Promise<void> {
   if (!actor.account) throw forbidden(true);
   if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden(false);
-  return { mayPublish: await services.permissions.allow('publish', kind, actor) };
 }
 
-/** The record of an update, as its editor sees it. The CMS decides if the actor is one. Throws its refusal. */
-export async function editableRecord<K extends PostKind>(
+/** A create or update of one post: what its steps share. */
+export interface PostWrite<K extends PostKind> {
+  services: Services;
+  kind: K;
+  input: Input;
+  request: RequestContext;
+  /** The record of an update, as its editor sees it, and the CMS record that it was read from. */
+  stored?: RecordOf[K];
+  cmsRecord?: CmsRecord;
+}
+
+/**
+ * Begins a create, or the update of the record with this id. Throws 401 or 403 unless the actor may write posts of this
+ * kind; of an update also what the CMS says to who is not its editor.
+ */
+export async function beginWrite<K extends PostKind>(
   services: Services,
   kind: K,
-  id: number,
+  input: Input,
   request: RequestContext,
-): Promise<CmsResult<K>> {
+  id?: number,
+): Promise<PostWrite<K>> {
   await authorizeWrite(services, kind, request);
+  const write = { services, kind, input, request };
+  if (id === undefined) return write;
   writableMapping(services, kind, id);
-  return ofExisting(services, kind, id, request, () => services.cmsRecords.readForEditing(kind, id, request));
+  const read = () => services.cmsRecords.read(kind, id, request, { view: 'editor' });
+  const { record, cmsRecord } = await ofExisting(services, kind, id, request, read);
+  return { ...write, stored: record, cmsRecord };
 }
 
 /** Runs a call about one record. If the CMS lacks it, the id may be that of a record of another kind. */
@@ -57,86 +70,49 @@ async function ofExisting<T>(
   }
 }
 
-export interface PostTarget<K extends PostKind> {
-  kind: K;
-  /** Record field -> parameter, for naming the fields that the CMS rejects. */
-  parameterOf: Input['parameterOf'];
-}
-
-function errorContext<K extends PostKind>(
-  services: Services,
-  { kind, parameterOf }: PostTarget<K>,
-  id?: number,
-): ErrorContext {
+/** Runs calls of a write. Their errors name the parameters of the fields that the CMS rejects. */
+function withWriteErrors<T>(
+  { services, kind, input, stored }: PostWrite<PostKind>,
+  calls: () => Promise<T>,
+): Promise<T> {
+  const id = stored?.id;
   const { locations } = writableMapping(services, kind, id);
   const parameterAt = (location: string): string | undefined => {
     const field = [...locations].find(([, at]) => at === location)?.[0];
     // A custom field is a part of one parameter: `customFields.door_time`.
-    return field === undefined ? undefined : parameterOf[String(field).split('.', 1)[0]!];
+    return field === undefined ? undefined : input.parameterOf[String(field).split('.', 1)[0]!];
   };
-  return { kind, id, anonymous: false, parameterAt };
+  return withApiErrors({ kind, id, anonymous: false, parameterAt }, calls);
 }
 
-export const createPost = <K extends PostKind>(
-  services: Services,
-  target: PostTarget<K>,
-  fields: Partial<FieldsOf[K]>,
-  request: RequestContext,
-): Promise<RecordOf[K]> =>
-  withApiErrors(errorContext(services, target), () => services.cmsRecords.create(target.kind, fields, request));
-
-/**
- * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read. Stores it: the
- * gateway may have ended before the CMS's response to the create came. Throws what these reads throw.
- */
-export async function readCreated<K extends PostKind>(
-  services: Services,
-  kind: K,
-  id: number,
-  request: RequestContext,
-): Promise<ReadResult<K>> {
-  try {
-    const read = () => services.cmsRecords.read(kind, id, request, { view: 'editor' });
-    return { record: await withApiErrors({ kind, id, anonymous: false }, read), unlocked: true };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return readPost(services, kind, id, request);
-  }
+/** Throws what `save` would throw before its write. Call it before anything else of the request is written. */
+export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
+  const { services, kind, request, stored, cmsRecord } = write;
+  if (stored && Object.keys(fields).length === 0) return;
+  await withWriteErrors(write, () => services.cmsRecords.bodyOf(kind, stored?.id, fields, request, cmsRecord));
 }
 
-/**
- * Throws what the create (without `id`) or update would throw before its write. Call it before anything else
- * of the request is written. Resolves with the CMS record, if the update needs it.
- */
-export const checkWrite = <K extends PostKind>(
-  services: Services,
-  target: PostTarget<K>,
-  id: number | undefined,
+/** Creates or updates the post, and moves it to the trash if the body says so. An update may change nothing. */
+export async function save<K extends PostKind>(
+  write: PostWrite<K>,
   fields: Partial<FieldsOf[K]>,
-  request: RequestContext,
-  current?: CmsRecord,
-): Promise<CmsRecord | undefined> =>
-  withApiErrors(errorContext(services, target, id), () =>
-    services.cmsRecords.check(target.kind, id, fields, request, current),
-  );
+): Promise<RecordOf[K]> {
+  const { services, kind, input, request, stored, cmsRecord } = write;
+  const { cmsRecords } = services;
+  let record = stored;
+  if (!record) record = await withWriteErrors(write, () => cmsRecords.create(kind, fields, request));
+  else if (Object.keys(fields).length > 0)
+    record = await withWriteErrors(write, () => cmsRecords.update(kind, stored!.id, fields, request, cmsRecord));
+  const { id, status } = record;
+  if (input.fields.status !== 'trash' || status === 'trash') return record;
+  const trashed = await trashPost(services, kind, id, request);
+  if (stored) return trashed;
+  // The CMS changes the slug in the trash: a new record gets it back.
+  const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
+  return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
+}
 
-/** @param current the CMS record, if the caller has just read it for this update */
-export const updatePost = <K extends PostKind>(
-  services: Services,
-  target: PostTarget<K>,
-  id: number,
-  fields: Partial<FieldsOf[K]>,
-  request: RequestContext,
-  current?: CmsRecord,
-): Promise<RecordOf[K]> =>
-  withApiErrors(errorContext(services, target, id), () =>
-    services.cmsRecords.update(target.kind, id, fields, request, current),
-  );
-
-/**
- * Moves a post to the trash. Deletes it if the CMS stores the kind as terms, which have no trash. Throws 410
- * if it is in the trash.
- */
+/** Moves a post to the trash. Deletes it if the CMS stores the kind as terms, which have no trash. */
 export async function trashPost<K extends PostKind>(
   services: Services,
   kind: K,
@@ -147,49 +123,25 @@ export async function trashPost<K extends PostKind>(
   const { storedAs } = writableMapping(services, kind, id);
   return ofExisting(services, kind, id, request, async () => {
     if (storedAs === 'posts') return cmsRecords.trash(kind, id, request);
-    const { record } = await cmsRecords.readForEditing(kind, id, request);
-    if (record.status === 'trash') throw alreadyTrashed(kind);
+    const { record } = await cmsRecords.read(kind, id, request, { view: 'editor' });
     await cmsRecords.delete(kind, id, request);
     return { ...record, status: 'trash' };
   });
 }
 
-/**
- * Moves a post that was just created to the trash, and restores its slug, which the CMS changes in the trash.
- */
-export async function trashCreated<K extends PostKind>(
-  services: Services,
-  target: PostTarget<K>,
-  record: RecordOf[K],
-  slug: string,
-  request: RequestContext,
-): Promise<RecordOf[K]> {
-  await trashPost(services, target.kind, record.id, request);
-  return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
-}
-
 /** Fields that are stored as they were sent. */
 const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
-/** The context in which a body becomes fields. */
-export interface FieldsContext {
-  request: RequestContext;
-  /** The actor may publish records of the kind. */
-  mayPublish: boolean;
-  isCreate: boolean;
-}
-
 /**
- * The common fields of a body. The status `trash` is not stored: the caller moves the record to the trash
- * afterwards.
+ * The common fields of a body, without the image. The status `trash` is not stored: `save` moves the record to the trash
+ * afterwards. Throws 403 if the actor may not give a record another author.
  */
-export async function postFields(
-  services: Services,
-  kind: PostKind,
-  { fields: sent }: Input,
-  { request, mayPublish, isCreate }: FieldsContext,
-): Promise<Partial<PostFields>> {
-  await assertMaySetAuthor(services, kind, sent.author, request);
+export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
+  const { services, kind, request, stored } = write;
+  const sent = write.input.fields;
+  const { actor } = request;
+  const isOwn = sent.author === undefined || Number(sent.author) === actor.account?.userId;
+  if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden(false);
   const fields: Record<string, unknown> = {};
   for (const name of STORED_AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
   const nowMs = services.nowMs();
@@ -197,22 +149,12 @@ export async function postFields(
     fields.date = parseWallTimeIn('date', String(sent.date), { nowMs, zone: zoneOf(services) });
   if (sent.dateUtc !== undefined)
     fields.dateUtc = parseWallTimeIn('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
-  const status = storedStatus(sent.status as string | undefined, mayPublish, isCreate);
+  const mayPublish = await services.permissions.allow('publish', kind, actor);
+  const status = storedStatus(sent.status as string | undefined, mayPublish, !stored);
   if (status !== undefined) fields.status = status;
   const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), sent.customFields);
   if (customFields) fields.customFields = customFields;
   return fields;
-}
-
-/** Throws 403 if the actor may not give a record another author. */
-async function assertMaySetAuthor(
-  services: Services,
-  kind: PostKind,
-  author: unknown,
-  request: RequestContext,
-): Promise<void> {
-  if (author === undefined || Number(author) === request.actor.account?.userId) return;
-  if (!(await services.permissions.allow('editOthers', kind, request.actor))) throw forbidden(false);
 }
 
 /** The status to store. Undefined: an update does not change it. */
@@ -234,11 +176,12 @@ export const withPlaceholderImage = <F extends Partial<PostFields>>(fields: F, {
   sent.image === undefined ? fields : { ...fields, image: String(sent.image).trim() === '' ? 0 : 1 };
 
 /** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
-export async function imageField(
-  { fields: sent }: Input,
-  { request }: FieldsContext,
-): Promise<Pick<PostFields, 'image'> | undefined> {
-  return sent.image === undefined ? undefined : { image: await request.images!.idOf(String(sent.image)) };
+export async function imageField({
+  input,
+  request,
+}: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
+  const { image } = input.fields;
+  return image === undefined ? undefined : { image: await request.images!.idOf(String(image)) };
 }
 
 /** Image URLs per request. The gateway fetches each from another server, which it must not flood. */
@@ -258,13 +201,13 @@ export function createRequestImages(
   let urlCount = 0;
 
   async function isUploaded(id: number): Promise<boolean> {
-    const { replica, unknownRecords, cmsRecords } = services;
+    const { replica, unknownRecords, cms } = services;
     if (getImage(replica.db, id)) return true;
     // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
     if (unknownRecords.isMissing(name)) return false;
     const found = await unknownRecords.lookUp(request.actor, async () => {
-      const image = await cmsRecords.readImage(id, request);
+      const [image] = await cms.images([id], callOptions(request));
       if (!image) unknownRecords.markMissing(name);
       return image !== undefined;
     });
@@ -316,7 +259,8 @@ export function createRequestImages(
       const reserved = fetched.get(text);
       if (!reserved) throw invalidParam('image');
       try {
-        const id = await services.cmsRecords.uploadImage(reserved.image, request);
+        const { id } = await services.cms.upload(reserved.image, callOptions(request));
+        request.created?.push({ kind: 'image', id });
         reserved.release();
         ids.set(text, id);
         return id;

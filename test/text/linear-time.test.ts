@@ -3,7 +3,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
-import { nameKey } from '../../src/calendar/events.ts';
 import { comparableText } from '../../src/calendar/linked-records.ts';
 import { searchWords } from '../../src/calendar/list-response.ts';
 import { description } from '../../src/calendar/serializer.ts';
@@ -69,7 +68,6 @@ describe('text functions in linear time', () => {
     ['a cost of amounts', readCost, filled('1,')],
     ['marks that change places', fold, filled('\u0300\u0327')],
     ['marks of half width', fold, filled('\u0300\uff9e')],
-    ['a name of marks', nameKey, filled('\u0300\u0327')],
     ['a file name of marks', safeFilename, filled('\u0300\u0327')],
   ] as const) {
     it(`accept a million characters of ${what}`, () => {
