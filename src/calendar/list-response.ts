@@ -14,13 +14,12 @@ import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
 import {
   identityOfList,
-  publicItems,
+  listItems,
   RenderedList,
   runInOneTurn,
   runInTurns,
   type Serialize,
   type Steps,
-  staffItems,
 } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, shownIn, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
@@ -132,25 +131,21 @@ function* responseSteps<K extends Kind>(
   baseUrl: string,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { kind, ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const { kind, ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
   const audience: Audience = { baseUrl, shown: shownIn(view) };
   const rest = restOf(listPage);
-  const response = (items: readonly { bytes: Uint8Array }[]): ApiResponse => ({
-    status: 200,
-    body: new RenderedList(
-      name,
-      items.map(({ bytes }) => bytes),
-      rest,
-    ),
-    headers: totalHeaders(listPage.total, listPage.page),
-    builtBytes: items.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
-    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
-  });
-  if (!isPublic) return response(yield* staffItems<K>(kind, ids, audience, serialize));
-  const items = yield* publicItems<K>(services, kind, ids, audience, serialize);
+  const items = yield* listItems<K>(services, listPage, audience, isPublic);
+  const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
-  return { ...response(items), ...identityOfList(name, items, rest), validUntilMs, replicaVersion };
+  return {
+    status: 200,
+    body: new RenderedList(name, bytes, rest),
+    headers: totalHeaders(listPage.total, listPage.page),
+    builtBytes: bytes.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
+    ...(isPublic && { ...identityOfList(name, items, rest), validUntilMs, replicaVersion }),
+  };
 }
 
 /** The properties of the body beside the items. */

@@ -35,6 +35,19 @@ function shownCacheTags(kind: Kind, json: JsonObject): string[] {
   );
 }
 
+/** A record's JSON as bytes, with their ETag and the cache tags of what it shows. */
+function render<K extends Kind>(
+  record: RecordOf[K] & CalendarRecord,
+  audience: Audience,
+  serialize: Serialize<K>,
+): RenderedRecord {
+  const { kind, id } = record;
+  const json = serialize(record, audience);
+  const bytes = utf8(JSON.stringify(json));
+  const cacheTags = [`${kind}-${id}`, ...shownCacheTags(kind, json)] as const;
+  return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags, modifiedUtc: undefined };
+}
+
 /** Renders a public record, and caches it until the record or anything in it changes. */
 export function renderRecord<K extends Kind>(
   { replica, nowMs }: Services,
@@ -43,22 +56,19 @@ export function renderRecord<K extends Kind>(
   variant: Variant,
   serialize: Serialize<K>,
 ): RenderedRecord {
-  const json = serialize(record, audience);
-  const bytes = utf8(JSON.stringify(json));
-  const etag = `"${contentHash(bytes)}"`;
+  let rendered = render<K>(record, audience, serialize);
+  const { etag } = rendered;
   const rendering = renderingOf(audience, variant);
   const { kind, id } = record;
   const previous = replica.rendered.peek(rendering, kind, id);
-  // Unchanged JSON keeps its modification date: the public does not see what changed.
   if (previous?.etag === etag) {
-    replica.rendered.set(rendering, record, previous);
-    return previous;
+    // Unchanged JSON keeps its modification date: the public does not see what changed.
+    rendered = previous;
+  } else if (!isTermKind(kind)) {
+    // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
+    // as it is.
+    rendered.modifiedUtc = formatWallTime(nowMs());
   }
-  const shown = shownCacheTags(kind, json);
-  // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
-  // as it is.
-  const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
-  const rendered: RenderedRecord = { bytes, etag, cacheTags: [`${kind}-${id}`, ...shown], modifiedUtc };
   replica.rendered.set(rendering, record, rendered);
   return rendered;
 }
@@ -88,32 +98,34 @@ const MAX_LIST_BYTES = 8 * 1024 * 1024;
 export type Steps<T> = Generator<number, T>;
 
 /**
- * The items of a list, in the order of `ids`. Renders those that are not `cached`.
+ * The items of a list, in the order of `ids`. Those of a public list are cached.
  * @throws ApiError 400 `calendar_list_too_large`
  */
-function* listItems<K extends Kind, T extends { bytes: Uint8Array }>(
-  { shown }: Audience,
-  kind: K,
-  ids: number[],
-  cached: (id: number) => T | undefined,
-  render: (record: RecordOf[K] & CalendarRecord) => T,
-): Steps<T[]> {
-  const items = new Map<number, T>();
+export function* listItems<K extends Kind>(
+  services: Services,
+  { kind, ids, serialize }: { kind: K; ids: number[]; serialize: Serialize<K> },
+  audience: Audience,
+  isPublic: boolean,
+): Steps<RenderedRecord[]> {
+  const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
-  const add = (id: number, item: T): void => {
+  const add = (id: number, item: RenderedRecord): void => {
     items.set(id, item);
     listBytes += item.bytes.byteLength;
     if (listBytes > MAX_LIST_BYTES) throw listTooLarge();
   };
   for (const id of ids) {
-    const item = cached(id);
+    const item = isPublic ? findRendered(services, kind, id, audience, 'item') : undefined;
     if (item) add(id, item);
   }
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
-    const records = shown.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
-    for (const [id, record] of records) {
-      const item = render(record as RecordOf[K] & CalendarRecord);
+    const records = audience.shown.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
+    for (const [id, found] of records) {
+      const record = found as RecordOf[K] & CalendarRecord;
+      const item = isPublic
+        ? renderRecord<K>(services, record, audience, 'item', serialize)
+        : render<K>(record, audience, serialize);
       add(id, item);
       yield item.bytes.byteLength;
     }
@@ -126,42 +138,6 @@ const listTooLarge = (): ApiError =>
   new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
     data: { params: { per_page: 'Too many records of this size.' } },
   });
-
-/** The items of a list for the public, which are cached. */
-export const publicItems = <K extends Kind>(
-  services: Services,
-  kind: K,
-  ids: number[],
-  audience: Audience,
-  serialize: Serialize<K>,
-): Steps<RenderedRecord[]> => {
-  const rendering = renderingOf(audience, 'item');
-  return listItems(
-    audience,
-    kind,
-    ids,
-    (id) => services.replica.rendered.get(rendering, kind, id),
-    (record) => renderRecord<K>(services, record, audience, 'item', serialize),
-  );
-};
-
-/** A rendered record; ETag and cache tags only if it is public. */
-export type ListItem = Pick<RenderedRecord, 'bytes'> & Partial<RenderedRecord>;
-
-/** The items of one actor's list. No cache keeps them. */
-export const staffItems = <K extends Kind>(
-  kind: K,
-  ids: number[],
-  audience: Audience,
-  serialize: Serialize<K>,
-): Steps<ListItem[]> =>
-  listItems(
-    audience,
-    kind,
-    ids,
-    () => undefined,
-    (record) => ({ bytes: utf8(JSON.stringify(serialize(record, audience))) }),
-  );
 
 /** Runs all steps in one turn of the event loop. */
 export function runInOneTurn<T>(steps: Steps<T>): T {

@@ -145,7 +145,7 @@ export function repeatedSpanToUtc(
 }
 
 /** The instants of a wall time, in order: none if the clock skips it, two if the clock shows it twice. */
-function instantsOf(text: string, zone: Zone): number[] {
+export function instantsOf(text: string, zone: Zone): number[] {
   const wall = parseWallTime(text);
   if (wall === undefined) return [];
   const offsets = new Set([offsetMs(wall - DAY_MS, zone), offsetMs(wall + DAY_MS, zone)]);

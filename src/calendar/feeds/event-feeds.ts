@@ -2,7 +2,6 @@
 // `/changes`: what the public lists gained, changed and lost since a token.
 
 import { Feed } from 'feed';
-import { LRUCache } from 'lru-cache';
 import { changesGone, eventWithoutDate, notReady } from '../../interface/errors.ts';
 import type { ChangeToken } from '../../interface/param-types.ts';
 import type { Input } from '../../interface/parameter.ts';
@@ -15,13 +14,12 @@ import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { findEvents, readEvent, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
-import { contentHash, type ListItem, publicItems, type Steps, staffItems, TURN_BYTES } from '../rendered-records.ts';
+import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
 import { shownIn } from '../request.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
-  type CalendarEvent,
   type CalendarInfo,
   calendarEvent,
   calendarFile,
@@ -36,93 +34,87 @@ import {
 const CALENDAR_LISTS: PageSizes = { perPage: 1000, maxPerPage: 1000 };
 const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
-/** Events of a feed that cost about as much as one request, if they were not written before. */
+/** Events of a feed that cost about as much as one request. */
 const EVENTS_PER_REQUEST = 20;
 /** Writing an event takes about as long as rendering this many bytes. */
 const BYTES_PER_EVENT = TURN_BYTES / 10;
 const EVENTS_PER_STEP = 5;
-/** Written events: a few thousand. */
-const WRITTEN_BYTES = 8 * 1024 * 1024;
 
 type Found = Awaited<ReturnType<typeof findEvents>>;
+
+/** What a feed writes of the events of a list, and how it responds with it. */
+interface FeedFormat<T> {
+  pageSizes: PageSizes;
+  write(event: FeedEvent): T;
+  respond(items: T[]): ApiResponse;
+}
 
 /** A feed is written from the JSON of the list: it shows nothing else. */
 function* feedSteps<T>(
   services: Services,
   { listPage, access }: Found,
   baseUrl: string,
-  write: (entry: ListItem) => T,
-  respond: (items: T[]) => ApiResponse,
+  { write, respond }: FeedFormat<T>,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const audience: Audience = { baseUrl, shown: shownIn(access.view) };
   const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let builtBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
-    const some = ids.slice(from, from + EVENTS_PER_STEP);
-    const entries: ListItem[] = access.isPublic
-      ? yield* publicItems<'event'>(services, 'event', some, audience, serialize)
-      : yield* staffItems<'event'>('event', some, audience, serialize);
-    for (const entry of entries) {
-      items.push(write(entry));
+    const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
+    for (const entry of yield* listItems<'event'>(services, some, audience, access.isPublic)) {
+      items.push(write(parseEvent(entry.bytes)));
       builtBytes += entry.bytes.byteLength;
-      for (const tag of entry.cacheTags ?? []) cacheTags.add(tag);
+      for (const tag of entry.cacheTags) cacheTags.add(tag);
       yield entry.bytes.byteLength + BYTES_PER_EVENT;
     }
   }
-  const caching = access.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
   return {
     ...respond(items),
-    ...caching,
+    ...(access.isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
     builtBytes,
     extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST),
   };
 }
+
+const listFeed = <T>(
+  services: Services,
+  input: Input,
+  request: RequestContext,
+  format: FeedFormat<T>,
+): Promise<ApiResponse> =>
+  withEvents(services, input, request, (access) =>
+    buildFound(
+      () => findEvents(services, input, request, access, format.pageSizes),
+      (found) => feedSteps(services, found, request.baseUrl, format),
+    ),
+  );
 
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
 export function createEventFeeds(services: Services) {
   const { replica, site } = services;
-  /** By the ETag of the JSON that they are written from. */
-  const written = new LRUCache<string, CalendarEvent>({
-    maxSize: WRITTEN_BYTES,
-    sizeCalculation: ({ bytes }) => bytes.byteLength + 500,
-  });
-
   const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
 
-  function writeOnce({ etag, bytes }: ListItem): CalendarEvent | undefined {
-    const known = etag === undefined ? undefined : written.get(etag);
-    if (known) return known;
-    const event = calendarEvent(parseEvent(bytes), siteName(site()));
-    if (event && etag !== undefined) written.set(etag, event);
-    return event;
-  }
-
   return {
-    calendar(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const write = (entry: ListItem) => ({ etag: entry.etag ?? '', event: writeOnce(entry) });
-      const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-      const respond = (items: ReturnType<typeof write>[]): ApiResponse => ({
-        status: 200,
-        body: calendarFile(
-          items.flatMap(({ event }) => event ?? []),
-          { name: nameOf(), url },
-        ),
-        headers: calendarHeaders('events'),
-        etag: `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`,
-      });
-      return withEvents(services, input, request, (access) =>
-        buildFound(
-          () => findEvents(services, input, request, access, CALENDAR_LISTS),
-          (found) => feedSteps(services, found, request.baseUrl, write, respond),
-        ),
-      );
-    },
+    calendar: (input: Input, request: RequestContext): Promise<ApiResponse> =>
+      listFeed(services, input, request, {
+        pageSizes: CALENDAR_LISTS,
+        write: (event) => calendarEvent(event, siteName(site())),
+        respond(items) {
+          const events = items.filter((event) => event !== undefined);
+          const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
+          return {
+            status: 200,
+            body: calendarFile(events, { name: nameOf(), url }),
+            headers: calendarHeaders('events'),
+          };
+        },
+      }),
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
@@ -146,21 +138,19 @@ export function createEventFeeds(services: Services) {
       return { ...response, body, headers: calendarHeaders(`event-${id}`) };
     },
 
-    atom(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const write = ({ bytes }: ListItem) => atomEntry(parseEvent(bytes));
-      const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-      const respond = (items: ReturnType<typeof write>[]): ApiResponse => ({
-        status: 200,
-        body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
-        headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
-      });
-      return withEvents(services, input, request, (access) =>
-        buildFound(
-          () => findEvents(services, input, request, access, ATOM_LISTS),
-          (found) => feedSteps(services, found, request.baseUrl, write, respond),
-        ),
-      );
-    },
+    atom: (input: Input, request: RequestContext): Promise<ApiResponse> =>
+      listFeed(services, input, request, {
+        pageSizes: ATOM_LISTS,
+        write: atomEntry,
+        respond(items) {
+          const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
+          return {
+            status: 200,
+            body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
+            headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
+          };
+        },
+      }),
   };
 }
 

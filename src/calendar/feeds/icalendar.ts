@@ -9,15 +9,13 @@ import ical, {
   type ICalEventData,
   ICalEventStatus,
 } from 'ical-generator';
-import { LRUCache } from 'lru-cache';
-import { tzlib_get_ical_block } from 'timezones-ical-library';
 import { type ShownState, withState } from '../../model/event-state.ts';
 import type { WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLine, textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
-import { parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
-import { epochToWallMs, offsetSpans, parseZone } from '../../time/zones.ts';
+import { formatWallTime, parseWallTime, wallTimeMs, wholeDays } from '../../time/wall-time.ts';
+import { instantsOf, offsetSpans, offsetText, parseZone } from '../../time/zones.ts';
 
 /** What a feed uses of a serialized event. Texts are HTML of the CMS. */
 export type FeedEvent = ShownState & {
@@ -61,10 +59,16 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines, and the zone that its times name, if they name one. */
+/** A VEVENT with folded lines, and the zone that its times name with the years of these, if they name one. */
 export interface CalendarEvent {
   bytes: Buffer;
-  timeZone: VTimeZone | undefined;
+  timeZone: ZoneYears | undefined;
+}
+
+interface ZoneYears {
+  name: string;
+  first: number;
+  last: number;
 }
 
 /** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
@@ -90,8 +94,13 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
     ttl: REFRESH_S,
   });
   const head = calendar.toString().slice(0, -END.length);
-  const timeZones = new Set(events.flatMap(({ timeZone }) => timeZone?.component ?? []));
-  const components = [...timeZones].map((component) => `${component}\r\n`);
+  const zones = new Map<string, ZoneYears>();
+  for (const { timeZone } of events) {
+    if (!timeZone) continue;
+    const { name: zone, first, last } = zones.get(timeZone.name) ?? timeZone;
+    zones.set(zone, { name: zone, first: Math.min(first, timeZone.first), last: Math.max(last, timeZone.last) });
+  }
+  const components = [...zones.values()].map(timeZoneComponent);
   const bytes = events.map((event) => event.bytes);
   return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
@@ -156,11 +165,8 @@ function timesOf(
       ...(endMs > first ? { end: new Date(endMs) } : {}),
     };
   }
-  const timeZone = exactTimeZone(event.timezone, [
-    { wall: start, utc: startUtc },
-    { wall: end, utc: endUtc },
-  ]);
-  const [from, to, timezone] = timeZone ? [start, end, timeZone.tzid] : [startUtc, endUtc, null];
+  const timeZone = namedZone(event);
+  const [from, to, timezone] = timeZone ? [start, end, timeZone.name] : [startUtc, endUtc, null];
   // DTEND must be later than DTSTART.
   const hasEnd = endUtc > startUtc;
   return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, timeZone };
@@ -193,119 +199,46 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
   return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
-// Time zones: VTIMEZONE components (RFC 5545, 3.6.5), and which times a calendar app reads from them as they are meant
-
-/** A yearly change to an offset: on the `week`th (from the end if negative) `weekday` of `month`, at a wall time. */
-interface Change {
-  month: number;
-  week: number;
-  weekday: number;
-  timeMs: number;
-  fromMs: number;
-  toMs: number;
-}
-
-export interface VTimeZone {
-  /** As in the component: an alias has the name of its zone (`US/Eastern`: `America/New_York`). */
-  tzid: string;
-  component: string;
-  /** The zone's offset if it has no changes. */
-  fixedMs: number;
-  changes: Change[];
-}
-
-const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
-const OBSERVANCE_BEGIN = /BEGIN:(?:STANDARD|DAYLIGHT)/;
-const OFFSET_FROM = /TZOFFSETFROM:([+-])(\d\d)(\d\d)/;
-const OFFSET_TO = /TZOFFSETTO:([+-])(\d\d)(\d\d)/;
-
-/** About a kilobyte for each zone. */
-const timeZones = new LRUCache<string, VTimeZone | false>({ max: 200 });
-
-/** The component of a zone of the tz database, with its present rules; undefined if the library lacks it. */
-function vTimeZoneOf(name: string): VTimeZone | undefined {
-  let timeZone = timeZones.get(name);
-  if (timeZone === undefined) {
-    timeZone = readComponent(name) ?? false;
-    timeZones.set(name, timeZone);
-  }
-  return timeZone || undefined;
-}
-
-function readComponent(name: string): VTimeZone | undefined {
-  const [component, tzid] = tzlib_get_ical_block(name);
-  if (!component || !tzid) return undefined;
-  // Each ends before the next begins; after the last there is only the end of the component.
-  const observances = component.split(OBSERVANCE_BEGIN).slice(1);
-  const fixedMs = offsetOf(observances[0] ?? '', OFFSET_TO);
-  return { tzid: tzid.replace('TZID=', ''), component, fixedMs, changes: observances.flatMap(changeOf) };
-}
-
-function changeOf(lines: string): Change[] {
-  const rule = /RRULE:FREQ=YEARLY;BYMONTH=(\d+);BYDAY=(-?\d)([A-Z]{2})\s/.exec(lines);
-  const time = /DTSTART:\d{8}T(\d\d)(\d\d)(\d\d)/.exec(lines);
-  if (!rule || !time) return [];
-  const [hours, minutes, seconds] = time.slice(1).map(Number) as [number, number, number];
-  return [
-    {
-      month: Number(rule[1]),
-      week: Number(rule[2]),
-      weekday: WEEKDAYS.indexOf(rule[3]!),
-      timeMs: ((hours * 60 + minutes) * 60 + seconds) * 1000,
-      fromMs: offsetOf(lines, OFFSET_FROM),
-      toMs: offsetOf(lines, OFFSET_TO),
-    },
-  ];
-}
-
-function offsetOf(lines: string, pattern: RegExp): number {
-  const [, sign, hours, minutes] = pattern.exec(lines) ?? [];
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
-}
-
-/** When the change takes place in a year, in milliseconds since 1970. */
-function instantOf({ month, week, weekday, timeMs, fromMs }: Change, year: number): number {
-  const monthStartMs = Date.UTC(year, month - 1, 1);
-  const first = (weekday - new Date(monthStartMs).getUTCDay() + 7) % 7;
-  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  const day = week > 0 ? first + (week - 1) * 7 : first + Math.floor((days - 1 - first) / 7) * 7 + (week + 1) * 7;
-  return monthStartMs + day * DAY_MS + timeMs - fromMs;
-}
-
-/** Whether the rules of the component hold in the year: they are those of today, and zones have changed theirs. */
-function holdsIn({ fixedMs, changes }: VTimeZone, name: string, year: number): boolean {
-  const spans = offsetSpans(name, year);
-  if (changes.length === 0) return spans.length === 1 && spans[0]!.offsetMs === fixedMs;
-  const expected = changes
-    .map((change) => ({ ms: instantOf(change, year), toMs: change.toMs }))
-    .sort((a, b) => a.ms - b.ms);
-  const isExpected = expected.every(({ ms, toMs }, i) => spans[i]?.untilMs === ms && spans[i + 1]?.offsetMs === toMs);
-  return isExpected && spans.length === expected.length + 1 && spans[0]!.offsetMs === expected.at(-1)!.toMs;
-}
-
-/** Whether the clock of the zone shows the wall time at this instant, and at no other. */
-function isUnambiguous(wallMs: number, utcMs: number, name: string): boolean {
-  const zone = { kind: 'iana', name } as const;
-  if (epochToWallMs(utcMs, zone) !== wallMs) return false;
-  return [utcMs - DAY_MS, utcMs + DAY_MS].every((nearbyMs) => {
-    const otherMs = wallMs - (epochToWallMs(nearbyMs, zone) - nearbyMs);
-    return otherMs === utcMs || epochToWallMs(otherMs, zone) !== wallMs;
-  });
-}
+/** Before, zones had seconds in their offsets, which VTIMEZONE has not. */
+const FIRST_ZONE_YEAR = 1970;
 
 /**
- * The component by which calendar apps read all these wall times as these instants. Undefined for a fixed
- * offset or an abbreviation, for a time that the clock shows twice, and if the zone had other rules in that
- * year: such times must be written in UTC.
+ * The zone by which apps read the wall times of the event as their instants. Undefined for a fixed offset or an
+ * abbreviation, and for a time that the clock shows twice or skips: such times must be written in UTC.
  */
-function exactTimeZone(zoneText: string, times: readonly { wall: WallTime; utc: WallTime }[]): VTimeZone | undefined {
-  const zone = parseZone(zoneText);
+function namedZone({ timezone, ...event }: FeedEvent): ZoneYears | undefined {
+  const zone = parseZone(timezone);
   if (zone?.kind !== 'iana') return undefined;
-  const timeZone = vTimeZoneOf(zone.name);
-  const isExact = (time: { wall: WallTime; utc: WallTime }) => {
-    const [wallMs, utcMs] = [wallTimeMs(time.wall), wallTimeMs(time.utc)];
-    const year = new Date(utcMs).getUTCFullYear();
-    return holdsIn(timeZone!, zone.name, year) && isUnambiguous(wallMs, utcMs, zone.name);
-  };
-  return timeZone && times.every(isExact) ? timeZone : undefined;
+  const isExact = (wall: WallTime, utc: WallTime) => instantsOf(wall, zone).join() === String(wallTimeMs(utc));
+  if (!isExact(event.start_date, event.utc_start_date) || !isExact(event.end_date, event.utc_end_date))
+    return undefined;
+  const years = [event.utc_start_date, event.utc_end_date].map((utc) => Number(utc.slice(0, 4)));
+  const [first, last] = [Math.min(...years), Math.max(...years)];
+  return first < FIRST_ZONE_YEAR ? undefined : { name: zone.name, first, last };
+}
+
+/** A VTIMEZONE (RFC 5545, 3.6.5) with every change of the zone's offset in these years. */
+function timeZoneComponent({ name, first, last }: ZoneYears): string {
+  const lines = ['BEGIN:VTIMEZONE', `TZID:${name}`];
+  let startMs = Date.UTC(first, 0, 1);
+  let before: number | undefined;
+  for (let year = first; year <= last; year += 1) {
+    const spans = offsetSpans(name, year);
+    const standardMs = Math.min(...spans.map(({ offsetMs }) => offsetMs));
+    for (const { offsetMs, untilMs } of spans) {
+      if (offsetMs !== before) {
+        const kind = offsetMs === standardMs ? 'STANDARD' : 'DAYLIGHT';
+        const from = before ?? offsetMs;
+        const start = formatWallTime(startMs + from)
+          .replace(/[-:]/g, '')
+          .replace(' ', 'T');
+        const [fromText, toText] = [from, offsetMs].map((ms) => offsetText(ms / 60_000));
+        lines.push(`BEGIN:${kind}`, `DTSTART:${start}`);
+        lines.push(`TZOFFSETFROM:${fromText}`, `TZOFFSETTO:${toText}`, `END:${kind}`);
+      }
+      before = offsetMs;
+      startMs = untilMs;
+    }
+  }
+  return `${[...lines, 'END:VTIMEZONE'].join('\r\n')}\r\n`;
 }
