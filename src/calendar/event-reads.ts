@@ -27,12 +27,9 @@ import {
   searchWords,
   withAccess,
 } from './list-response.ts';
-import { seesUnpublished, shownWith } from './own-records.ts';
 import { readPost } from './read-post.ts';
-import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import type { Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { shownIn } from './request.ts';
-import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 /** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
@@ -128,31 +125,6 @@ async function unlockingSerializer(
   }
   return (record, audience) =>
     services.serializer.event(unlocked.get(record.id) ?? record, audience, { unlocked: unlocked.has(record.id) });
-}
-
-export async function readEvent(
-  services: Services,
-  id: number,
-  input: Input,
-  request: RequestContext,
-): Promise<ApiResponse> {
-  const { serializer, replica } = services;
-  const password = (input.values.password ?? input.sent.password) as string | undefined;
-  const editing = input.sent.context === 'edit';
-  const isPlain = !password && !(await seesUnpublished(services, ['event', 'venue', 'organizer'], request));
-  const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
-  const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
-  if (rendered) return singleResponse(rendered);
-  const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
-  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
-  // `record`.
-  const shared = isPlain ? getRecord(replica.db, 'event', id) : undefined;
-  if (shared && !shared.protected) {
-    const serializeSingle: Serialize<'event'> = (event, to) => serializer.event(event, to, { single: true });
-    return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
-  }
-  const own = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
-  return { status: 200, body: serializer.event(record, own, { single: true, unlocked }) };
 }
 
 /**

@@ -7,23 +7,28 @@ import { copiedFields } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { EventFields, EventRecord, LinkedKind, TermKind } from '../model/records.ts';
+import type { EventFields, LinkedKind, TermKind } from '../model/records.ts';
 import { getRecord } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
-import { listEvents, readEvent } from './event-reads.ts';
+import { listEvents } from './event-reads.ts';
 import { ownTurn } from './limits.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
-import { shownWith } from './own-records.ts';
-import { existingTermIds, findTermByText, NUMBER, readPost, termExists } from './read-post.ts';
+import {
+  createdBefore,
+  existingTermIds,
+  findTermByText,
+  NUMBER,
+  ownView,
+  singlePost,
+  termExists,
+} from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 import {
-  authorizeWrite,
   beginWrite,
   checkWrite,
   imageField,
@@ -41,15 +46,9 @@ export type Events = ReturnType<typeof createEvents>;
  * an event's body.
  */
 export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  /** The JSON of a record that the actor has written, or that they may read. */
-  async function serialized(record: EventRecord, request: RequestContext, unlocked: boolean): Promise<JsonObject> {
-    const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
-    return services.serializer.event(record, audience, { unlocked });
-  }
-
   return {
     list: (input: Input, request: RequestContext) => listEvents(services, input, request),
-    read: (id: number, input: Input, request: RequestContext) => readEvent(services, id, input, request),
+    read: (id: number, input: Input, request: RequestContext) => singlePost(services, 'event', id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request);
       const fields = await fieldsOf(write, linkedRecords);
@@ -58,22 +57,17 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       // Calendar saves a sticky event a second time, which sets its `modified` to now.
       const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
       const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
-      return { status: 201, body: await serialized(record, request, true) };
+      return { status: 201, body: await ownView(services, record, request, { unlocked: true }) };
     },
-    /** The response to a repeated `create` of an event, as far as the actor may see it now. */
-    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-      const { record, unlocked } = await readPost(services, 'event', id, request);
-      return { status: 201, body: await serialized(record, request, unlocked) };
-    },
+    readForReplay: (id: number, request: RequestContext) => createdBefore(services, 'event', id, request),
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request, id);
       const record = await save(write, await fieldsOf(write, linkedRecords));
-      return { status: 200, body: await serialized(record, request, true) };
+      return { status: 200, body: await ownView(services, record, request, { unlocked: true }) };
     },
     async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-      await authorizeWrite(services, 'event', request);
       const trashed = await trashPost(services, 'event', id, request);
-      return { status: 200, body: await serialized(trashed, request, true) };
+      return { status: 200, body: await ownView(services, trashed, request, { unlocked: true }) };
     },
   };
 }

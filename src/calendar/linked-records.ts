@@ -33,15 +33,12 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { shownWith } from './own-records.ts';
-import { readPost } from './read-post.ts';
-import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
+import { createdBefore, ownView, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { shownIn, unpublishedParts, writableMapping } from './request.ts';
-import type { Audience, SerializeOptions } from './serializer.ts';
+import { unpublishedParts, writableMapping } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
-  authorizeWrite,
   beginWrite,
   checkWrite,
   imageField,
@@ -87,15 +84,6 @@ export class LinkedRecords {
 
   readonly #serializeItem = (record: LinkedRecord, audience: Audience): JsonObject =>
     this.#services.serializer.linked(record, audience);
-  readonly #serializeSingle = (record: LinkedRecord, audience: Audience): JsonObject =>
-    this.#services.serializer.linked(record, audience, { single: true });
-
-  /** The JSON of a record that the actor has written, or that they may read. */
-  async #serialized(record: LinkedRecord, request: RequestContext, options: SerializeOptions) {
-    const audience = { baseUrl: request.baseUrl, shown: await shownWith(this.#services, record, request) };
-    return this.#services.serializer.linked(record, audience, options);
-  }
-
   async #find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
     const page = requestedPage(values, this.#services.lists);
@@ -135,23 +123,8 @@ export class LinkedRecords {
       listResponse<LinkedKind>(this.#services, () => this.#find(input, request, access), request),
     );
 
-  async read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    const password = input.sent.password as string | undefined;
-    const editing = input.sent.context === 'edit';
-    const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(this.#services.replica.db) };
-    const isPlain = !password && !editing;
-    const rendered = isPlain ? findRendered(this.#services, this.kind, id, audience, 'single') : undefined;
-    if (rendered) return singleResponse(rendered);
-    const { record, unlocked } = await readPost(this.#services, this.kind, id, request, { password, editing });
-    // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
-    // `record`.
-    const shared = isPlain ? getRecord(this.#services.replica.db, this.kind, id) : undefined;
-    if (shared) {
-      return singleResponse(
-        renderRecord<LinkedKind>(this.#services, shared, audience, 'single', this.#serializeSingle),
-      );
-    }
-    return { status: 200, body: await this.#serialized(record, request, { single: true, unlocked }) };
+  read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    return singlePost(this.#services, this.kind, id, input, request);
   }
 
   /** The fields that a body sets, without the image. */
@@ -195,14 +168,12 @@ export class LinkedRecords {
 
   async create(input: Input, request: RequestContext): Promise<ApiResponse> {
     const createOrReuse = await this.prepare(input, request);
-    const body = await this.#serialized(await createOrReuse(), request, { unlocked: true });
+    const body = await ownView(this.#services, await createOrReuse(), request, { unlocked: true });
     return { status: 201, body };
   }
 
-  /** The response to a repeated `create` of a record, as far as the actor may see it now. */
-  async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    const { record, unlocked } = await readPost(this.#services, this.kind, id, request);
-    return { status: 201, body: await this.#serialized(record, request, { unlocked }) };
+  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
+    return createdBefore(this.#services, this.kind, id, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -214,13 +185,13 @@ export class LinkedRecords {
     if (fields.description === '') delete fields.description;
     await checkWrite(write, withPlaceholderImage(fields, input));
     Object.assign(fields, await imageField(write));
-    return { status: 200, body: await this.#serialized(await save(write, fields), request, { unlocked: true }) };
+    const record = await save(write, fields);
+    return { status: 200, body: await ownView(this.#services, record, request, { unlocked: true }) };
   }
 
   async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    await authorizeWrite(this.#services, this.kind, request);
     const trashed = await trashPost(this.#services, this.kind, id, request);
-    return { status: 200, body: await this.#serialized(trashed, request, {}) };
+    return { status: 200, body: await ownView(this.#services, trashed, request, {}) };
   }
 }
 

@@ -1,37 +1,17 @@
-// What a caller sees beyond the public: the unpublished records that their lists have, read from the CMS with their
-// credentials and kept in memory for ten seconds at most, and the drafts and images that one record shows.
+// What a caller's lists have beyond the public ones: unpublished records, read from the CMS with the caller's credentials
+// and kept in memory for ten seconds at most.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CallOptions, Cms, CmsRecord, ListRequest } from '../cms/port.ts';
+import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import {
-  type CalendarRecord,
-  type ImageRecord,
-  type Kind,
-  type LinkedKind,
-  PLURALS,
-  type PostKind,
-  type PostRecord,
-  type RecordOf,
-  type Site,
-} from '../model/records.ts';
+import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
 import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
-import { getImage, getImages, getRecords } from '../store/records.ts';
-import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import type { Caller, Permissions } from './request.ts';
-import {
-  callOptions,
-  type RequestContext,
-  type Shown,
-  shownIn,
-  type UnpublishedPart,
-  type UnpublishedParts,
-  unpublishedParts,
-} from './request.ts';
+import type { Caller } from './request.ts';
+import { callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -224,85 +204,3 @@ const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
     `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. Log out to list what is published.`,
     { data: { limit, kind } },
   );
-
-interface Reader {
-  replica: Pick<Replica, 'db'>;
-  cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
-  mapping: Mapping;
-  permissions: Permissions;
-  sync: Pick<Sync, 'linkTables'>;
-  site(): Site;
-}
-
-/** Whether the actor may see more of any of these kinds than the public. */
-export async function seesUnpublished(
-  services: { permissions: Permissions },
-  kinds: readonly PostKind[],
-  { actor }: Pick<RequestContext, 'actor'>,
-): Promise<boolean> {
-  if (!actor.account) return false;
-  for (const kind of kinds) if (await services.permissions.allow('edit', kind, actor)) return true;
-  return false;
-}
-
-const LINKED = [
-  ['venue', 'venues'],
-  ['organizer', 'organizers'],
-] as const;
-
-/**
- * What the replica lacks comes from the CMS, with the caller's credentials. What the CMS does not send at once is left
- * out: the response is about another record.
- */
-export async function shownWith(services: Reader, record: PostRecord, request: RequestContext): Promise<Shown> {
-  const { replica, cms } = services;
-  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return shownIn(replica.db);
-  const more = new Map<string, CalendarRecord>();
-  if (record.kind === 'event') {
-    const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
-    for (const [kind, field] of LINKED)
-      for (const linked of await readUnpublished(services, kind, record[field], parts, request))
-        more.set(`${kind} ${linked.id}`, linked);
-  }
-  const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
-  const unknown = imageIds.filter((id) => !getImage(replica.db, id));
-  const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
-  const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
-  return {
-    getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
-      const records = getRecords(replica.db, kind, ids);
-      for (const id of ids) {
-        const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
-        if (own) records.set(id, own);
-      }
-      return records;
-    },
-    getImages: (ids) =>
-      new Map([
-        ...getImages(replica.db, ids),
-        ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
-      ]),
-  };
-}
-
-async function readUnpublished(
-  { replica, cms, mapping, site, sync }: Reader,
-  kind: LinkedKind,
-  ids: readonly number[],
-  parts: UnpublishedParts,
-  request: RequestContext,
-): Promise<CalendarRecord[]> {
-  const known = getRecords(replica.db, kind, ids);
-  const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
-  const kindMapping = kindMappingOf(mapping, kind);
-  if (unknown.length === 0 || !kindMapping) return [];
-  const call: CallOptions = callOptions(request);
-  const found: CalendarRecord[] = [];
-  for (const { statuses, author } of parts[kind] ?? []) {
-    const of = { statuses: statuses.filter((status) => status !== 'trash'), ...(author !== undefined && { author }) };
-    const list = { view: 'reader', ids: unknown, limit: unknown.length, detail: 'mapped', ...of } as const;
-    const page = await cms.list(kindMapping, list, call).catch(() => ({ records: [] }));
-    for (const record of page.records) found.push(kindMapping.read(record, site(), sync.linkTables()));
-  }
-  return found;
-}

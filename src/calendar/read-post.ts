@@ -1,26 +1,54 @@
 // Reads one event, venue or organizer, by id or slug: from the replica if it has it, otherwise from the CMS with the
 // actor's own credentials. Also tells whether a post or a term exists.
 
-import type { ReadRequest } from '../cms/port.ts';
+import type { CallOptions, ReadRequest } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
-import type { ReferenceChecks } from '../interface/parameter.ts';
+import type { Input, ReferenceChecks } from '../interface/parameter.ts';
+import { kindMappingOf } from '../mapping/mapping.ts';
+import type { JsonObject } from '../model/json.ts';
 import {
+  type CalendarRecord,
+  type EventRecord,
   FIRST_EMBEDDED_ID,
+  type ImageRecord,
   isOccurrenceId,
   isPostKind,
   type Kind,
+  type LinkedKind,
+  type LinkedRecord,
   type PostKind,
+  type PostRecord,
   type RecordOf,
   recordKey,
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
 import { isLinkedToEvent } from '../store/lists.ts';
-import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
+import {
+  getImage,
+  getImages,
+  getRecord,
+  getRecords,
+  idsBySlug,
+  kindOf,
+  stampsById,
+  termIdByName,
+  termIdBySlug,
+} from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
-import { callOptions, type RequestContext } from './request.ts';
+import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import {
+  type ApiResponse,
+  callOptions,
+  type RequestContext,
+  type Shown,
+  shownIn,
+  type UnpublishedParts,
+  unpublishedParts,
+} from './request.ts';
+import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 
 export interface ReadResult<K extends PostKind> {
@@ -58,6 +86,128 @@ export async function readPost<K extends PostKind>(
   if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   if (record.protected) return unlock(services, kind, record, request, options);
   return { record, unlocked: false };
+}
+
+/** Whether the actor may see more of any of these kinds than the public. */
+async function seesUnpublished(
+  services: Services,
+  kinds: readonly PostKind[],
+  { actor }: Pick<RequestContext, 'actor'>,
+): Promise<boolean> {
+  if (!actor.account) return false;
+  for (const kind of kinds) if (await services.permissions.allow('edit', kind, actor)) return true;
+  return false;
+}
+
+const LINKED = [
+  ['venue', 'venues'],
+  ['organizer', 'organizers'],
+] as const;
+
+/**
+ * What the replica lacks comes from the CMS, with the caller's credentials. What the CMS does not send at once is left
+ * out: the response is about another record.
+ */
+async function shownWith(services: Services, record: PostRecord, request: RequestContext): Promise<Shown> {
+  const { replica, cms } = services;
+  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return shownIn(replica.db);
+  const more = new Map<string, CalendarRecord>();
+  if (record.kind === 'event') {
+    const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
+    for (const [kind, field] of LINKED)
+      for (const linked of await readUnpublished(services, kind, record[field], parts, request))
+        more.set(`${kind} ${linked.id}`, linked);
+  }
+  const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
+  const unknown = imageIds.filter((id) => !getImage(replica.db, id));
+  const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
+  const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
+  return {
+    getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
+      const records = getRecords(replica.db, kind, ids);
+      for (const id of ids) {
+        const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
+        if (own) records.set(id, own);
+      }
+      return records;
+    },
+    getImages: (ids) =>
+      new Map([
+        ...getImages(replica.db, ids),
+        ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
+      ]),
+  };
+}
+
+/** The JSON of a post that the actor has written, or that they may read. */
+export async function ownView(
+  services: Services,
+  record: EventRecord | LinkedRecord,
+  request: RequestContext,
+  options: SerializeOptions,
+): Promise<JsonObject> {
+  const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
+  return services.serializer.post(record, audience, options);
+}
+
+async function readUnpublished(
+  { replica, cms, mapping, site, sync }: Services,
+  kind: LinkedKind,
+  ids: readonly number[],
+  parts: UnpublishedParts,
+  request: RequestContext,
+): Promise<CalendarRecord[]> {
+  const known = getRecords(replica.db, kind, ids);
+  const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
+  const kindMapping = kindMappingOf(mapping, kind);
+  if (unknown.length === 0 || !kindMapping) return [];
+  const call: CallOptions = callOptions(request);
+  const found: CalendarRecord[] = [];
+  for (const { statuses, author } of parts[kind] ?? []) {
+    const of = { statuses: statuses.filter((status) => status !== 'trash'), ...(author !== undefined && { author }) };
+    const list = { view: 'reader', ids: unknown, limit: unknown.length, detail: 'mapped', ...of } as const;
+    const page = await cms.list(kindMapping, list, call).catch(() => ({ records: [] }));
+    for (const record of page.records) found.push(kindMapping.read(record, site(), sync.linkTables()));
+  }
+  return found;
+}
+
+/** The response to a read of one post. That to who sees what the public sees is rendered once. */
+export async function singlePost<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  input: Input,
+  request: RequestContext,
+): Promise<ApiResponse> {
+  const { serializer, replica } = services;
+  const password = (input.values.password ?? input.sent.password) as string | undefined;
+  const editing = input.sent.context === 'edit';
+  const kinds: PostKind[] = kind === 'event' ? ['event', 'venue', 'organizer'] : [kind];
+  const isPlain = !password && !(await seesUnpublished(services, kinds, request));
+  const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
+  const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
+  if (rendered) return singleResponse(rendered);
+  const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
+  // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
+  // `record`.
+  const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
+  if (shared) {
+    const serialize: Serialize<K> = (post, to) => serializer.post(post, to, { single: true });
+    return singleResponse(renderRecord<K>(services, shared, audience, 'single', serialize));
+  }
+  return { status: 200, body: await ownView(services, record, request, { single: true, unlocked }) };
+}
+
+/** The response to a repeated create, as far as the actor may see the record now. */
+export async function createdBefore(
+  services: Services,
+  kind: PostKind,
+  id: number,
+  request: RequestContext,
+): Promise<ApiResponse> {
+  const { record, unlocked } = await readPost(services, kind, id, request);
+  return { status: 201, body: await ownView(services, record, request, { unlocked }) };
 }
 
 /** The replica has every occurrence of a public series: the CMS would have to send all of them to say the same. */

@@ -98,6 +98,10 @@ export class Serializer {
     return { global_id: global, global_id_lineage: [global] };
   }
 
+  post(record: EventRecord | LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    return record.kind === 'event' ? this.event(record, audience, options) : this.linked(record, audience, options);
+  }
+
   event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const isLocked = record.protected && !options.unlocked;
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;

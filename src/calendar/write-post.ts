@@ -17,7 +17,7 @@ import { callOptions, type RequestContext, type RequestImages, writableMapping }
 import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
-export async function authorizeWrite(services: Services, kind: PostKind, { actor }: RequestContext): Promise<void> {
+async function authorizeWrite(services: Services, kind: PostKind, { actor }: RequestContext): Promise<void> {
   if (!actor.account) throw forbidden(true);
   if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden(false);
 }
@@ -119,6 +119,7 @@ export async function trashPost<K extends PostKind>(
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
+  await authorizeWrite(services, kind, request);
   const { cmsRecords } = services;
   const { storedAs } = writableMapping(services, kind, id);
   return ofExisting(services, kind, id, request, async () => {

@@ -10,10 +10,10 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'does not answer',
     },
   }),
-  ...mutantsOf('src/calendar/event-reads.ts', 'test/calendar/public-view.test.ts', {
+  ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of an event is not cached for others": {
-      function: 'readEvent',
-      code: "_1 ? getRecord(_2.db, 'event', _3) : undefined",
+      function: 'singlePost',
+      code: '_1 ? getRecord(_2.db, _3, _4) : undefined',
       replacement: '_1 ? record : undefined',
     },
   }),

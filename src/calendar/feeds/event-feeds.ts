@@ -12,8 +12,9 @@ import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { findEvents, readEvent, withEvents } from '../event-reads.ts';
+import { findEvents, withEvents } from '../event-reads.ts';
 import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
+import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
 import { shownIn } from '../request.ts';
@@ -129,7 +130,7 @@ export function createEventFeeds(services: Services) {
             validUntilMs: Number.POSITIVE_INFINITY,
             cacheTags: [`event-${id}`],
           }
-        : await readEvent(services, id, input, request);
+        : await singlePost(services, 'event', id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
       const written = calendarEvent(event, siteName(site()));
