@@ -1,65 +1,40 @@
 // Checks of the site's lists: each collection exists, its pages give each record once, and as many as its
 // total says; series have their occurrences.
 
-import type { CmsRecord, ListRequest } from '../../cms/port.ts';
+import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
+import { PUBLIC_SCOPE } from '../../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
-import { listScope } from '../samples.ts';
 import { pluralized } from '../table.ts';
 import { type Check, type CheckContext, type CmsWords, type Finding, fail, ok, warn } from './checks.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
-/** Published records that the check also reads anonymously. */
-const PUBLIC_SAMPLE_SIZE = 20;
 
 export const LIST_CHECKS: readonly Check[] = [
   {
     area: 'lists',
     async run(context) {
-      const { kinds, cms, connection, unlisted } = context;
+      const { kinds, cms, connection, config, unlisted } = context;
+      // As the gateway reads them.
+      const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
       const findings: Finding[] = [];
       for (const kind of kinds) {
         const name = kind.collection;
         try {
-          const finding = judgeList(cms.words, kind, await scanList(connection, kind));
+          const scan = await scanList(connection.cms, kind, credentials);
+          const finding = judgeList(cms.words, kind, { ...scan, published: await publishedIn(connection, kind) });
           if (finding.state === 'fail') unlisted.add(kind.kind);
           findings.push({ name, ...finding });
         } catch (error) {
           if (!(error instanceof CmsRejected)) throw error;
           unlisted.add(kind.kind);
-          findings.push({
-            name,
-            ...((await isAbsent(connection, kind, error))
-              ? missingCollection(kind, context)
-              : fail(
-                  `the site refuses the list: ${error.code}, ${error.message}`,
-                  'Let the service account read this collection (account, above), or open it where a plugin or an access function closes it.',
-                )),
-          });
+          const isMissing = await isAbsent(connection, kind, error);
+          findings.push({ name, ...(isMissing ? missingCollection(kind, context) : refusedList(error)) });
         }
-      }
-      return findings;
-    },
-  },
-  {
-    area: 'readers',
-    async run({ config, kinds, connection: { cms, credentials } }) {
-      if (credentials === undefined) return [];
-      if (config.upstream.readAs === 'account')
-        return [{ name: 'public', ...ok('sees what the service account sees, as upstream.readAs says') }];
-      const findings: Finding[] = [];
-      for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
-        const idsIn = async (view: 'editor' | 'public', more: object, options: object = {}) => {
-          const list = cms.list(kind, { view, limit: PUBLIC_SAMPLE_SIZE, detail: 'id', ...more }, options);
-          return (await orIfRefused(list, undefined))?.records.map(({ id }) => Number(id));
-        };
-        const ids = [...new Set(await idsIn('editor', {}, { credentials }))];
-        if (ids.length > 0)
-          findings.push({ name: kind.collection, ...judgePublicView(ids, await idsIn('public', { ids })) });
       }
       return findings;
     },
@@ -113,21 +88,35 @@ function missingCollection(
   );
 }
 
+const refusedList = ({ code, message }: CmsRejected): Finding =>
+  fail(
+    `the site refuses the list to visitors: ${code}, ${message}`,
+    'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or set upstream.readAs to "account" for a service account that sees no more than the public may see.',
+  );
+
+/** How many published records the service account sees; undefined if that is not known. */
+async function publishedIn({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>): Promise<number | undefined> {
+  if (credentials === undefined || kind.storedAs !== 'posts') return undefined;
+  const list = cms.list(kind, { view: 'editor', limit: 1, detail: 'id' }, { credentials });
+  return (await orIfRefused(list, undefined))?.total;
+}
+
 /** All pages of a list. */
 export interface ListScan {
   /** According to the site. */
   total: number;
   ids: number[];
   truncated: boolean;
+  /** As the service account sees it. */
+  published?: number | undefined;
 }
 
-async function scanList({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>): Promise<ListScan> {
-  const scope = listScope(kindMapping, credentials !== undefined);
+async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: Credentials): Promise<ListScan> {
   const scan: ListScan = { total: 0, ids: [], truncated: false };
   /** Fewer than requested if the site has a lower limit. */
   let pageSize = PAGE_SIZE;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const request: ListRequest = { ...scope, limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
+    const request: ListRequest = { ...PUBLIC_SCOPE, limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
     const { total, records } = await cms.list(kindMapping, request, { credentials });
     scan.total = total;
     scan.ids.push(...records.map(({ id }) => Number(id)));
@@ -140,7 +129,7 @@ async function scanList({ cms, credentials }: SiteConnection, kindMapping: KindM
 export function judgeList(
   words: CmsWords,
   { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
-  { total, ids, truncated }: ListScan,
+  { total, ids, truncated, published = 0 }: ListScan,
 ): Finding {
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
@@ -153,27 +142,17 @@ export function judgeList(
     );
   if (!dedupe && !truncated && distinct < total)
     return fail(`the site shows ${distinct} of ${total} records`, words.hiddenRecords);
+  if (published > total)
+    return warn(
+      `${published - total} of ${pluralized(published, 'published record')} are not shown to visitors: the gateway lists them for nobody`,
+      'If the public should see them, find the plugin (of Payload: access.read of the collection) that hides them, and show them there.',
+    );
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
   if (distinct === 0)
     return warn(
-      'empty: its fields cannot be checked',
+      'no published record',
       `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ${words.admin}. Until then check --write tries the fields on a draft, which it removes.`,
     );
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);
-}
-
-function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] | undefined): Finding {
-  if (!publicIds)
-    return warn(
-      'the site refuses anonymous readers: the gateway has no record of it to show',
-      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or set upstream.readAs to "account" for a service account that sees no more than the public may see.',
-    );
-  const hidden = ids.filter((id) => !publicIds.includes(id)).length;
-  if (hidden > 0)
-    return warn(
-      `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway lists them for nobody`,
-      'If the public should see them, find the plugin (of Payload: access.read of the collection) that hides them, and show them there.',
-    );
-  return ok('shown to the public as the site renders them for anonymous readers');
 }

@@ -54,9 +54,6 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
   const found = startAndEnd(dates, (value, values) => inferDate(values, decisions.dateFormat)?.read(value), namedStart);
   const startField = namedStart?.date ?? found.start;
   if (!startField) return undefined;
-  // A start without values beside one whose values cannot be read: the latter is likelier, and not understood.
-  if (!namedStart && startField.values.length === 0 && unreadableFields(related, decisions).length > 0)
-    return undefined;
   const inferred = inferDecided(startField, decisions);
   const times = startAndEnd(
     related.filter(({ values }) => inferTimeFormat(values) !== undefined),
@@ -75,16 +72,6 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
   const atStart: FieldSpec = { ...(typeof start === 'string' ? { at: start } : start), readOnly: true };
   return { startField, start, end: atStart, assumed: [...assumed, NO_END] };
 }
-
-/** Fields that are named like a start, and have texts of which no form of a date is known. */
-export const unreadableFields = (fields: readonly SourceField[], decisions: DateDecisions = {}): SourceField[] =>
-  fields.filter(
-    ({ path, values }) =>
-      likeness(path, 'start_date') > 0 &&
-      values.some((value) => /\d/.test(String(value))) &&
-      inferDate(values, decisions.dateFormat) === undefined &&
-      inferTimeFormat(values) === undefined,
-  );
 
 /** By its values; without values, by its name. */
 function isDate({ values, type, path }: SourceField, { dateFormat }: DateDecisions): boolean {
@@ -180,12 +167,6 @@ function named(name: 'start_date' | 'end_date', fields: readonly SourceField[], 
       `--field event.${name}=${option}`,
       `${unread.path} has no value that init can read: ${unread.values.slice(0, 3).map(formatSample).join(', ')}`,
       `If it holds the date, say its form: --field event.${name}=${option} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`,
-    );
-  if (time && inferred?.hasTime && !isDay(date))
-    throw new ConfigError(
-      '--field',
-      `"${date.path}" has a time of day itself`,
-      'Name that field alone, without a second one.',
     );
   return { date, time };
 }

@@ -8,7 +8,6 @@ import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { parseSiteUrl } from './options.ts';
-import { presetListParams } from './presets.ts';
 import { probe } from './probe.ts';
 import { probePayload } from './probe-payload.ts';
 import { propose } from './propose.ts';
@@ -81,7 +80,7 @@ async function lookAtWordPress(url: string, options: InitOptions, prompts: Quest
   const credentials = account && basicAuth(account.user, account.password);
   const connection = openSite(url, credentials);
   try {
-    return { site: await probe(connection, presetListParams()), account };
+    return { site: await probe(connection), account };
   } catch (error) {
     throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
   } finally {

@@ -1,8 +1,6 @@
 // The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
-import type { Query } from '../../cms/port.ts';
-import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import {
   type CmsName,
@@ -91,17 +89,6 @@ function missingIn(site: ProbedSite, mapping: MappingFile): string[] {
 function isFolder(folder: string, pattern: string): boolean {
   const [name, wanted] = [folder.toLowerCase(), pattern.toLowerCase()];
   return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
-}
-
-/** List parameters of the bundled mappings by collection: some plugins hide records from lists without them. */
-export function presetListParams(): Record<string, Query> {
-  const kinds = mappingNames('wordpress').flatMap((name) => Object.values(loadMapping(name).kinds));
-  return Object.fromEntries(
-    kinds.flatMap((kind) => {
-      const { listParams } = settingsOf(kind);
-      return listParams ? [[kind.collection, listParams]] : [];
-    }),
-  );
 }
 
 /** Whether the site shows every path of the field, in the schema or in a record. */

@@ -24,13 +24,9 @@ const CORE_PROPERTIES =
   /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
 
 /**
- * Works with credentials or without. `listParams`: by collection, for lists that hide records without them.
- * Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
+ * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
  */
-export async function probe(
-  site: RestConnection,
-  listParams: Readonly<Record<string, Query | undefined>> = {},
-): Promise<ProbedSite> {
+export async function probe(site: RestConnection): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
   const { url, name, timezone } = await cms.site({ credentials });
@@ -53,7 +49,7 @@ export async function probe(
       (type.rest_namespace ?? 'wp/v2') === 'wp/v2' &&
       COLLECTION.test(baseOf(type))
     )
-      types.push(await probeType(site, type, taxonomies, listParams));
+      types.push(await probeType(site, type, taxonomies));
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   return {
     cms: 'wordpress',
@@ -75,11 +71,10 @@ async function probeType(
   { call, credentials }: RestConnection,
   type: CmsRecord,
   allTaxonomies: readonly ProbedTaxonomy[],
-  listParams: Readonly<Record<string, Query | undefined>>,
 ): Promise<ProbedType> {
   const base = baseOf(type);
-  const query: Query = { per_page: SAMPLE_SIZE, ...listParams[base] };
-  const list = (more: Query) => orIfRefused(call('GET', `wp/v2/${base}`, { query: { ...query, ...more } }), undefined);
+  const list = (more: Query) =>
+    orIfRefused(call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }), undefined);
   const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };
   const response = (credentials === undefined ? undefined : await list(ofAccount)) ?? (await list({}));
   const samples = response ? recordsOf(response) : [];

@@ -4,7 +4,6 @@ import { collectionOf } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { columns, pluralized } from '../table.ts';
-import { unreadableFields } from './dates.ts';
 import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
 import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
@@ -97,15 +96,12 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
   const shown = fields
     .slice(0, SHOWN_FIELDS)
     .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
-  const [unreadable] = unreadableFields(fields);
-  const nameKey = `Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" in the field group.`;
   return [
-    `The collection ${base} (${pluralized(total, 'record')}) shows no field that ${unreadable ? 'init can read as a date' : 'looks like a date'}.`,
+    `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
     fields.length > 0
       ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
       : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-    unreadable
-      ? `  If ${unreadable.path} holds the date, say its form: --event-type ${base} --field event.start_date=${unreadable.path} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`
-      : `  ${nameKey}`,
+    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" in the field group.`,
+    "  If a field holds the date in another form, name it in the same way, and say its form: --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates).",
   ];
 }

@@ -147,12 +147,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { mapping: { tag: undefined } },
   },
   {
-    says: /Let the service account read this collection/,
-    row: 'lists gigs',
-    before: { gigs: { account: { create: false, update: false } } },
-    follow: { gigs: { account: {} } },
-  },
-  {
     says: /neither positive integers/,
     row: 'lists gigs',
     before: { gigs: { docs: [gig(1), gig('a,b')] } },
@@ -184,13 +178,13 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     says: /SECURITY\.md/,
-    row: 'readers gigs',
+    row: 'lists gigs',
     before: { gigs: { isClosed: true } },
     follow: { gigs: { isClosed: false } },
   },
   {
     says: /If the public should see them/,
-    row: 'readers gigs',
+    row: 'lists gigs',
     before: { gigs: { docs: [gig(1), gig(2, { hiddenFromPublic: true })] } },
     follow: { gigs: { docs: [gig(1), gig(2)] } },
   },

@@ -152,7 +152,7 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /"m\/d\/Y/,
   },
   {
-    says: /say its form: --event-type gigs --field event.start_date=meta.gig_start --date-format/,
+    says: /name it in the same way, and say its form: --date-format/,
     types: [type('gigs', { gig_start: 'KW15/14.04.2027' })],
     args: 'URL --yes --event-type gigs',
     follow: 'URL --yes --event-type gigs --field event.start_date=meta.gig_start --date-format \\K\\W15/d.m.Y',

@@ -5,7 +5,6 @@ import { sourceFields } from '../../../src/cli/init/probe.ts';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
 import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
 import { pathsOf } from '../../../src/cli/samples.ts';
-import { ConfigError } from '../../../src/errors.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
 import { metaKeys } from '../../../src/mapping/meta-keys.ts';
@@ -116,12 +115,6 @@ describe('a generated mapping', () => {
     const acf = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, acf: { venue: 19 } }]);
     Object.assign(acf, { taxonomies: ['venue'], termBases: ['venue'] });
     expect(propose(site([acf, pages], byId))?.mapping.venue).to.deep.equal({ terms: 'venue' });
-  });
-
-  it('has no start without values beside one whose values it cannot read', () => {
-    const wanted = { collections: { event: 'concerts' } };
-    const own = type('concert', 'concerts', [{ id: 5, meta: { event_start: '2027 week 3' } }], { gig_start: 'string' });
-    expect(propose(site([own]), wanted)).to.equal(undefined);
   });
 
   it('finds a day, a beginning and an end of ACF with German names by their values', () => {
@@ -301,14 +294,6 @@ describe('a generated mapping', () => {
       start_date: { parts: [part('day', 'd/m/Y'), part('curtain', 'g:i A')] },
       end_date: { parts: [part('last_day', 'd/m/Y'), part('curfew', 'g:i A')] },
     });
-  });
-
-  it('rejects a time of day beside a date that has one', () => {
-    for (const day of ['1935436200', '2031-04-25T19:30:00Z']) {
-      const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day, curtain: '19:30' } }])]);
-      const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day,meta.curtain' } };
-      expect(() => propose(facts, decisions), day).to.throw(ConfigError, '"meta.day" has a time of day itself');
-    }
   });
 
   it('takes a day that is stored as midnight', () => {
