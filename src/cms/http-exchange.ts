@@ -3,12 +3,12 @@
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Dispatcher } from 'undici';
+import { DecoratorHandler, type Dispatcher } from 'undici';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
 
 export interface HttpRequest {
   origin: string;
-  method: string;
+  method: Dispatcher.HttpMethod;
   /** Includes the query. */
   path: string;
   headers: Record<string, string>;
@@ -44,82 +44,65 @@ export function isWrite(method: string): boolean {
 export async function sendRequest(
   dispatcher: Dispatcher,
   request: HttpRequest,
-  limits: ExchangeLimits,
+  { headersTimeoutMs, maxBytes }: ExchangeLimits,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  let sent = false;
-  let size = 0;
-  let tooLarge = false;
-  const response: HttpResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0) };
-  const chunks: Buffer[] = [];
-  const outcomeUnknown = () => sent && isWrite(request.method);
-  const tooLargeError = () =>
-    new CmsUnavailable('too-large', `The CMS answered with more than ${limits.maxBytes} bytes.`, {
-      outcomeUnknown: outcomeUnknown(),
-      status: response.status,
-    });
-
+  let isSent = false;
+  const noting = noteSent(() => {
+    isSent = true;
+  });
+  const outcomeUnknown = () => isSent && isWrite(request.method);
   try {
-    await new Promise<void>((resolve, reject) => {
-      let stop = (reason: Error): void => reject(reason);
-      const onAbort = () => stop(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-      const settle = (end: () => void) => {
-        signal.removeEventListener('abort', onAbort);
-        end();
-      };
-      signal.throwIfAborted();
-      signal.addEventListener('abort', onAbort, { once: true });
-      dispatcher.dispatch(
-        {
-          origin: request.origin,
-          method: request.method,
-          path: request.path,
-          headers: request.headers,
-          body: request.body ?? null,
-          headersTimeout: limits.headersTimeoutMs,
-          bodyTimeout: limits.headersTimeoutMs,
-        },
-        {
-          onRequestStart(controller) {
-            if (signal.aborted) return controller.abort(new Error('aborted before it was sent'));
-            sent = true;
-            stop = (reason) => {
-              // Not every stage of a connection reports an abort, so this rejects first.
-              reject(reason);
-              controller.abort(reason);
-            };
-          },
-          onResponseStart(_controller, status, headers) {
-            if (status < 200) return;
-            response.status = status;
-            response.headers = flattenHeaders(headers);
-          },
-          onResponseData(controller, chunk) {
-            size += chunk.length;
-            if (size <= limits.maxBytes) chunks.push(Buffer.from(chunk));
-            else {
-              tooLarge = true;
-              chunks.length = 0;
-              controller.abort(new Error('the response exceeds its byte limit'));
-            }
-          },
-          onResponseEnd: () => settle(resolve),
-          onResponseError: (_controller, error) => settle(() => reject(error)),
-        },
-      );
-    });
-    response.bytes = Buffer.concat(chunks);
-    if (response.headers['content-encoding'] === 'gzip' && size > 0) {
-      response.bytes = await decompress(response.bytes, { maxOutputLength: limits.maxBytes });
-    }
-    return response;
+    const timeouts = { headersTimeout: headersTimeoutMs, bodyTimeout: headersTimeoutMs };
+    const options = { ...request, ...timeouts, body: request.body ?? null, signal };
+    const response = await dispatcher.compose(noting).request(options);
+    const headers = flattenHeaders(response.headers);
+    const bytes = await readBody(response.body, maxBytes);
+    const isCompressed = headers['content-encoding'] === 'gzip' && bytes.length > 0;
+    return {
+      status: response.statusCode,
+      headers,
+      bytes: isCompressed ? await decompress(bytes, { maxOutputLength: maxBytes }) : bytes,
+    };
   } catch (error) {
-    if (tooLarge || failureCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLargeError();
+    const code = failureCodeOf(error);
     // A fault of this program, not of the CMS: an invalid header or path.
-    if (failureCodeOf(error) === 'UND_ERR_INVALID_ARG') throw error;
+    if (code === 'UND_ERR_INVALID_ARG') throw error;
     if (signal.aborted) throw abortError(signal.reason, outcomeUnknown());
-    throw unavailableError(error, sent, outcomeUnknown());
+    if (code === TOO_LARGE)
+      throw new CmsUnavailable('too-large', `The CMS answered with more than ${maxBytes} bytes.`, {
+        outcomeUnknown: outcomeUnknown(),
+      });
+    throw unavailableError(error, isSent, outcomeUnknown());
   }
+}
+
+/** Calls `onSent` when a request takes a connection: nothing of it was sent before. */
+const noteSent =
+  (onSent: () => void): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) => {
+    const noting: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
+    noting.onRequestStart = (...args) => {
+      onSent();
+      handler.onRequestStart?.(...args);
+    };
+    return dispatch(options, noting);
+  };
+
+/** The code of zlib's error for an output beyond its limit. */
+const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
+
+async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop closes the connection.
+    if (size > maxBytes) throw Object.assign(new Error('too large'), { code: TOO_LARGE });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** A client abort keeps its reason. A deadline's reason is extended by the unknown outcome of a write. */
@@ -148,7 +131,7 @@ function failureCodeOf(error: unknown): string {
 function flattenHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
 }
@@ -209,50 +192,25 @@ export function redirectError(location: string | undefined, isLoop = false): Cms
 }
 
 /**
- * Parses a body leniently: skips a byte order mark, and what a site prints before or after the JSON, such as a PHP notice
- * or `<!-- cached -->`, with the brackets in it. JSON begins a line or ends the body, and is the longest such value. Rejects
- * truncated JSON, of which a nested value may be whole.
+ * Parses a body leniently: skips a byte order mark, the lines that a site prints before the JSON, such as a PHP notice,
+ * and what it prints after it, such as `<!-- cached -->`. JSON begins a line.
  * @returns undefined if it is not JSON
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes).trim();
-  const parsed = tryParse(text);
   // A page has JSON in its attributes and scripts.
-  if (parsed !== undefined || /^<(!doctype|html)/i.test(text)) return parsed;
-  let longest = '';
-  // JSON does not begin with other brackets, such as the one in `Unknown modifier '['`.
-  const openings = /<!--|<script\b|\{\s*["}]|\[\s*(?:[\]{["\d-]|true|false|null)/g;
-  for (let opening = openings.exec(text); opening; opening = openings.exec(text)) {
-    const { 0: mark, index: start } = opening;
-    const markupEnd = mark === '<!--' ? '-->' : mark === '<script' ? '</script>' : undefined;
-    const end = markupEnd === undefined ? endOfBrackets(text, start) : endOfMarkup(text, start, markupEnd);
-    if (end === undefined) return undefined;
-    const mayBeJson = markupEnd === undefined && (start === 0 || text[start - 1] === '\n' || end === text.length);
-    if (mayBeJson && end - start > longest.length) longest = text.slice(start, end);
-    openings.lastIndex = end;
-  }
-  return tryParse(longest);
+  const start = /^<(!doctype|html)/i.test(text) ? -1 : text.search(/^[[{]/m);
+  return start < 0 ? undefined : parseBeginning(text.slice(start));
 }
 
-function endOfMarkup(text: string, start: number, closing: string): number {
-  const end = text.indexOf(closing, start);
-  return end < 0 ? text.length : end + closing.length;
-}
-
-/** The index after the bracket that closes the one at `start`. Undefined if none does. */
-function endOfBrackets(text: string, start: number): number | undefined {
-  let depth = 0;
-  let isInText = false;
-  for (let index = start; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"') isInText = !isInText;
-    else if (isInText && character === '\\') index += 1;
-    else if (isInText) continue;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    if (depth === 0) return index + 1;
+function parseBeginning(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The engine says where whole JSON ends; it says something else of truncated JSON.
+    const end = /after JSON at position (\d+)/.exec(String(error))?.[1];
+    return end === undefined ? undefined : JSON.parse(text.slice(0, Number(end)));
   }
-  return undefined;
 }
 
 /**
@@ -293,15 +251,6 @@ export function effectiveStatus(status: number, json: unknown): number {
 function isRejection(json: unknown): boolean {
   const code = errorCode(json);
   return code !== undefined && code !== 'internal_server_error' && code !== 'wp_die';
-}
-
-function tryParse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function describeBody({ bytes }: HttpResponse): string {

@@ -72,7 +72,7 @@ describe('a response body of the CMS', () => {
   });
 
   it('is rejected quickly if it is no JSON', () => {
-    for (const start of ['{[', '[{', '[', '{"', 'x{}', '{"a":1} [', 'x<!-- {} ', 'x<!--[]-->', 'x<script>[]'])
+    for (const start of ['{[', '[{', '[', '{"', 'x{}', 'x<!-- {} ', 'x<!--[]-->', 'x<script>[]'])
       expect(parse(`${start.repeat(500_000)}}`), start).to.equal(undefined);
   });
 });

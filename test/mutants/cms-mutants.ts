@@ -152,25 +152,26 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
     "timeout for the CMS's headers": {
       function: 'sendRequest',
-      code: 'headersTimeout: _1.headersTimeoutMs,',
+      code: 'headersTimeout: headersTimeoutMs,',
       replacement: 'headersTimeout: 0,',
       title: 'limits the time until the headers, however late the deadline',
     },
     'an aborted call closes its connection': {
-      function: 'sendRequest.onRequestStart',
-      code: '_1.abort(_2);',
+      function: 'sendRequest',
+      code: ', signal };',
+      replacement: '};',
       test: 'test/faults/cms-faults.test.ts',
       title: 'that drips its body',
     },
     'size of a response': {
-      function: 'sendRequest.onResponseData',
-      code: 'if (_1 <= _2.maxBytes)',
-      replacement: 'if (true)',
+      function: 'readBody',
+      code: 'if (_1 > _2)',
+      replacement: 'if (false)',
       title: '100 MB',
     },
     'size of a decompressed response': {
       function: 'sendRequest',
-      code: ', { maxOutputLength: _1.maxBytes }',
+      code: ', { maxOutputLength: _1 }',
       title: 'gzip bomb',
     },
     'a write with an unknown outcome is reported as such': {
@@ -222,7 +223,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
     'JSON after a PHP notice': {
       function: 'parseJson',
-      code: 'if (_1 && _2 - _3 > _4.length) _4 = _5.slice(_3, _2);',
+      code: 'parseBeginning(_1.slice(_2))',
+      replacement: 'parseBeginning(text)',
       title: 'parses JSON after a PHP notice',
     },
     'an HTML page is no response': {
