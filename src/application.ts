@@ -144,7 +144,7 @@ function createServices(options: ApplicationOptions): Services {
       lookupsMs: clocks?.attemptsMs,
     }),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
-    imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrlOf(config), config) } }),
+    imageFetcher: createImageFetcher(),
     serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
@@ -164,12 +164,6 @@ function createUseCases(services: Services): UseCases {
     category: new Terms(services, 'category'),
     tag: new Terms(services, 'tag'),
   };
-}
-
-/** The gateway's own origin, unless the site with its images has the same. */
-function ownOrigin(publicUrl: string, { upstream }: Config): string[] {
-  const { origin } = new URL(publicUrl);
-  return origin === new URL(upstream.url).origin ? [] : [origin];
 }
 
 /** The totals of the public lists. */

@@ -1,7 +1,7 @@
 // What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a
 // body, the featured image, and the steps that create, update and trash a post.
 
-import type { ReservedImage } from '../cms/image-fetcher.ts';
+import type { FetchedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { forbidden, invalidParam } from '../interface/errors.ts';
@@ -198,7 +198,7 @@ export function createRequestImages(
 ): RequestImages {
   /** Ids of checked images, by the sent text. */
   const ids = new Map<string, number>();
-  const fetched = new Map<string, ReservedImage>();
+  const fetched = new Map<string, FetchedImage>();
   let urlCount = 0;
 
   async function isUploaded(id: number): Promise<boolean> {
@@ -247,7 +247,7 @@ export function createRequestImages(
         ids.set(text, uploadId);
         return true;
       }
-      const image = await services.imageFetcher.fetch(text, request.actor.account.userId);
+      const image = await services.imageFetcher.fetch(text);
       if (image) fetched.set(text, image);
       return image !== undefined;
     },
@@ -257,12 +257,11 @@ export function createRequestImages(
       if (text === '') return 0;
       const known = ids.get(text);
       if (known !== undefined) return known;
-      const reserved = fetched.get(text);
-      if (!reserved) throw invalidParam('image');
+      const image = fetched.get(text);
+      if (!image) throw invalidParam('image');
       try {
-        const { id } = await services.cms.upload(reserved.image, callOptions(request));
+        const { id } = await services.cms.upload(image, callOptions(request));
         request.created?.push({ kind: 'image', id });
-        reserved.release();
         ids.set(text, id);
         return id;
       } catch (error) {
@@ -270,7 +269,7 @@ export function createRequestImages(
       }
     },
     release() {
-      for (const reserved of fetched.values()) reserved.release();
+      for (const image of fetched.values()) services.imageFetcher.release(image);
       fetched.clear();
     },
   };

@@ -37,14 +37,17 @@ export interface CmsRequest extends CallOptions {
   /** Absolute, without a query. */
   path: string;
   query?: Query;
-  /** Only `accept`, `content-type` and `content-disposition` are forwarded. */
+  /** Of the body. */
   headers?: Record<string, string> | undefined;
   body?: string | Uint8Array | undefined;
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
   /** The caller itself asks again after a 5xx, for less. */
   triesLess?: boolean | undefined;
-  /** Name of the call in observations. Default: its path. Must not contain secrets. */
+  /**
+   * Name of the call in observations. Default: its path, without the query, whose values may be private (a search, an
+   * e-mail address). Must not contain secrets.
+   */
   label?: string;
 }
 
@@ -79,8 +82,6 @@ export type RestCall = (
   options?: CallOptions,
 ) => Promise<CmsResponse>;
 
-const RETRYABLE_METHODS = new Set(['GET', 'HEAD']);
-const FORWARDED_HEADERS = ['accept', 'content-type', 'content-disposition'];
 const MAX_REDIRECTS = 3;
 
 /** Creates a client for one origin. The first call opens the first connection. */
@@ -105,36 +106,26 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     sync: createBreaker('sync'),
   };
 
+  function observeFailure({ method, path, label = path }: CmsRequest, error: unknown, startMs: number): void {
+    if (!(error instanceof CmsUnavailable)) return;
+    const { reason, message } = error;
+    observe({ type: 'cms-failed', method, path: label, reason, durationMs: performance.now() - startMs, message });
+  }
+
   async function attempt(
-    request: CmsRequest,
+    { method, path, label = path, expect = 'json' }: CmsRequest,
     httpRequest: HttpRequest,
     attemptNumber: number,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
-    // Without the query, whose values may be private (a search, an e-mail address).
-    const { method, label: path = request.path } = request;
     const startMs = performance.now();
-    const durationMs = () => performance.now() - startMs;
-    try {
-      const httpResponse = await sendRequest(pool, httpRequest, limits, signal);
-      observe({
-        type: 'cms-call',
-        method,
-        path,
-        status: httpResponse.status,
-        durationMs: durationMs(),
-        attempt: attemptNumber,
-      });
-      return !isWrite(method) && isRedirect(httpResponse.status)
-        ? { ...httpResponse, json: undefined }
-        : parseResponse(method, httpResponse, request.expect ?? 'json');
-    } catch (error) {
-      if (error instanceof CmsUnavailable) {
-        const { reason, message } = error;
-        observe({ type: 'cms-failed', method, path, reason, durationMs: durationMs(), message });
-      }
-      throw error;
-    }
+    const httpResponse = await sendRequest(pool, httpRequest, limits, signal);
+    const { status } = httpResponse;
+    const durationMs = performance.now() - startMs;
+    observe({ type: 'cms-call', method, path: label, status, durationMs, attempt: attemptNumber });
+    return !isWrite(method) && isRedirect(status)
+      ? { ...httpResponse, json: undefined }
+      : parseResponse(method, httpResponse, expect);
   }
 
   async function requestWithRetries(
@@ -143,16 +134,15 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     signal: AbortSignal,
   ): Promise<CmsResponse> {
     const breaker = breakers[request.bulkhead ?? 'sync'];
+    // `OPTIONS` only asks for what an account may do, which the gateway can do without.
+    const retries = request.method === 'GET' || request.method === 'HEAD' ? limits.retries : 0;
     for (let attemptNumber = 1; ; attemptNumber += 1) {
+      const startMs = performance.now();
       try {
         return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
       } catch (error) {
-        const isRetryable =
-          RETRYABLE_METHODS.has(request.method) &&
-          attemptNumber <= limits.retries &&
-          isTransient(error, request.triesLess) &&
-          !signal.aborted;
-        if (!isRetryable) throw error;
+        observeFailure(request, error, startMs);
+        if (attemptNumber > retries || signal.aborted || !isTransient(error, request.triesLess)) throw error;
         const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
         await sleep(delayMs, undefined, { signal }).catch(() => {
           throw error;
@@ -165,7 +155,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     const httpRequest: HttpRequest = {
       origin: origin.origin,
       method: request.method,
-      path: withQuery(request.path, { ...request.query, ...uncachedQuery(request) }),
+      path: pathWithQuery(request),
       headers: requestHeaders(request),
       body: request.body,
     };
@@ -186,12 +176,9 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
       try {
         return await bulkheads.run(request.bulkhead ?? 'sync', () => send(request, deadline.signal), deadline.signal);
       } catch (error) {
-        // `attempt` observes all other failures; these two happen before it.
-        if (error instanceof CmsUnavailable && (error.reason === 'busy' || error.reason === 'breaker-open')) {
-          const { reason, message } = error;
-          const { method, label: path = request.path } = request;
-          observe({ type: 'cms-failed', method, path, reason, durationMs: 0, message });
-        }
+        // The other failures are observed for each attempt.
+        if (error instanceof CmsUnavailable && error.reason === 'busy')
+          observeFailure(request, error, performance.now());
         throw error;
       } finally {
         deadline.end();
@@ -255,8 +242,8 @@ function requestHeaders({
     accept: 'application/json',
     'accept-encoding': 'gzip',
     'user-agent': 'calendar-gateway',
+    ...headers,
   };
-  for (const name of FORWARDED_HEADERS) if (headers[name] !== undefined) sent[name] = headers[name];
   if (uncached !== undefined) sent['cache-control'] = 'no-cache';
   if (credentials !== undefined) sent.authorization = credentials;
   if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
@@ -268,11 +255,10 @@ function requestHeaders({
 /** A parameter that no CMS knows. */
 export const UNCACHED = 'calendar_gateway_poll';
 
-const uncachedQuery = ({ uncached }: CallOptions): Query => (uncached === undefined ? {} : { [UNCACHED]: uncached });
-
-function withQuery(path: string, query: Query = {}): string {
+function pathWithQuery({ path, query = {}, uncached }: CmsRequest): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.append(name, String(value));
+  if (uncached !== undefined) search.append(UNCACHED, uncached);
   return search.size > 0 ? `${path}?${search}` : path;
 }
 

@@ -2,107 +2,47 @@
 // their bytes.
 
 import { Resolver } from 'node:dns/promises';
-import { isIP, isIPv4, type LookupFunction } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import { ApiError } from '../errors.ts';
 import { percentDecoded, trimCharacters } from '../text/text.ts';
 import { isPublicAddress } from './public-address.ts';
 
-export interface ReservedImage {
-  image: FetchedImage;
-  /** Frees the image's memory. May be called again. */
-  release(): void;
+export interface FetchedImage {
+  bytes: Uint8Array;
+  mimeType: string;
+  filename: string;
 }
 
 export interface ImageFetcher {
   /**
-   * Fetches an image for an account as soon as the memory limits have room for the largest allowed image.
-   * Undefined: no usable image.
-   * @throws ApiError 503 without room for ten seconds
+   * Fetches an image and keeps room for it in memory until `release`. Undefined: no usable image.
+   * @throws ApiError 503 if there is no room for the largest allowed image
    */
-  fetch(url: string, account: number): Promise<ReservedImage | undefined>;
+  fetch(url: string): Promise<FetchedImage | undefined>;
+  release(image: FetchedImage): void;
 }
 
-export interface ImageFetcherOptions {
-  fetchFrom?: (url: string, options: FetchImageOptions) => Promise<FetchedImage | undefined>;
-  /** For `fetchFrom`. */
-  options?: FetchImageOptions;
-  /** Memory of all images that are being fetched or uploaded. A fetch counts as the largest allowed image. */
-  totalBytes?: number;
-  accountBytes?: number;
-  /** Resolves after `ms` milliseconds. */
-  wait?: (ms: number) => Promise<unknown>;
-}
+/** Memory of all images that are being fetched or uploaded: ten fetches at once. */
+const TOTAL_BYTES = 100 * 1024 * 1024;
 
-const TOTAL_BYTES = 64 * 1024 * 1024;
-const ACCOUNT_BYTES = TOTAL_BYTES / 2;
-const MAX_WAIT_MS = 10_000;
-const MAX_QUEUE = 100;
-
-/** With the defaults: six concurrent fetches, three per account. */
-export function createImageFetcher({
-  fetchFrom = fetchImage,
-  options = {},
-  totalBytes = TOTAL_BYTES,
-  accountBytes = ACCOUNT_BYTES,
-  wait = (ms) => sleep(ms, undefined, { ref: false }),
-}: ImageFetcherOptions = {}): ImageFetcher {
-  const maxImageBytes = options.maxBytes ?? MAX_BYTES;
-  const reservedByAccount = new Map<number, number>();
-  const queue = new Set<{ account: number; start: () => void }>();
-  let reserved = 0;
-
-  const hasRoom = (account: number): boolean =>
-    reserved + maxImageBytes <= totalBytes && (reservedByAccount.get(account) ?? 0) + maxImageBytes <= accountBytes;
-
-  function reserve(account: number, bytes: number): void {
-    reserved += bytes;
-    const ofAccount = (reservedByAccount.get(account) ?? 0) + bytes;
-    if (ofAccount > 0) reservedByAccount.set(account, ofAccount);
-    else reservedByAccount.delete(account);
-  }
-
-  function free(account: number, bytes: number): void {
-    reserve(account, -bytes);
-    for (const queued of queue) {
-      if (!hasRoom(queued.account)) continue;
-      queue.delete(queued);
-      reserve(queued.account, maxImageBytes);
-      queued.start();
-    }
-  }
-
-  async function acquire(account: number): Promise<void> {
-    if (hasRoom(account)) return reserve(account, maxImageBytes);
-    const { promise: started, resolve } = Promise.withResolvers<void>();
-    const queued = { account, start: resolve };
-    if (queue.size >= MAX_QUEUE) throw overloadedError();
-    queue.add(queued);
-    await Promise.race([started, wait(MAX_WAIT_MS)]);
-    if (queue.delete(queued)) throw overloadedError();
-  }
-
+export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage): ImageFetcher {
+  /** A fetch counts as the largest allowed image, and then as what it has brought. */
+  let taken = 0;
   return {
-    async fetch(url, account) {
-      await acquire(account);
-      let bytes = 0;
+    async fetch(url) {
+      if (taken + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
+      taken += MAX_BYTES;
       let image: FetchedImage | undefined;
       try {
-        image = await fetchFrom(url, options);
-        bytes = image?.bytes.length ?? 0;
+        image = await fetchFrom(url);
+        return image;
       } finally {
-        free(account, maxImageBytes - bytes);
+        taken -= MAX_BYTES - (image?.bytes.length ?? 0);
       }
-      if (!image) return undefined;
-      let isReserved = true;
-      return {
-        image,
-        release() {
-          if (isReserved) free(account, bytes);
-          isReserved = false;
-        },
-      };
+    },
+    release({ bytes }) {
+      taken -= bytes.length;
     },
   };
 }
@@ -112,32 +52,22 @@ const overloadedError = (): ApiError =>
     headers: { 'Retry-After': '5' },
   });
 
-export interface FetchedImage {
-  bytes: Uint8Array;
-  mimeType: string;
-  filename: string;
-}
-
 /** Resolves a host name's addresses; none if it has none. */
 export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
+/** What the tests, whose server is on this machine and is not waited for, replace. */
 export interface FetchImageOptions {
-  /** Size of the image. Default 10 MB. */
-  maxBytes?: number;
   /** For the whole download: DNS, redirects, body. Default 10 s. */
   timeoutMs?: number;
-  /** Default: public addresses only. Tests, whose server is on this machine, replace it. */
+  /** Default: public addresses only. */
   isAllowedAddress?: (address: string) => boolean;
   /** Default: the DNS servers of this machine. */
   resolve?: ResolveHost;
-  /**
-   * `standard`: 80 for http and 443 for https. Default `standard`, or `any` if `isAllowedAddress` is given.
-   */
-  ports?: 'standard' | 'any';
-  /** Origins that are never called, such as the gateway's own. */
-  blockedOrigins?: readonly string[];
+  /** Default: only 80 for http and 443 for https. */
+  anyPort?: boolean;
 }
 
+/** Of one image. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
@@ -147,12 +77,8 @@ const MAX_FILENAME_LENGTH = 100;
 const ascii = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.subarray(from, to)).toString('latin1');
 
-/** True for an ISO media file with an AVIF brand, as major or compatible brand. */
-function isAvif(bytes: Uint8Array): boolean {
-  if (ascii(bytes, 4, 8) !== 'ftyp') return false;
-  const size = Buffer.from(bytes.subarray(0, 4)).readUInt32BE(0);
-  return /^(.{4})*?(avif|avis)/s.test(ascii(bytes, 8, 12) + ascii(bytes, 16, Math.min(size, 256)));
-}
+/** An ISO media file with an AVIF brand, as major or compatible brand. */
+const isAvif = (bytes: Uint8Array): boolean => /^ftyp(?:.{4})*?avi[fs]/s.test(ascii(bytes, 4, 64));
 
 const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (bytes: Uint8Array) => boolean }[] = [
   { mimeType: 'image/png', extension: 'png', matches: (bytes) => ascii(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
@@ -172,29 +98,26 @@ const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (byt
  * resolution cannot change it (DNS rebinding). Returns undefined for everything except a PNG, JPEG, GIF, WebP
  * or AVIF image, recognised by its first bytes and not by its headers.
  */
-export async function fetchImage(url: string, options: FetchImageOptions = {}): Promise<FetchedImage | undefined> {
+export async function fetchImage(text: string, options: FetchImageOptions = {}): Promise<FetchedImage | undefined> {
   const {
-    maxBytes = MAX_BYTES,
     timeoutMs = TIMEOUT_MS,
     isAllowedAddress = isPublicAddress,
     resolve = resolveHost,
+    anyPort = false,
   } = options;
   const agent = new Agent({
     connect: { lookup: createCheckedLookup(resolve, isAllowedAddress), timeout: timeoutMs },
     allowH2: false,
   });
-  const { ports = options.isAllowedAddress ? 'any' : 'standard', blockedOrigins = [] } = options;
-  const rules: Rules = { isAllowedAddress, ports, blockedOrigins };
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const isAllowed = (url: URL) => mayBeCalled(url, isAllowedAddress, anyPort);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    let target = parseAllowedUrl(url.trim(), undefined, rules);
-    for (let hops = 0; target && hops <= MAX_REDIRECTS; hops += 1) {
-      const response = await get(target, agent, deadline.signal);
-      if (!REDIRECT_STATUSES.has(response.statusCode)) return await readImage(target, response, maxBytes);
+    let url = new URL(text.trim());
+    for (let hops = 0; isAllowed(url) && hops <= MAX_REDIRECTS; hops += 1) {
+      const response = await get(url, agent, signal);
+      if (!REDIRECT_STATUSES.has(response.statusCode)) return await readImage(url, response);
       discard(response);
-      const { location } = response.headers;
-      target = typeof location === 'string' ? parseAllowedUrl(location, target, rules) : undefined;
+      url = new URL(String(response.headers.location), url);
     }
     return undefined;
   } catch {
@@ -202,34 +125,18 @@ export async function fetchImage(url: string, options: FetchImageOptions = {}): 
     // image.
     return undefined;
   } finally {
-    clearTimeout(timer);
     await agent.destroy().catch(() => undefined);
   }
 }
 
-type Rules = Required<Pick<FetchImageOptions, 'isAllowedAddress' | 'ports' | 'blockedOrigins'>>;
-
-/**
- * Parses a URL that may be called. Checks hosts that are IP addresses here, since these never reach the
- * resolver.
- */
-function parseAllowedUrl(
-  text: string,
-  base: URL | undefined,
-  { isAllowedAddress, ports, blockedOrigins }: Rules,
-): URL | undefined {
-  if (!URL.canParse(text, base?.href)) return undefined;
-  const url = new URL(text, base);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
-  if (url.username !== '' || url.password !== '') return undefined;
+/** Checks hosts that are IP addresses here, since these never reach the resolver. */
+function mayBeCalled(url: URL, isAllowedAddress: (address: string) => boolean, anyPort: boolean): boolean {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return false;
+  if (url.username !== '' || url.password !== '') return false;
   // Other ports belong to other services, which clients must not be able to probe.
-  if (url.port !== '' && ports === 'standard') return undefined;
-  if (blockedOrigins.includes(url.origin)) return undefined;
+  if (url.port !== '' && !anyPort) return false;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) === 0) return url;
-  // Rejects unusual spellings of IPv4 addresses (2130706433, 0x7f.1, 0177.0.0.1): only attacks use them.
-  if (isIPv4(host) && url.host !== base?.host && !text.includes(`//${host}`)) return undefined;
-  return isAllowedAddress(host) ? url : undefined;
+  return isIP(host) === 0 || isAllowedAddress(host);
 }
 
 /** The longest wait for the answer of a DNS server in milliseconds, and how often each server is queried. */
@@ -280,22 +187,17 @@ function discard({ body }: Dispatcher.ResponseData): void {
   body.destroy();
 }
 
-async function readImage(
-  url: URL,
-  response: Dispatcher.ResponseData,
-  maxBytes: number,
-): Promise<FetchedImage | undefined> {
+async function readImage(url: URL, response: Dispatcher.ResponseData): Promise<FetchedImage | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const contentLength = Number(response.headers['content-length'] ?? 0);
-  if (response.statusCode !== 200 || contentLength > maxBytes) {
+  if (response.statusCode !== 200) {
     discard(response);
     return undefined;
   }
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length;
     // Leaving the loop ends the stream.
-    if (size > maxBytes) return undefined;
+    if (size > MAX_BYTES) return undefined;
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);

@@ -72,6 +72,7 @@ describe('a body with very many items', () => {
         fetched.push(url);
         return undefined;
       },
+      release() {},
     };
     const account = { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: true };
     const images = createRequestImages(

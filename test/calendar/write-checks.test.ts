@@ -189,7 +189,7 @@ describe('a request that the gateway can know to be invalid', () => {
     const readOnly = mappingWith({ venue: 'meta.venue' }, { venue: { posts: 'venues', readOnly: true } });
     gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: readOnly });
     const image = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
-    gateway.services.imageFetcher.fetch = async () => ({ image, release: () => {} });
+    gateway.services.imageFetcher.fetch = async () => image;
     const venue = { venue: 'Hall', image: 'https://elsewhere.example/a.png' };
     expect((await send('/venues', venue)).status).to.equal(403);
     expect((await send('/events', { title: 'Fair', ...times, venue })).status).to.equal(403);

@@ -88,7 +88,7 @@ export function writeFixture() {
       const { cms, gateway } = fixture;
       const actor = { credentials: CREDENTIALS[as], account: await cms.account({ credentials: CREDENTIALS[as] }) };
       const png = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
-      const imageFetcher = createImageFetcher({ fetchFrom: async () => png });
+      const imageFetcher = createImageFetcher(async () => png);
       const created: CreatedRecord[] = [];
       const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor, created });
       const request: RequestContext = { actor, baseUrl: BASE, images, created };

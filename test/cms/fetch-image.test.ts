@@ -29,6 +29,7 @@ describe('image by URL', () => {
   const local: FetchImageOptions = {
     isAllowedAddress: (address) => address === '127.0.0.1',
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    anyPort: true,
   };
   const at = (path: string, host = 'images.test') => `http://${host}:${port}${path}`;
 
@@ -91,7 +92,7 @@ describe('image by URL', () => {
   });
 
   it('calls standard ports only, also after a redirect', async () => {
-    const usual: FetchImageOptions = { ...local, ports: 'standard' };
+    const usual: FetchImageOptions = { ...local, anyPort: false };
     for (const url of [
       at('/a.png'),
       `https://images.test:80/a.png`,
@@ -100,18 +101,6 @@ describe('image by URL', () => {
     ])
       expect(await fetchImage(url, usual), url).to.equal(undefined);
     expect(requests).to.deep.equal([]);
-  });
-
-  it('does not call the gateway itself, also after a redirect', async () => {
-    const origin = new URL(at('/', 'calendar.test')).origin;
-    respond = (request, response) => {
-      if (request.url === '/a.png') response.writeHead(302, { location: `${origin}/b.png` }).end();
-      else response.end(PNG);
-    };
-    expect(await fetchImage(`${origin}/b.png`, { ...local, blockedOrigins: [origin] })).to.equal(undefined);
-    expect(requests).to.deep.equal([]);
-    expect(await fetchImage(at('/a.png'), { ...local, blockedOrigins: [origin] })).to.equal(undefined);
-    expect(requests.map(({ url }) => url)).to.deep.equal(['/a.png']);
   });
 
   it('rejects an error response even with an image as its body', async () => {
@@ -147,6 +136,7 @@ describe('image by URL', () => {
       const options: FetchImageOptions = {
         isAllowedAddress: (address) => address === '127.0.0.2',
         resolve: async (host) => [{ address: host === 'images.test' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
+        anyPort: true,
       };
       let hops = 0;
       const second = createServer((request, response) => {
@@ -176,19 +166,10 @@ describe('image by URL', () => {
     '0',
   ]) {
     it(`does not call ${host}`, async () => {
-      expect(await fetchImage(at('/a.png', host), { resolve: local.resolve!, ports: 'any' })).to.equal(undefined);
+      expect(await fetchImage(at('/a.png', host), { resolve: local.resolve!, anyPort: true })).to.equal(undefined);
       expect(requests).to.deep.equal([]);
     });
   }
-
-  it('rejects unusual spellings of an address, even of an allowed one', async () => {
-    expect(await fetchImage(at('/a.png', '127.0.0.1'), local)).to.include({ mimeType: 'image/png' });
-    requests = [];
-    for (const host of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1']) {
-      expect(await fetchImage(at('/a.png', host), local)).to.equal(undefined);
-    }
-    expect(requests).to.deep.equal([]);
-  });
 
   it('rejects a host with one private address among public ones', async () => {
     const resolve = async () => [
@@ -197,7 +178,7 @@ describe('image by URL', () => {
     ];
     // The first address would answer.
     const isAllowedAddress = (address: string) => address === '127.0.0.1';
-    expect(await fetchImage(at('/a.png'), { resolve, isAllowedAddress })).to.equal(undefined);
+    expect(await fetchImage(at('/a.png'), { ...local, resolve, isAllowedAddress })).to.equal(undefined);
     expect(requests).to.deep.equal([]);
   });
 
@@ -205,15 +186,11 @@ describe('image by URL', () => {
     const addresses = ['127.0.0.1', '127.0.0.9'];
     let lookups = 0;
     const resolve = async () => [{ address: addresses[lookups++]!, family: 4 }];
-    expect(
-      await fetchImage(at('/a.png'), { isAllowedAddress: (address) => address === '127.0.0.1', resolve }),
-    ).to.include({
+    expect(await fetchImage(at('/a.png'), { ...local, resolve })).to.include({
       mimeType: 'image/png',
     });
     expect(lookups).to.equal(1);
-    expect(
-      await fetchImage(at('/a.png'), { isAllowedAddress: (address) => address === '127.0.0.1', resolve }),
-    ).to.equal(undefined);
+    expect(await fetchImage(at('/a.png'), { ...local, resolve })).to.equal(undefined);
     expect(requests.length).to.equal(1);
   });
 
@@ -241,12 +218,11 @@ describe('image by URL', () => {
       const resolve = createHostResolver(servers);
       const resolveSoon = createHostResolver(servers, { timeout: 20, tries: 1 });
       expect(await resolve('images.test')).to.deep.equal([{ address: '127.0.0.1', family: 4 }]);
-      const isAllowedAddress = (address: string) => address === '127.0.0.1';
-      expect(await fetchImage(at('/a.png'), { isAllowedAddress, resolve })).to.include({ mimeType: 'image/png' });
-      expect(await fetchImage(at('/a.png'), { resolve, ports: 'any' })).to.equal(undefined);
+      expect(await fetchImage(at('/a.png'), { ...local, resolve })).to.include({ mimeType: 'image/png' });
+      expect(await fetchImage(at('/a.png'), { resolve, anyPort: true })).to.equal(undefined);
       expect(await resolveSoon('silent.test')).to.deep.equal([]);
       const silent = at('/a.png', 'silent.test');
-      expect(await fetchImage(silent, { isAllowedAddress, resolve: resolveSoon })).to.equal(undefined);
+      expect(await fetchImage(silent, { ...local, resolve: resolveSoon })).to.equal(undefined);
       expect(new Set(asked)).to.include.keys('images 1', 'images 28', 'silent 1', 'silent 28');
     } finally {
       dns.close();
@@ -254,21 +230,23 @@ describe('image by URL', () => {
   });
 
   it('stops at the byte limit, with and without Content-Length', async () => {
-    const large = Buffer.concat([PNG, Buffer.alloc(5000)]);
+    const megabytes10 = 10 * 1024 * 1024;
+    let large = Buffer.concat([PNG, Buffer.alloc(megabytes10)]);
     respond = (_request, response) => void response.end(large);
-    expect(await fetchImage(at('/a.png'), { ...local, maxBytes: 4000 })).to.equal(undefined);
-    expect(await fetchImage(at('/a.png'), { ...local, maxBytes: large.length })).to.include({ mimeType: 'image/png' });
+    expect(await fetchImage(at('/a.png'), local)).to.equal(undefined);
+    large = large.subarray(0, megabytes10);
+    expect(await fetchImage(at('/a.png'), local)).to.include({ mimeType: 'image/png' });
     let sentBytes = 0;
     respond = (_request, response) => {
       response.write(PNG);
       const more = () => {
         if (response.destroyed || sentBytes > 1e9) return;
-        sentBytes += 1000;
-        response.write(Buffer.alloc(1000), () => setImmediate(more));
+        sentBytes += 100_000;
+        response.write(Buffer.alloc(100_000), () => setImmediate(more));
       };
       more();
     };
-    expect(await fetchImage(at('/a.png'), { ...local, maxBytes: 4000 })).to.equal(undefined);
+    expect(await fetchImage(at('/a.png'), local)).to.equal(undefined);
     expect(sentBytes).to.be.below(1e9);
   });
 

@@ -38,20 +38,14 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'observations contain no query values': {
       function: 'createCmsClient.attempt',
-      code: '{ method, label: path = _1.path }',
-      replacement: '{ method, label: path = httpRequest.path }',
-      title: 'with network faults',
-    },
-    'only the headers meant for the CMS reach it': {
-      function: 'requestHeaders',
-      code: 'for (const _1 of FORWARDED_HEADERS) if (_2[_1] !== undefined) _3[_1] = _2[_1];',
-      replacement: 'Object.assign(_3, _2);',
-      title: 'forwards only the headers meant for the CMS',
+      code: 'path: label, status',
+      replacement: 'path: httpRequest.path, status',
+      title: 'redirects',
     },
     'observations contain no headers': {
       function: 'createCmsClient.attempt',
-      code: '{ method, label: path = _1.path }',
-      replacement: '{ method, credentials: path = request.path }',
+      code: 'path: label, status',
+      replacement: 'path: String(httpRequest.headers.authorization), status',
       test: 'test/faults/secrets.test.ts',
     },
     'failures in one bulkhead stop no other': {
@@ -70,14 +64,15 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'a write is never retried': {
       function: 'createCmsClient.requestWithRetries',
-      code: 'RETRYABLE_METHODS.has(_1.method) &&',
+      code: "_1.method === 'GET' || _1.method === 'HEAD' ? _2.retries : 0",
+      replacement: 'limits.retries',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'neither a write nor a read with Retry-After',
     },
     'a write does not follow a redirect': {
       function: 'createCmsClient.attempt',
-      code: '!isWrite(_1) && isRedirect(_2.status)',
-      replacement: 'isRedirect(_2.status)',
+      code: '!isWrite(_1) && isRedirect(_2)',
+      replacement: 'isRedirect(_2)',
       title: 'redirects',
     },
     'the request id reaches the CMS': {
@@ -101,36 +96,31 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'rejects a host with one private address among public ones',
     },
     'addresses in the URL are checked': {
-      function: 'parseAllowedUrl',
-      code: 'return _1(_2) ? _3 : undefined;',
-      replacement: 'return _3;',
+      function: 'mayBeCalled',
+      code: 'return isIP(_1) === 0 || _2(_3);',
+      replacement: 'return true;',
       title: 'does not call 127.0.0.1',
     },
     'redirects are checked': {
       function: 'fetchImage',
-      code: "typeof _1 === 'string' ? parseAllowedUrl(_1, _2, _3) : undefined",
-      replacement: 'new URL(String(_1), _2)',
+      code: '_1(_2) && _3 <= MAX_REDIRECTS',
+      replacement: '(hops > 0 || _1(_2)) && hops <= MAX_REDIRECTS',
       title: 'does not follow a redirect',
     },
-    'unusual spellings of addresses are rejected': {
-      function: 'parseAllowedUrl',
-      code: 'if (isIPv4(_1) && _2.host !== _3?.host && !_4.includes(`//${_1}`)) return undefined;',
-      title: 'rejects unusual spellings of an address, even of an allowed one',
-    },
     'no credentials in the URL': {
-      function: 'parseAllowedUrl',
-      code: "if (_1.username !== '' || _1.password !== '') return undefined;",
+      function: 'mayBeCalled',
+      code: "if (_1.username !== '' || _1.password !== '') return false;",
       title: 'sends no credentials or cookies, and rejects URLs with credentials',
     },
     'size of an image': {
       function: 'readImage',
-      code: 'if (_1 > _2) return undefined;',
+      code: 'if (_1 > MAX_BYTES) return undefined;',
       title: 'stops at the byte limit, with and without Content-Length',
     },
     'time for an image': {
       function: 'fetchImage',
-      code: '_1.abort()',
-      replacement: '{}',
+      code: 'AbortSignal.timeout(_1)',
+      replacement: 'new AbortController().signal',
       title: 'stops at the time limit, before headers and within a body',
     },
     'the type is read from the bytes': {
@@ -139,14 +129,9 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: "const _1 = IMAGE_TYPES.find(({ mimeType }) => mimeType === response.headers['content-type']);",
     },
     'no other port is called for an image': {
-      function: 'parseAllowedUrl',
-      code: "if (_1.port !== '' && _2 === 'standard') return undefined;",
+      function: 'mayBeCalled',
+      code: "if (_1.port !== '' && !_2) return false;",
       title: 'calls standard ports only, also after a redirect',
-    },
-    'the gateway is not called for an image': {
-      function: 'parseAllowedUrl',
-      code: 'if (_1.includes(_2.origin)) return undefined;',
-      title: 'does not call the gateway itself, also after a redirect',
     },
   }),
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
@@ -183,10 +168,9 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/image-fetcher.test.ts', {
-    'the memory of fetched images is bounded': { function: 'createImageFetcher.hasRoom', code: '_1 + _2 <= _3 &&' },
-    'one account cannot use the image memory of others': {
-      function: 'createImageFetcher.hasRoom',
-      code: '&& (_1.get(_2) ?? 0) + _3 <= _4',
+    'the memory of fetched images is bounded': {
+      function: 'createImageFetcher.fetch',
+      code: 'if (_1 + MAX_BYTES > TOTAL_BYTES) throw overloadedError();',
     },
   }),
   ...mutantsOf('src/cms/public-address.ts', 'test/cms/public-address.test.ts', {

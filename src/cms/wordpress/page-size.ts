@@ -8,29 +8,24 @@ import type { CallOptions } from '../port.ts';
 /** A page of a hundred is tried with 100, 50, 25, 10 and 5 records a request: a host that fails with five is down. */
 const SMALLEST = 5;
 
-/** Then the largest size is tried again: the host may only have been busy. */
-const LEARNED_FOR_MS = 3_600_000;
-
 /**
  * Asks for a page in ever smaller parts while the site fails with a 5xx, and remembers the size that worked for the route.
  * The caller gets the page as one response.
  */
-export function inSmallerPages(call: RestCall, clockMs: () => number = () => performance.now()): RestCall {
-  const learned = new Map<string, { size: number; untilMs: number }>();
+export function inSmallerPages(call: RestCall): RestCall {
+  const learned = new Map<string, number>();
 
   return async (method, route, parts = {}, options = {}) => {
     const wanted = parts.query?.per_page;
     if (method !== 'GET' || typeof wanted !== 'number') return call(method, route, parts, options);
-    const known = learned.get(route);
-    const start = known && clockMs() < known.untilMs ? known.size : wanted;
     let failure: unknown;
-    for (let size = divisorOf(wanted, start); ; size = divisorOf(wanted, size / 2)) {
+    for (let size = divisorOf(wanted, learned.get(route) ?? wanted); ; size = divisorOf(wanted, size / 2)) {
       // Five failures in a row open the circuit breaker: each size gets one attempt.
       const attempt = { ...parts, triesLess: size > SMALLEST };
       try {
         if (size === wanted) return await call(method, route, attempt, options);
         const response = await readInParts(call, route, attempt, options, wanted, size);
-        if (failure !== undefined) learned.set(route, { size, untilMs: clockMs() + LEARNED_FOR_MS });
+        if (failure !== undefined) learned.set(route, size);
         return response;
       } catch (error) {
         failure ??= error;
