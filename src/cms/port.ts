@@ -86,8 +86,6 @@ export interface CollectionSpec {
   selectedFields: string;
   /** Those of them without which a record cannot be read, or a hidden event would be listed. */
   requiredPaths: readonly string[];
-  /** Fields that hold ids of terms. */
-  termFields: readonly string[];
 }
 
 /** What the mapping says about the site of a CMS that does not tell it itself, such as Payload. */
@@ -114,7 +112,6 @@ export const plainCollection = (collection: string, storedAs: CollectionSpec['st
   paths: new Map(),
   selectedFields: 'id',
   requiredPaths: [],
-  termFields: [],
 });
 
 /** The media library. Its records have an id and a modification time; `Cms.images` reads the rest. */
@@ -176,11 +173,9 @@ export interface CmsPage {
 
 /** What the sync must know about the form of the CMS's records. Paths name fields in the CMS's terms (`meta.cost`). */
 export interface RecordForm {
-  /** The paths that a response with this detail should have, as far as the site's records have them at all. */
-  requestedPaths(spec: CollectionSpec, detail: Detail): readonly string[];
-  /** Those that every record of such a collection has on every site. */
-  certainPaths(spec: CollectionSpec): readonly string[];
-  hasPath(spec: CollectionSpec, record: CmsRecord, path: string): boolean;
+  /** The paths that every record of such a collection has on every site, in a response with this detail. */
+  certainPaths(spec: CollectionSpec, detail?: Detail): readonly string[];
+  hasPath(record: CmsRecord, path: string): boolean;
 }
 
 /** Parameters of a request, by the CMS's own names. */

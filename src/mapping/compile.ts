@@ -124,7 +124,6 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ),
     ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
-    termFields: termFieldsOf(mapping),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
     locations: new Map([
@@ -150,12 +149,6 @@ const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, str
 
 /** WordPress names the terms of a post by the last segment of their collection. */
 const termFieldOf = (terms: string): string => terms.split('/').at(-1)!;
-
-const termFieldsOf = (mapping: MappingFile): string[] =>
-  KINDS.flatMap((kind) => {
-    const { terms } = mapping[kind] ?? {};
-    return terms === undefined ? [] : termFieldOf(terms);
-  });
 
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops

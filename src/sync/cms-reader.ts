@@ -222,17 +222,16 @@ function checkComplete(
   records: readonly CmsRecord[],
 ): void {
   const { recordForm } = context.cms;
-  const requested = recordForm.requestedPaths(spec, detail);
-  const roots = new Set(requested.map((path) => path.split('.', 1)[0]));
-  const certain = recordForm.certainPaths(spec).filter((path) => roots.has(path));
+  const certain = recordForm.certainPaths(spec, detail);
   const { kind, requiredPaths, recordParams = {} } = spec;
   const known = kind && detail === 'mapped' ? context.memory.kinds[kind].knownFields : new Set<string>();
   for (const record of records) assertHasPaths(context, spec, record, [...certain, ...known]);
   if (!kind || detail !== 'mapped' || records.length === 0) return;
   // The occurrences of a series come with a parameter of the request, and no field of the mapping names them.
-  const isRequired = (path: string) => requiredPaths.includes(path) || Object.hasOwn(recordParams, path);
-  const hasPath = (path: string) => records.every((record) => recordForm.hasPath(spec, record, path));
-  const added = requested.filter((path) => isRequired(path) && !known.has(path) && hasPath(path));
+  const required = [...requiredPaths, ...Object.keys(recordParams)];
+  const added = required.filter(
+    (path) => !known.has(path) && records.every((record) => recordForm.hasPath(record, path)),
+  );
   if (added.length === 0) return;
   for (const path of added) known.add(path);
   context.replica.apply({ state: { [STATE_KEYS.fields(kind)]: JSON.stringify([...known]) } });
@@ -245,7 +244,7 @@ function assertHasPaths(
   paths: readonly string[],
   isWritten = false,
 ): void {
-  const missing = paths.filter((path) => !recordForm.hasPath(spec, record, path));
+  const missing = paths.filter((path) => !recordForm.hasPath(record, path));
   if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
 }
 

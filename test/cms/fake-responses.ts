@@ -1,7 +1,7 @@
 // The fake CMS's records as WordPress sends them, and the fields that a write sets.
 
 import type { CmsRecord, CollectionSpec, Credentials, Detail, View } from '../../src/cms/port.ts';
-import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
+import { DETAIL_FIELDS } from '../../src/cms/wordpress/record-form.ts';
 import type { ImageRecord, Site } from '../../src/model/records.ts';
 import {
   type FakeMedia,
@@ -56,7 +56,8 @@ export function postFields(body: CmsRecord, site: Site): Partial<FakePost> {
 /** Creates the function that leaves the requested fields of a record. */
 export function fieldSelector(spec: CollectionSpec, detail: Detail | undefined): (cmsRecord: CmsRecord) => CmsRecord {
   if (detail === undefined) return (cmsRecord) => cmsRecord;
-  const names = new Set(WORDPRESS_RECORDS.requestedPaths(spec, detail).map((path) => path.split('.', 1)[0]));
+  const fields = detail === 'mapped' ? spec.selectedFields : DETAIL_FIELDS[detail];
+  const names = new Set(fields.split(',').map((path) => path.split('.', 1)[0]));
   if (names.has('modified_gmt')) names.add('modifiedUtc');
   return (cmsRecord) => Object.fromEntries(Object.entries(cmsRecord).filter(([name]) => names.has(name)));
 }

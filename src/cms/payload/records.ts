@@ -62,21 +62,20 @@ export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
 export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== undefined && isPostKind(kind);
 
 export const PAYLOAD_RECORDS: RecordForm = {
-  requestedPaths(spec, detail) {
-    return certainPaths(spec).filter((path) => !NOT_REQUESTED[detail]?.includes(path));
+  /** Which fields a record has is the site's own business, except these. */
+  certainPaths(spec, detail = 'mapped') {
+    const certain = [
+      'id',
+      ...(spec.storedAs === 'posts' ? ['modifiedUtc'] : []),
+      ...(isPostCollection(spec) ? ['status'] : []),
+    ];
+    return certain.filter((path) => !NOT_REQUESTED[detail]?.includes(path));
   },
-  certainPaths,
-  hasPath: (_spec, record, path) => {
+  hasPath: (record, path) => {
     const value = record[path];
     return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
   },
 };
-
-/** Which fields a record has is the site's own business, except these. */
-function certainPaths(spec: CollectionSpec): string[] {
-  if (spec.storedAs === 'terms') return ['id'];
-  return isPostCollection(spec) ? ['id', 'modifiedUtc', 'status'] : ['id', 'modifiedUtc'];
-}
 
 /** A record of Payload with the gateway's ids, status and modification time. */
 export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, detail?: Detail): CmsRecord {

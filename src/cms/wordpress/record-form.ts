@@ -4,6 +4,7 @@
 import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
 import { isoToWall } from '../../time/wall-time.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
+import { isId, objectOrEmpty } from './rest-api.ts';
 
 /** What a mapping says about a collection for WordPress alone: the key `wordpress` of a kind. */
 export interface WordPressSettings {
@@ -30,55 +31,28 @@ const ALWAYS_SENT = {
   posts: ['id', 'slug', 'status', 'date', 'modified', 'modified_gmt', 'link'],
   terms: ['id', 'name', 'slug'],
 };
-/** Objects with fields of their own; PHP writes an empty one as `[]`. */
+/** Objects of which all records of a type have the same keys; PHP writes an empty one as `[]`. */
 const OBJECTS = new Set(['title', 'content', 'excerpt', 'meta']);
-const TEXTS = new Set(['slug', 'name']);
 const FILLED_TEXTS = new Set(['status', 'modified_gmt']);
-const NUMBERS = new Set(['author', 'featured_media', 'parent', 'count']);
-/** WordPress sends it to editors only, so that responses to callers may lack it. */
-const EDITORS_ONLY = 'raw';
 
 export const WORDPRESS_RECORDS: RecordForm = {
-  requestedPaths: (spec, detail) => fieldPaths(detail === 'mapped' ? spec.selectedFields : DETAIL_FIELDS[detail]),
-  certainPaths: ({ storedAs, requiredPaths }) => [
-    ...new Set([...ALWAYS_SENT[storedAs], ...fieldPaths(requiredPaths.join(',')).map(rootOf)]),
-  ],
-  hasPath,
+  certainPaths({ storedAs, requiredPaths, selectedFields }, detail) {
+    const certain = [...new Set([...ALWAYS_SENT[storedAs], ...requiredPaths.map(rootOf)])];
+    if (detail === undefined) return certain;
+    const asked = (detail === 'mapped' ? selectedFields : DETAIL_FIELDS[detail]).split(',').map(rootOf);
+    return certain.filter((path) => asked.includes(path));
+  },
+  hasPath(record, path) {
+    const [root = '', key] = path.split('.');
+    const value = record[root];
+    if (root === 'id') return isId(Number(value));
+    if (FILLED_TEXTS.has(root)) return typeof value === 'string' && value !== '';
+    if (value === undefined) return false;
+    return key === undefined || !OBJECTS.has(root) || objectOrEmpty(value)[key] !== undefined;
+  },
 };
 
 const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
-
-/**
- * `title.raw,title.rendered,meta.a,acf.b` -> `title.rendered`, `meta.a`, `acf`: the paths that all records of
- * a type have in common.
- */
-function fieldPaths(fields: string): string[] {
-  const paths = fields.split(',').flatMap((path) => {
-    const [root = '', key] = path.split('.');
-    if (!OBJECTS.has(root) || key === undefined) return [root];
-    return key === EDITORS_ONLY ? [] : [`${root}.${key}`];
-  });
-  return [...new Set(paths)].filter((path) => path !== '');
-}
-
-const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
-
-function hasPath({ termFields }: CollectionSpec, record: CmsRecord, path: string): boolean {
-  const [root = '', key] = path.split('.');
-  const value = record[root];
-  if (root === 'id') return isId(typeof value === 'string' ? Number(value) : value);
-  if (OBJECTS.has(root)) {
-    if (typeof value !== 'object' || value === null || (Array.isArray(value) && value.length > 0)) return false;
-    if (key === undefined) return true;
-    const inner = (value as CmsRecord)[key];
-    return key === 'rendered' ? typeof inner === 'string' : inner !== undefined;
-  }
-  if (TEXTS.has(root)) return typeof value === 'string';
-  if (FILLED_TEXTS.has(root)) return typeof value === 'string' && value !== '';
-  if (NUMBERS.has(root)) return typeof value === 'number';
-  if (termFields.includes(root)) return Array.isArray(value);
-  return value !== undefined;
-}
 
 const CORE_STATUSES = new Set([...STATUSES, ...INTERNAL_STATUSES]);
 

@@ -71,7 +71,7 @@ export function writtenRecordOf({ json, status }: CmsResponse): CmsRecord {
   });
 }
 
-const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+export const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
 
 /** The body as a list of records. @throws CmsUnavailable `not-json` for any other body */
 export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {

@@ -213,7 +213,7 @@ describe('a record of Payload', () => {
 
 describe('the form of records of Payload', () => {
   it('promises of each detail only what Payload sends with it', () => {
-    const requested = (spec: CollectionSpec, detail: Detail) => PAYLOAD_RECORDS.requestedPaths(spec, detail);
+    const requested = (spec: CollectionSpec, detail: Detail) => PAYLOAD_RECORDS.certainPaths(spec, detail);
     expect(requested(event, 'id')).to.deep.equal(['id']);
     expect(requested(event, 'time')).to.deep.equal(['id', 'modifiedUtc']);
     expect(requested(event, 'stamp')).to.deep.equal(['id', 'modifiedUtc', 'status']);
