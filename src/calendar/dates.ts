@@ -6,7 +6,7 @@ import type { Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
-import { epochToWallMs, parseZone, repeatedSpanToUtc, siteZone, utcZone, type Zone } from '../time/zones.ts';
+import { epochToWallMs, parseZone, siteZone, utcZone, type Zone } from '../time/zones.ts';
 
 /** The site's zone, for dates without one. */
 export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
@@ -193,7 +193,7 @@ export function eventTimes(
     end = endOfDay(end, site.dayStarts);
   }
   const isSent = sent.start !== undefined || sent.end !== undefined;
-  if (isSent && end < start && !repeatedSpanToUtc(start, end, zone)) {
+  if (isSent && end < start) {
     throw invalidParam(sent.end === undefined ? 'start_date' : 'end_date', 'The end lies before the start.');
   }
   return { start, end, timezone, allDay };

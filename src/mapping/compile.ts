@@ -28,7 +28,7 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
-import { checkReferencePaths, checkStatusPaths, checkVisibilityFields } from './reserved-paths.ts';
+import { checkReferencePaths, checkStatusPath, checkVisibilityFields } from './reserved-paths.ts';
 import { endOnDayOfStart, sendSharedTogether } from './shared-paths.ts';
 
 /**
@@ -97,7 +97,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   withPlaceInErrors(file, `/${kind}`, () => {
     if (mapping.upstream === 'payload') checkReferencePaths(spec, fields, embedded);
     if (storedAs !== 'posts') return;
-    if (mapping.upstream === 'payload') checkStatusPaths(spec, fields, customFields);
+    if (mapping.upstream === 'payload') checkStatusPath(spec, fields);
     else checkVisibilityFields(spec);
   });
   const readOne = createReader(kind, fields, customFields, linkFields, {

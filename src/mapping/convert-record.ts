@@ -20,7 +20,7 @@ import {
 import { searchableText } from '../text/html.ts';
 import { cutHtml, percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
-import { parseZone, repeatedSpanToUtc, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
+import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
@@ -105,9 +105,6 @@ export function completeEvent(event: EventRecord, site: Site): void {
   const zones = { event: event.timezone, site: site.timezone };
   event.startUtc = toUtc(event.start, zones);
   event.endUtc = toUtc(event.end, zones);
-  const isReversed = event.endUtc !== '' && event.endUtc < event.startUtc;
-  const span = isReversed && repeatedSpanToUtc(event.start, event.end, eventZone(zones));
-  if (span) [event.startUtc, event.endUtc] = span;
   if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
   const zone = siteZone(site.timezone);
   event.listed = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
@@ -179,7 +176,6 @@ export function createWriter(
   function write(changed: object, { site, current, linkTables }: WriteContext): CmsRecord {
     const values: Values = { ...valuesSentAlong(changed, site, current), ...changed };
     const zones = adjustDates(values, site, current);
-    orInvalid('end_date', () => checkOrder(values, current ? { ...read(current, site) } : {}, zones));
     const body: CmsRecord = {};
     const written = new Map<string, { name: string; stored: unknown }>();
     for (const { name, field, accessor } of writable) {
@@ -197,19 +193,6 @@ export function createWriter(
     for (const [name, value] of Object.entries(customValuesOf(changed)))
       orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, { body, current, zones }));
     return body;
-  }
-
-  /**
-   * In an hour that the clock shows twice, an end may be earlier on the clock than its start. A CMS that stores
-   * instants cannot have that.
-   */
-  function checkOrder(values: Values, before: Values, zones: Zones): void {
-    if (!zoneDependent.some(({ field }) => field.key in values)) return;
-    const [start, end] = [String(values.start ?? before.start), String(values.end ?? before.end)];
-    if (end < start && repeatedSpanToUtc(start, end, eventZone(zones)))
-      throw new UnrepresentableValue(
-        'the clock shows this hour twice, and the CMS would store the wrong one of the two',
-      );
   }
 
   /**

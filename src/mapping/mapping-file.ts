@@ -3,7 +3,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
-import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { CodecSpec } from './codecs/codec.ts';
 import type { Clock } from './codecs/datetime.ts';
@@ -149,12 +148,7 @@ const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).comp
 export function validateMappingFile(json: unknown, file: string): MappingFile {
   if (validate(json)) return json;
   const error = mostSpecific(validate.errors ?? []);
-  const pointer = error?.instancePath ?? '';
-  const cms = isObject(json) && typeof json.upstream === 'string' ? json.upstream : '';
-  const key = keyOfCms(error, cms);
-  if (key === undefined) throw mappingError(file, pointer, reasonOf(error));
-  const remedy = `Move it under "${cms}": "${cms}": { "${key}": ... }`;
-  throw mappingError(file, `${pointer}/${key}`, `belongs under "${cms}"`, remedy);
+  throw mappingError(file, error?.instancePath ?? '', reasonOf(error));
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
@@ -172,23 +166,6 @@ function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const rank = ({ instancePath, keyword }: ErrorObject): number =>
     instancePath.split('/').length * 10 + (KEYWORD_RANKS[keyword] ?? 2);
   return [...errors].sort((a, b) => rank(b) - rank(a))[0];
-}
-
-interface CmsRule {
-  $ref?: string;
-  properties?: object;
-  [keyword: string]: unknown;
-}
-
-/** The unknown key, if the object for this CMS beside it has a key of that name. */
-function keyOfCms(error: ErrorObject | undefined, cms: string): string | undefined {
-  if (error?.keyword !== 'additionalProperties') return undefined;
-  const key = String(error.params.additionalProperty);
-  const rules = error.parentSchema?.properties as Readonly<Record<string, CmsRule>> | undefined;
-  const { $ref = '', properties } = rules?.[cms] ?? {};
-  const definitions: Readonly<Record<string, CmsRule>> = schema.definitions;
-  const known = properties ?? definitions[$ref.replace('#/definitions/', '')]?.properties;
-  return known && Object.hasOwn(known, key) ? key : undefined;
 }
 
 function reasonOf(error: ErrorObject | undefined): string {

@@ -1,6 +1,6 @@
 // Refuses mappings with a field where the CMS, or its adapter, must have something else.
 
-import type { CompiledField, CustomFields } from './compile-field.ts';
+import type { CompiledField } from './compile-field.ts';
 import { CORE_LOCATIONS } from './core-locations.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import type { KindSpec } from './mapping-file.ts';
@@ -25,39 +25,23 @@ const ONE_PATH = 'must be one path, to read and to write, and not in a list';
 const isOnePath = ({ selectedPaths, location }: FieldAccessor): boolean =>
   selectedPaths.length === 1 && selectedPaths[0] === location;
 
-/** Paths of a record from Payload, and what is there. */
-const STATUS_PATHS: readonly [path: string, content: string][] = [
-  ['status', "where the gateway puts the API's status"],
-  ['_status', 'where Payload has the status'],
-  ['deletedAt', 'where Payload has the time of the deletion'],
-];
-
-const isWithin = (path: string, outer: string): boolean =>
-  path === outer || (path.startsWith(outer) && /^[.[ ]/.test(path.slice(outer.length)));
+/** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
+const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
 
 /**
- * Refuses fields of Payload where the adapter reads or writes a status. A mapping may name the site's field
- * that holds `pending` or `private`; the adapter needs one path for both directions.
+ * A mapping may name the field of a site of Payload that holds `pending` or `private`; the adapter needs one path for
+ * both directions.
  */
-export function checkStatusPaths(
-  { fields: specs = {} }: KindSpec,
-  fields: readonly CompiledField[],
-  customFields: CustomFields,
-): void {
-  const check = (pointer: string, { selectedPaths, location }: FieldAccessor, reserved: typeof STATUS_PATHS): void => {
-    const paths = [...selectedPaths, ...location.split(', ')];
-    for (const [path, content] of reserved)
-      if (paths.some((each) => isWithin(each, path) || isWithin(path, each)))
-        throw new MappingFieldError(pointer, `must not be at "${path}", ${content}`);
-  };
-  const ofSite = specs.status === undefined ? undefined : fields.find(({ name }) => name === 'status')?.accessor;
-  if (ofSite && !isOnePath(ofSite)) throw new MappingFieldError('/fields/status', ONE_PATH);
-  if (ofSite) check('/fields/status', ofSite, STATUS_PATHS);
-  const reserved: typeof STATUS_PATHS = ofSite
-    ? [...STATUS_PATHS, [ofSite.location, 'where the mapping has the status']]
-    : STATUS_PATHS;
-  for (const { name, accessor } of fields) if (name !== 'status') check(`/fields/${name}`, accessor, reserved);
-  for (const [name, { accessor }] of customFields) check(`/custom_fields/${name}`, accessor, reserved);
+export function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
+  const status = fields.find(({ name }) => name === 'status');
+  if (specs.status === undefined || !status) return;
+  if (!isOnePath(status.accessor)) throw new MappingFieldError('/fields/status', ONE_PATH);
+  const { location } = status.accessor;
+  if (ADAPTER_FIELDS.includes(location.split('.', 1)[0]!))
+    throw new MappingFieldError(
+      '/fields/status',
+      `must not be at "${location}", where Payload or its adapter has a status`,
+    );
 }
 
 /**

@@ -128,22 +128,6 @@ export function wallToUtc(wall: string, zone: Zone): string {
   return formatWallTime(wallMsToEpoch(wallTimeMs(wall), zone));
 }
 
-/**
- * Converts the wall times of a start and a seemingly earlier end to UTC, if the clock shows both twice: the
- * start is the first of its instants, and the end the second. Undefined if the end is before the start, or one
- * is not a wall time.
- */
-export function repeatedSpanToUtc(
-  start: string,
-  end: string,
-  zone: Zone,
-): [startUtc: string, endUtc: string] | undefined {
-  const [first] = instantsOf(start, zone);
-  const last = instantsOf(end, zone).at(-1);
-  if (first === undefined || last === undefined || last < first) return undefined;
-  return [formatWallTime(first), formatWallTime(last)];
-}
-
 /** The instants of a wall time, in order: none if the clock skips it, two if the clock shows it twice. */
 export function instantsOf(text: string, zone: Zone): number[] {
   const wall = parseWallTime(text);

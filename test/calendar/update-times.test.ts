@@ -1,5 +1,4 @@
-// Updates of some of an event's times use the others as the CMS has them now. An event may lie in the hour that
-// the clock shows twice.
+// Updates of some of an event's times use the others as the CMS has them now.
 
 import { expect } from 'chai';
 import { getRecord } from '../../src/store/records.ts';
@@ -72,42 +71,5 @@ describe('times in an update', () => {
       );
       expect(getRecord(fixture.gateway.services.replica.db, 'event', id)!.start).to.equal('2027-01-10 12:00:00');
     });
-  });
-});
-
-describe('an event in the hour that the clock shows twice', () => {
-  const fixture = writeFixture();
-  const { write } = fixture;
-  const times = { start_date: '2026-11-01T05:45:00Z', end_date: '2026-11-01T06:15:00Z' };
-  const stored = (id: number) => {
-    const { start, end, startUtc, endUtc } = getRecord(fixture.gateway.services.replica.db, 'event', id)!;
-    return { start, end, startUtc, endUtc };
-  };
-
-  for (const [timezone, offset] of [
-    ['America/New_York', 0],
-    ['Europe/Paris', 7 * 24 + 5],
-  ] as const) {
-    it(`keeps a start before the clock is set back and an end after it, in ${timezone}`, async () => {
-      const earlier = (text: string) => new Date(Date.parse(text) - offset * 3_600_000).toISOString().slice(0, 19);
-      const [start, end] = [earlier(times.start_date), earlier(times.end_date)];
-      const sent = { start_date: `${start}Z`, end_date: `${end}Z`, timezone };
-      const { id } = await write('/events', 'create', { ...event, ...sent });
-      const { start: wallStart, end: wallEnd, startUtc, endUtc } = stored(id);
-      expect([wallStart.slice(14), wallEnd.slice(14)]).to.deep.equal(['45:00', '15:00']);
-      expect([startUtc, endUtc]).to.deep.equal([start.replace('T', ' '), end.replace('T', ' ')]);
-    });
-  }
-
-  it('may be updated', async () => {
-    const { id } = await write('/events', 'create', { ...event, ...times });
-    await write('/events', 'update', { end_date: '2026-11-01T06:30:00Z' }, { id });
-    expect(stored(id)).to.include({ startUtc: '2026-11-01 05:45:00', endUtc: '2026-11-01 06:30:00' });
-  });
-
-  it('cannot end before the hour in which it starts', async () => {
-    const backwards = { ...event, ...times, end_date: '2026-11-01T04:59:00Z' };
-    const error = await errorOf(write('/events', 'create', backwards));
-    expect(error.data.params).to.have.all.keys('end_date');
   });
 });

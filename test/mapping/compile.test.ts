@@ -21,16 +21,6 @@ describe('time zones and instants', () => {
     });
   });
 
-  it('refuses a span within an hour that the clock shows twice if the CMS stores instants', () => {
-    const span = { start: '2027-10-31 02:45:00', end: '2027-10-31 02:15:00', timezone: 'Europe/Vienna' };
-    expect(() => mappingWith(utc).kinds.event.write(span, { site }))
-      .to.throw(ApiError)
-      .with.nested.property('status', 400);
-    expect(mappingWith({ timezone: 'meta.z' }).kinds.event.write(span, { site })).to.deep.equal({
-      meta: { start: span.start, end: span.end, z: span.timezone },
-    });
-  });
-
   it('writes no end that the CMS does not have if only the zone changes', () => {
     for (const meta of [
       { ...before.meta, e: '' },

@@ -7,7 +7,6 @@ import { formatWallTime } from '../../src/time/wall-time.ts';
 import {
   offsetMinutes,
   parseZone,
-  repeatedSpanToUtc,
   utcToWall,
   utcZone,
   wallToUtc,
@@ -184,20 +183,6 @@ describe('wall time and UTC', () => {
       expect(wallToUtc(wall, zone(text))).to.equal(utc);
     });
   }
-
-  it('takes a start and a seemingly earlier end for the two instants of an hour that the clock shows twice', () => {
-    const span = (day: string, start: string, end: string, text: string) =>
-      repeatedSpanToUtc(`${day} ${start}:00`, `${day} ${end}:00`, zone(text));
-    const utc = (day: string, ...times: string[]) => times.map((time) => `${day} ${time}:00`);
-    const november = utc('2027-11-07', '05:45', '06:15');
-    expect(span('2027-11-07', '01:45', '01:15', 'America/New_York')).to.deep.equal(november);
-    const october = utc('2027-10-31', '00:45', '01:15');
-    expect(span('2027-10-31', '02:45', '02:15', 'Europe/Paris')).to.deep.equal(october);
-    expect(span('2027-11-07', '01:45', '00:59', 'America/New_York')).to.equal(undefined);
-    expect(span('2027-11-07', '02:00', '01:15', 'America/New_York')).to.equal(undefined);
-    expect(span('2027-03-14', '02:45', '02:15', 'America/New_York')).to.equal(undefined);
-    expect(span('2027-07-10', '01:45', '01:15', 'UTC+2')).to.equal(undefined);
-  });
 
   it('moves a skipped time to after the gap', () => {
     const newYork = zone('America/New_York');
