@@ -10,7 +10,7 @@ import type { Ids, PayloadId } from './ids.ts';
 import { listQuery, selectOf } from './list-query.ts';
 import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
 import { listOf, objectOf, writtenOf } from './rest-calls.ts';
-import { creatingUniqueSlugs } from './slugs.ts';
+import { createUnique } from './slugs.ts';
 
 type Collections = Pick<
   Cms,
@@ -40,7 +40,6 @@ const MAX_PAGE_SIZE = 100;
 export function createCollections(call: RestCall, options: CollectionOptions): Collections {
   const { ids, accounts, apiUrl, collectionNameOf, recordQuery, nowMs } = options;
   const featuresOf = createFeatures(call, collectionNameOf);
-  const createUnique = creatingUniqueSlugs(call, collectionNameOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
@@ -131,7 +130,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const createQuery = { ...recordQuery, depth: 0 };
       return toRecord(
         spec,
-        await createUnique(spec, json, callOptions, async (unique) =>
+        await createUnique(spec, json, async (unique) =>
           writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions)),
         ),
       );

@@ -26,7 +26,7 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
             const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
             throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
           }
-          if (!textOrEmpty(item.mime_type).startsWith('image/')) continue;
+          if (!isImage(item)) continue;
           const image = imageOf(item);
           byId.set(image.id, image);
         }
@@ -36,15 +36,10 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
 
     async findImage(url, options) {
       const wanted = fileOf(url);
-      const stem = basename(wanted).replace(/(-\d+x\d+|-scaled)?\.\w+$/, '');
-      // WordPress finds a name in the form in which it is stored, such as the NFD of a Mac.
-      for (const search of new Set([stem, normalizeUnicode(stem, 'NFD')])) {
-        const query = { search, per_page: CHUNK, _fields: FIELDS };
-        const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
-        const image = found.find((item) => urlsOf(item).some((each) => fileOf(each) === wanted));
-        if (image) return numberOrZero(image.id);
-      }
-      return undefined;
+      const query = { search: basename(wanted).replace(/\.\w+$/, ''), per_page: CHUNK, _fields: FIELDS };
+      const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
+      const image = found.find((item) => isImage(item) && fileOf(textOrEmpty(item.source_url)) === wanted);
+      return image && numberOrZero(image.id);
     },
 
     async upload({ bytes, mimeType, filename }, options) {
@@ -59,23 +54,13 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
   };
 }
 
+const isImage = ({ mime_type }: CmsRecord): boolean => textOrEmpty(mime_type).startsWith('image/');
+
 /** Host and path of a URL, percent-encoded or not, and without its query: `example.org/files/é 1.jpg`. */
 function fileOf(url: string): string {
+  if (!URL.canParse(url)) return '';
   const { host, pathname } = new URL(url);
-  return normalizeUnicode(host + percentDecoded(pathname), 'NFC');
-}
-
-/** The URLs of an image: of itself, its sizes, and the original if WordPress has scaled that down. */
-function urlsOf(item: CmsRecord): string[] {
-  if (!textOrEmpty(item.mime_type).startsWith('image/')) return [];
-  const { url, sizes } = imageOf(item);
-  const original = textOrEmpty(objectOrEmpty(item.media_details).original_image);
-  const urls = [
-    url,
-    url.slice(0, url.lastIndexOf('/') + 1) + original,
-    ...Object.values(sizes).map((size) => size.url),
-  ];
-  return urls.filter((each) => URL.canParse(each));
+  return host + percentDecoded(pathname);
 }
 
 /** Converts a media item. Includes only derived sizes, as The Events Calendar does: WordPress adds `full`. */

@@ -25,7 +25,7 @@ type Update = (collection: string, id: number, body: CmsRecord, options: CallOpt
 /**
  * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are
  * required, and sends the update again with the stored values of those that it lacks. The refusal came before
- * anything was written. From then on it completes the updates of that collection at once.
+ * anything was written.
  *
  * The added values are marked so that the plugin does not store them: an editor's change between the read and
  * the update stays. A version of the plugin that ignored the mark would store a value that was read one call
@@ -33,41 +33,25 @@ type Update = (collection: string, id: number, body: CmsRecord, options: CallOpt
  * stored as read.
  */
 export function createUpdate(call: RestCall): Update {
-  /** Schema of `acf` by collection. */
-  const schemas = new Map<string, CmsRecord>();
-
-  async function completed(
-    route: string,
-    body: CmsRecord,
-    schema: CmsRecord,
-    options: CallOptions,
-  ): Promise<CmsRecord> {
-    const sent = objectOrEmpty(body[HOLDER]);
-    if (!lacksRequired(sent, schema)) return body;
-    const query = { context: 'edit', _fields: HOLDER };
-    const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
-    const all = withRequired(sent, objectOrEmpty(stored), schema);
-    const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
-    const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
-    return { ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } };
-  }
-
   return async (collection, id, body, options) => {
     const route = `wp/v2/${collection}/${id}`;
     const send = (json: CmsRecord) => call('POST', route, { json }, options);
-    if (!isObject(body[HOLDER])) return send(body);
-    const known = schemas.get(collection);
+    const sent = body[HOLDER];
+    if (!isObject(sent)) return send(body);
     try {
-      return await send(known ? await completed(route, body, known, options) : body);
+      return await send(body);
     } catch (error) {
       if (!(error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER))) throw error;
       // Which field groups a record has may depend on the record.
       const { schema } = recordOf(await call('OPTIONS', route, {}, options));
-      const current = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
-      const isNew = JSON.stringify(current) !== JSON.stringify(known);
-      if (!isNew || !lacksRequired(objectOrEmpty(body[HOLDER]), current)) throw error;
-      schemas.set(collection, current);
-      return send(await completed(route, body, current, options));
+      const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
+      if (!lacksRequired(sent, rules)) throw error;
+      const query = { context: 'edit', _fields: HOLDER };
+      const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
+      const all = withRequired(sent, objectOrEmpty(stored), rules);
+      const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
+      const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
+      return send({ ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } });
     }
   };
 }
