@@ -6,7 +6,7 @@ import type { Field, FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
-import { type Clock, dateTimeCodec } from './codecs/datetime.ts';
+import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
 import type { CoreLocation } from './core-locations.ts';
@@ -93,7 +93,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
   const location: LocationSpec = typeof spec === 'string' ? { at: spec } : spec;
   if (location.parts) {
     if (field.type !== 'wall-time') throw new MappingFieldError(`${pointer}/parts`, 'only a date can have parts');
-    return datePartsAccessor(location.parts, location.clock ?? 'event', pointer, location.clearWith);
+    return datePartsAccessor(location.parts, pointer, location.clearWith);
   }
   const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);
   const { codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
@@ -172,16 +172,11 @@ const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((
  * A write of an empty date puts `clearWith` into each key.
  * @throws MappingFieldError
  */
-function datePartsAccessor(
-  parts: DatePartSpec[],
-  clock: Clock,
-  pointer: string,
-  clearWith: unknown = '',
-): FieldAccessor {
+function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: unknown = ''): FieldAccessor {
   const format = formatOf(parts);
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);
   if (format.writeOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.writeOnly);
-  const codec = dateTimeCodec(format, clock);
+  const codec = dateTimeCodec(format, 'event');
   const paths = parts.map((part, index) => parseWritablePath(part.at, `${pointer}/parts/${index}/at`));
   return {
     read: (cmsRecord, zones) => {
@@ -191,10 +186,7 @@ function datePartsAccessor(
     },
     write: (value, { body, zones }) => {
       const texts = value === '' ? undefined : String(codec.write(value, zones)).split('\n');
-      for (const [index, path] of paths.entries()) {
-        const text = texts?.[index] ?? '';
-        setAt(body, path, !texts ? clearWith : parts[index]?.number === true ? Number(text) : text);
-      }
+      for (const [index, path] of paths.entries()) setAt(body, path, texts ? texts[index] : clearWith);
     },
     selectedPaths: paths.map(selectorOf),
     location: parts.map((part) => part.at).join(', '),

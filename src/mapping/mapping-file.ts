@@ -5,14 +5,12 @@ import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
 import type { CodecSpec } from './codecs/codec.ts';
-import type { Clock } from './codecs/datetime.ts';
 import { codecSchema } from './codecs/registry.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 
 export interface DatePartSpec {
   at: string;
   format: string;
-  number?: boolean;
 }
 
 /** Where a value is stored, and in which form. */
@@ -24,7 +22,6 @@ export interface LocationSpec {
   /** Stored for an empty value. */
   clearWith?: unknown;
   parts?: DatePartSpec[];
-  clock?: Clock;
 }
 
 /** How an event refers to a linked record, if not by id (link-fields.ts). */

@@ -89,11 +89,7 @@ const TEXT: MetaType = { type: 'string' };
 
 function usesOfLocation(location: string | LocationSpec, field: Field, writable: boolean): Use[] {
   const spec: LocationSpec = typeof location === 'string' ? { at: location } : location;
-  const uses: Use[] = (spec.parts ?? []).map(({ at, number }) => ({
-    path: at,
-    type: { type: number ? 'integer' : 'string' },
-    writable,
-  }));
+  const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
   if (spec.at === undefined) return uses;
   const { codec, options } = selectCodec(spec.as, field, '');
   const type = spec.json === undefined ? codec.metaType(options, field.type, field.empty) : TEXT;

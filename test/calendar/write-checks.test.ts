@@ -15,7 +15,7 @@ const mapping = mappingWith(
     organizer: 'meta.organizers',
     cost: { at: 'meta.cost', as: 'number' },
     timezone: { at: 'meta.zone', as: 'zone' },
-    categories: { at: 'event_categories', as: 'terms' },
+    categories: 'event_categories',
     tags: { at: 'meta.tag', as: { ids: 'one' } },
   },
   {

@@ -134,7 +134,6 @@ const cases: [string, unknown, string, RegExp][] = [
       ['', { read: 'meta.ts', as: 'unix' }, /property at when property as/],
       ['', { read: 'meta.x', json: 'start' }, /property at when property json/],
       ['/clearWith', { read: 'meta.x', write: 'meta.x', clearWith: null }, /"write"/],
-      ['', { at: 'meta.x', clock: 'utc' }, /property parts when property clock/],
       ['', { parts: PARTS, as: 'unix' }, /property at when property as/],
       ['/read', { read: { parts: PARTS, json: 'start' } }, /property at when property json/],
     ] as [string, unknown, RegExp][]

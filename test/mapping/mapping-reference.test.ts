@@ -46,7 +46,6 @@ const NAMES: Record<string, string> = {
   codec: '[codec](#codecs)',
   location: 'path, or [location](#locations)',
   parts: 'list of parts',
-  clock: definitions.clock.enum.map((value) => code(JSON.stringify(value))).join(', '),
   field: '[field](#forms-of-a-field)',
 };
 

@@ -78,13 +78,12 @@ const dateFields: [string, object, number][] = [
     1,
   ],
   [
-    'in four keys, in UTC',
+    'in four keys',
     {
-      clock: 'utc',
       parts: [
         { at: 'meta.d', format: 'd/m/Y' },
-        { at: 'meta.h', format: 'g', number: true },
-        { at: 'meta.m', format: 'i', number: true },
+        { at: 'meta.h', format: 'g' },
+        { at: 'meta.m', format: 'i' },
         { at: 'meta.a', format: 'a' },
       ],
     },
@@ -150,13 +149,7 @@ describe('a mapping reads back what it has written', () => {
   });
 
   it('ids in any format for several', () => {
-    const codec = fc.constantFrom<CodecSpec>(
-      { ids: 'list' },
-      { ids: 'rows' },
-      { ids: 'csv' },
-      { ids: 'objects' },
-      'terms',
-    );
+    const codec = fc.constantFrom<CodecSpec>({ ids: 'list' }, { ids: 'rows' }, { ids: 'csv' }, { ids: 'objects' });
     fc.assert(
       fc.property(codec, ids, (as, organizers) => {
         expect(writeAndRead({ organizer: { at: 'meta.o', as } }, { organizers }).organizers).to.deep.equal(organizers);
@@ -263,15 +256,6 @@ describe('a mapping reads back what it has written', () => {
       expect(written(kept)).to.equal(kept);
       expect(() => written(refused)).to.throw('Invalid parameter(s): start_date');
     });
-
-  it('a time of day as a number, which begins with zeros', () => {
-    const parts = [
-      { at: 'meta.d', format: 'Y-m-d' },
-      { at: 'meta.t', format: 'Hi', number: true },
-    ];
-    const start = '2027-05-01 00:05:00';
-    expect(writeAndRead({ start_date: { parts } }, { start }).start).to.equal(start);
-  });
 
   it('whole days in a format of hours', () => {
     const hour = (at: string): object => ({ at, as: { 'local-datetime': 'Y-m-d H' } });

@@ -8,7 +8,7 @@ import { MappingFieldError, type Zones } from '../field-accessor.ts';
 import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
 
 /** Whose clock a stored date shows. */
-export type Clock = 'event' | 'site' | 'utc';
+type Clock = 'event' | 'site' | 'utc';
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
 const DATE_LENGTH = '2027-05-01'.length;

@@ -1,4 +1,4 @@
-// Codecs `ids` and `terms`: ids of linked records. Reading accepts every format; the option is the format for
+// Codec `ids`: ids of linked records, and of terms. Reading accepts every format; the option is the format for
 // writing.
 
 import { isObject } from '../../model/json.ts';
@@ -69,12 +69,4 @@ export const ids: CodecDefinition<IdsFormat> = {
       },
     };
   },
-};
-
-/** Ids of terms, which WordPress stores as a list in a property of the post: `ids` as a list. */
-export const terms: CodecDefinition<never> = {
-  name: 'terms',
-  fits: ['ids'],
-  metaType: () => ({ type: 'array' }),
-  create: (_options, context) => ids.create!(undefined, context),
 };

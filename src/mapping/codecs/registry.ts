@@ -9,7 +9,7 @@ import type { CodecDefinition, CodecSpec } from './codec.ts';
 import { coordinate } from './coordinate.ts';
 import { currency } from './currency.ts';
 import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
-import { ids, terms } from './ids.ts';
+import { ids } from './ids.ts';
 import { lexical } from './lexical.ts';
 import { link } from './link.ts';
 import { number } from './number.ts';
@@ -30,7 +30,6 @@ export const CODECS: readonly CodecDefinition[] = [
   coordinate,
   boolean,
   ids,
-  terms,
   word,
   zone,
   localDateTime,
