@@ -1,6 +1,6 @@
 // A few records of each kind, read from a site through a mapping as the sync would, and the values that they hold.
 
-import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection } from '../cms/port.ts';
+import { type CmsRecord, type ListRequest, plainCollection } from '../cms/port.ts';
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
@@ -18,57 +18,42 @@ export interface SampledRecord {
 /** A kind is missing if the site refuses its collection. */
 export type SampledRecords = Partial<Record<Kind, SampledRecord[]>>;
 
+export interface Samples {
+  records: SampledRecords;
+  /** For events that name venues and organizers otherwise than by id. */
+  linkTables: LinkTables;
+}
+
 /** How many of the newest records of a collection tell what its fields hold. */
 export const SAMPLE_SIZE = 20;
 
 const LIMIT = 100;
 
-/** Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind. Throws `CmsUnavailable`. */
-export async function readSampleRecords(
-  connection: SiteConnection,
-  mapping: Mapping,
-  site: Site,
-): Promise<SampledRecords> {
-  const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
-  const list = async (kind: Kind, count: number): Promise<void> => {
-    const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
-    const listed = kindMapping && (await listRecords(connection, kindMapping, count));
-    if (listed) cmsRecords[kind] = listed;
-  };
-  for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) await list(kind, LIMIT);
-  const linkTables = await readLinkTables(connection, mapping, cmsRecords);
-  await list('event', SAMPLE_SIZE);
-  const records: SampledRecords = {};
-  for (const [kind, listed] of Object.entries(cmsRecords) as [Kind, CmsRecord[]][])
-    records[kind] = listed.map((cmsRecord) => ({
-      cmsRecord,
-      record: mapping.kinds[kind]!.read(cmsRecord, site, linkTables),
-    }));
-  return records;
-}
-
-async function listRecords(
-  { cms, credentials }: SiteConnection,
-  kindMapping: CollectionSpec,
-  limit: number,
-): Promise<CmsRecord[] | undefined> {
-  const request: ListRequest = { ...listScope(kindMapping, credentials !== undefined), limit, detail: 'mapped' };
-  const page = cms.list(kindMapping, request, { credentials });
-  return (await orIfRefused(page, undefined))?.records;
-}
-
-/** With credentials every status but the trash: a new site may have drafts only. */
-export function listScope(spec: CollectionSpec, withCredentials: boolean): Pick<ListRequest, 'view' | 'statuses'> {
-  if (!withCredentials) return PUBLIC_SCOPE;
-  const { statuses: ofPlugins = [] } = settingsOf(spec);
-  return { view: 'editor', statuses: [...ANY_STATUS, ...ofPlugins] };
-}
-
 /**
- * The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the
- * site sends them.
+ * Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind; with credentials of every
+ * status but the trash: a new site may have drafts only. Throws `CmsUnavailable`.
  */
-export async function readLinkTables(
+export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site): Promise<Samples> {
+  const { cms, credentials } = connection;
+  const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
+  for (const kindMapping of Object.values(mapping.kinds) as KindMapping<Kind>[]) {
+    const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
+    const statuses = [...ANY_STATUS, ...ofPlugins];
+    const scope = credentials === undefined ? PUBLIC_SCOPE : ({ view: 'editor', statuses } as const);
+    const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : LIMIT;
+    const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
+    const records = (await orIfRefused(page, undefined))?.records;
+    if (records) cmsRecords[kindMapping.kind] = records;
+  }
+  const linkTables = await readLinkTables(connection, mapping, cmsRecords);
+  const read = ([kind, listed]: [string, CmsRecord[]]) => {
+    const kindMapping = mapping.kinds[kind as Kind] as KindMapping<Kind>;
+    return [kind, listed.map((cmsRecord) => ({ cmsRecord, record: kindMapping.read(cmsRecord, site, linkTables) }))];
+  };
+  return { records: Object.fromEntries(Object.entries(cmsRecords).map(read)), linkTables };
+}
+
+async function readLinkTables(
   { cms, credentials }: SiteConnection,
   mapping: Mapping,
   linked: Partial<Record<Kind, CmsRecord[]>>,

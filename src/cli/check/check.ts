@@ -7,7 +7,7 @@ import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { Kind } from '../../model/records.ts';
 import { orIfRefused, readSite } from '../open-site.ts';
-import { readSampleRecords } from '../samples.ts';
+import { readSamples } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import { type CheckRow, renderTable } from '../table.ts';
 import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
@@ -83,7 +83,7 @@ async function runChecks(
       collectionInfo: once((kindMapping: KindMapping<Kind>) =>
         orIfRefused(connection.cms.collectionInfo(kindMapping, { credentials }), undefined),
       ),
-      records: once(() => readSampleRecords(connection, mapping, site)),
+      samples: once(() => readSamples(connection, mapping, site)),
     };
     for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;

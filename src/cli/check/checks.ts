@@ -8,7 +8,7 @@ import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
 import type { RestConnection } from '../open-site.ts';
-import type { SampledRecord, SampledRecords } from '../samples.ts';
+import type { SampledRecord, Samples } from '../samples.ts';
 import type { RowState } from '../table.ts';
 
 export interface Finding {
@@ -59,7 +59,7 @@ export interface CheckContext {
   /** What the site tells of a kind's collection, read once; undefined if it refuses that. */
   collectionInfo(kindMapping: KindMapping<Kind>): Promise<CollectionInfo | undefined>;
   /** Some records of each kind, read once. */
-  records(): Promise<SampledRecords>;
+  samples(): Promise<Samples>;
 }
 
 /** A field of the mapping, and what the site shows of it. */

@@ -33,7 +33,7 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
 async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
   const { kind } = kindMapping;
   const info = await context.collectionInfo(kindMapping);
-  const sampled = (await context.records())[kind];
+  const sampled = (await context.samples()).records[kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];

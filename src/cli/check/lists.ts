@@ -42,9 +42,9 @@ export const LIST_CHECKS: readonly Check[] = [
   {
     area: 'lists',
     name: 'series',
-    async run({ cms: { words }, pluginOptions, mapping, records }) {
+    async run({ cms: { words }, pluginOptions, mapping, samples }) {
       const { occurrences } = mapping.source.event;
-      const events = occurrences ? ((await records()).event ?? []) : [];
+      const events = occurrences ? ((await samples()).records.event ?? []) : [];
       const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
       return judgeSeries(cmsRecords, words.occurrences(pluginOptions), occurrences?.note);
     },

@@ -5,29 +5,24 @@ import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
-import { formatSample, readLinkTables, type SampledRecords } from '../samples.ts';
+import { formatSample, type SampledRecords, type Samples } from '../samples.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 export const WRITE_CHECK: Check = {
   area: 'writes',
   onlyWithWrite: true,
   async run(context) {
-    const { connection, mapping, kinds, unlisted } = context;
+    const { connection, kinds, unlisted } = context;
     if (connection.credentials === undefined)
       return {
         name: 'service',
         ...fail('writing needs a service account', context.cms.words.account),
       };
-    const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
-      kind,
-      sampled.map(({ cmsRecord }) => cmsRecord),
-    ]);
     const trial: WriteTrial = {
       ...context,
+      ...(await context.samples()),
       options: { credentials: connection.credentials },
-      linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
     };
     const findings: Finding[] = [];
     for (const kindMapping of kinds)
@@ -44,9 +39,8 @@ export const WRITE_CHECK: Check = {
   },
 };
 
-interface WriteTrial extends CheckContext {
+interface WriteTrial extends CheckContext, Samples {
   options: CallOptions;
-  linkTables: LinkTables;
 }
 
 /** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
@@ -95,7 +89,7 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
 /** One finding a field. */
 async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: number): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const fields of trialSteps(await trial.records(), trial.site.timezone, kindMapping)) {
+  for (const fields of trialSteps(trial.records, trial.site.timezone, kindMapping)) {
     const attempt = (at: number) =>
       tryStep(trial, kindMapping, id, fields, ({ values }) => values[at] ?? values[0], false);
     let tried = await attempt(0);

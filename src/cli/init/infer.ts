@@ -122,14 +122,13 @@ export interface ProposedLink {
  * Where the records of a kind are that events refer to: a collection whose ids the event holds, a taxonomy of the
  * event, or only text in the event.
  * @param wanted the collection that the operator named, or `none`
- * @param isLinkNamed the operator named the field that refers to them
  * @param taken collections of other kinds
  */
 export function inferLink(
   kind: Exclude<Kind, 'event'>,
   event: ProbedType,
   site: ProbedSite,
-  { wanted, isLinkNamed }: { wanted: string | undefined; isLinkNamed: boolean },
+  wanted: string | undefined,
   used: Set<string>,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
@@ -166,8 +165,7 @@ export function inferLink(
     used.add(text.path);
     return { link: { embedded: { [kind]: text.path } } };
   }
-  const named =
-    wanted !== undefined || isLinkNamed ? types.find((type) => wanted !== undefined || isLike(type)) : undefined;
+  const [named] = wanted === undefined ? [] : types;
   return named && { collection: specOf(named, site) };
 }
 

@@ -159,23 +159,15 @@ function parseFields(options: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     options.map((option) => {
       const [, kind = '', field = '', path = ''] = /^([a-z]+)\.([a-z_]+)=(\S+)$/.exec(option) ?? [];
-      const fault = (reason: string, advice: string) => new ConfigError(`--field ${option}`, reason, advice);
-      const names = Object.keys(FIELDS[kind as Kind] ?? {});
-      if (!names.includes(field))
-        throw fault(
-          'is not KIND.NAME=PATH of a field of the API',
-          names.length > 0 ? `Its names are ${names.join(', ')}.` : `Kinds are ${KINDS.join(', ')}.`,
-        );
+      const fields = FIELDS[kind as Kind] ?? {};
       const isDate = kind === 'event' && /^(start|end)_date$/.test(field);
-      if (!(isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path))
-        throw fault(
-          'is not one path',
-          'Only a start or an end of an event may be in two, a date and a time of day: event.start_date=meta.day,meta.time',
-        );
-      if (path === 'none' && FIELDS[kind as Kind][field]?.required)
-        throw fault(
-          'leaves out what an event must have',
-          'Name its path, or leave the option out. Where no field looks like an end, events end when they start.',
+      const isPath =
+        (isDate ? /^[^,]+(,[^,]+)?$/ : /^[^,]+$/).test(path) && !(path === 'none' && fields[field]?.required);
+      if (!Object.hasOwn(fields, field) || !isPath)
+        throw new ConfigError(
+          `--field ${option}`,
+          'is not KIND.NAME=PATH of a field of the API',
+          `Kinds are ${KINDS.join(', ')}; names of an event are ${Object.keys(FIELDS.event).join(', ')}. Only its start or end may be in two paths, a date and a time of day (event.start_date=meta.day,meta.time), and neither may be none.`,
         );
       return [`${kind}.${field}`, path];
     }),

@@ -207,14 +207,13 @@ function addLinked(
   mapping: MappingFile,
   event: ProbedType,
   site: ProbedSite,
-  { collections: chosen = {}, fields: named = {} }: Decisions,
+  { collections: chosen = {} }: Decisions,
   used: Set<string>,
 ): void {
   for (const kind of LINKED_KINDS) {
-    const isLinkNamed = named[`event.${inference.LINK_FIELDS[kind]}`] !== undefined;
     const others = KINDS.filter((each) => each !== kind);
     const taken = new Set(others.flatMap((each) => [collectionOf(mapping[each] ?? {}), chosen[each] ?? '']));
-    const found = inference.inferLink(kind, event, site, { wanted: chosen[kind], isLinkNamed }, used, taken);
+    const found = inference.inferLink(kind, event, site, chosen[kind], used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts ?? found.collection.collection);

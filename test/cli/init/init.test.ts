@@ -343,10 +343,10 @@ describe('init', () => {
       'event.start_date=meta.day,meta.time,meta.x',
       'event.end_date=meta.day,',
     ])
-      expect(() => options({ field: [field] }), field).to.throw(ConfigError, /is not one path/);
+      expect(() => options({ field: [field] }), field).to.throw(ConfigError, /may be in two paths/);
     expect(options({ field: ['event.end_date=meta.day,meta.time'] }).fields).to.have.property('event.end_date');
     for (const field of ['event.start_date=none', 'event.end_date=none'])
-      expect(() => options({ field: [field] })).to.throw(ConfigError, `--field ${field}: leaves out`);
+      expect(() => options({ field: [field] })).to.throw(ConfigError, /neither may be none/);
     for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
       expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
     expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
