@@ -85,7 +85,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#accept(socket));
     const onRequest: RequestListener = (req, res) => this.#onRequest(req, res);
     server.on('request', onRequest);
-    // Without this listener Node itself sends a 417 without a body.
+    // An unknown `Expect` has no effect (RFC 9110, 10.1.1). Without this listener Node would refuse it, uncounted.
     server.on('checkExpectation', onRequest);
   }
 

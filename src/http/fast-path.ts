@@ -9,7 +9,7 @@ import { isFresh } from './cached-response.ts';
 import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isMalformed } from './request-target.ts';
+import { hasTooManyHeaders, lacksHost } from './request-target.ts';
 import { perRequestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
 import { nextRequestId } from './state.ts';
@@ -31,7 +31,8 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
 
   return (req, res) => {
     const startedMs = performance.now();
-    if (!isCacheable(req) || isMalformed(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
+    if (!isCacheable(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
+    if (lacksHost(req) || hasTooManyHeaders(req)) return next(req, res);
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);

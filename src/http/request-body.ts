@@ -6,7 +6,7 @@ import type { Config } from '../config-schema.ts';
 import { invalidJson } from '../interface/errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
-import { assertCustomField, parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
+import { parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
 import type { Context } from './state.ts';
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
@@ -146,8 +146,6 @@ function sanitize<T>(value: T, depth: number): T {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) throw invalidJson(new Error('nested too deeply'), 'depth');
   if (Array.isArray(value)) return value.map((item) => sanitize(item, depth - 1)) as T;
-  const { custom_fields: customFields } = value as { custom_fields?: unknown };
-  if (isObject(customFields)) Object.keys(customFields).forEach(assertCustomField);
   const entries = Object.entries(value).filter(([key]) => !INHERITED_NAMES.has(key));
   return Object.fromEntries(entries.map(([key, item]) => [assertWellFormed(key), sanitize(item, depth - 1)])) as T;
 }

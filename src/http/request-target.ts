@@ -3,10 +3,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
-import { invalidParam, noRoute, unreadableRequest } from '../interface/errors.ts';
-import { type Limits, MAX_HEADER_CHARACTERS, MAX_PARAMETERS, READ_BODY_BYTES } from '../interface/limits.ts';
+import { noRoute, unreadableRequest } from '../interface/errors.ts';
+import { type Limits, MAX_HEADER_CHARACTERS, MAX_PARAMETERS } from '../interface/limits.ts';
 import { checkLengths } from '../interface/validate.ts';
-import { INHERITED_NAMES } from '../model/json.ts';
 import type { Context, Middleware } from './state.ts';
 
 /** Before the route is known, only the limits of every route apply. */
@@ -22,46 +21,17 @@ export const MAX_HEADERS = 200;
 export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === '1.1';
 
-/**
- * True for an absolute URL in the request line, which only proxies accept, for a request without its Host or
- * with two (RFC 9112, 3.2), and for a header with an underscore: PHP reads `X_Name` as `X-Name`, so that it could
- * replace a header that a proxy sets.
- */
-export function isMalformed(req: IncomingMessage): boolean {
-  const { url, rawHeaders } = req;
-  if (!url?.startsWith('/')) return true;
-  if (lacksHost(req)) return true;
-  if (rawHeaders.length >= 2 * MAX_HEADERS) return true;
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.includes('_')) return true;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts > 1;
-}
-
-/** True for an `Expect` other than `100-continue`, which Node fulfils (RFC 9110, 10.1.1). */
-const hasUnknownExpectation = ({ headers: { expect } }: IncomingMessage): boolean =>
-  expect !== undefined && expect.toLowerCase() !== '100-continue';
+export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length >= 2 * MAX_HEADERS;
 
 /** An error that the client gets as 413. `what` is for its message only. */
 export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
-/** Throws 413 for a GET, HEAD or OPTIONS whose Content-Length exceeds the limit of reads. */
-function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
-  if (READ_METHODS.has(method) && Number(headers['content-length'] ?? 0) > READ_BODY_BYTES)
-    throw tooLarge('body of a read');
-}
-
-/** Throws 400, 413, 414 and 417. */
+/** Throws 400, 414 and 431. */
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
-    rejectLargeReadBody(ctx.req);
     if (ctx.url.length > urlBytes) throw unreadableRequest(414);
-    if (ctx.req.rawHeaders.length >= 2 * MAX_HEADERS) throw unreadableRequest(431);
-    if (isMalformed(ctx.req)) throw unreadableRequest(400);
-    if (hasUnknownExpectation(ctx.req)) throw unreadableRequest(417);
+    if (hasTooManyHeaders(ctx.req)) throw unreadableRequest(431);
+    if (lacksHost(ctx.req)) throw unreadableRequest(400);
     return next();
   };
 }
@@ -145,31 +115,8 @@ function overrideMethod(ctx: Context): void {
   ctx.method = ctx.state.omitBody ? 'GET' : method;
 }
 
-/**
- * Throws 400 for a custom field with a name that every object inherits. The parsers drop such names, as other
- * parameters without effect; of a custom field that would drop a value to write, or a condition of a list.
- */
-export function assertCustomField(name: string): void {
-  if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
-}
-
-/** The start of a key such as `custom_fields[door_time]` or `venue[custom_fields][door_time]`. */
-const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
-
-/**
- * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited
- * names; the decoder, which sees each key before that, rejects those of custom fields.
- */
+/** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */
 const BRACKETS = {
-  decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
-    const decoded = decode(text);
-    const prefix = type === 'key' ? CUSTOM_FIELDS.exec(decoded) : null;
-    if (prefix) {
-      const brackets = decoded.slice(prefix.index + prefix[0].length);
-      for (const name of INHERITED_NAMES) if (brackets.includes(`[${name}]`)) assertCustomField(name);
-    }
-    return decoded;
-  },
   duplicates: 'last',
   depth: 6,
   arrayLimit: 1000,

@@ -82,7 +82,7 @@ export class ResponseCache {
 
 /**
  * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
- * body of any method), no method override and no expectation. Only responses to such requests may be public.
+ * body of any method) and no method override. Only responses to such requests may be public.
  */
 function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
   return (
@@ -90,7 +90,6 @@ function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
     headers.authorization === undefined &&
     headers['x-wp-nonce'] === undefined &&
     headers['x-http-method-override'] === undefined &&
-    headers.expect === undefined &&
     (headers['content-length'] === undefined || headers['content-length'] === '0') &&
     headers['transfer-encoding'] === undefined
   );
