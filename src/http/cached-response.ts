@@ -16,31 +16,16 @@ import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheCo
 
 export type ContentEncoding = 'gzip' | 'br' | 'zstd';
 
-/** A body, and all headers of a response with it that do not depend on the request: names and values in turn. */
-export interface Representation {
-  bytes: Uint8Array;
-  headers: readonly string[];
-}
-
 export interface CachedResponse {
-  /** The headers of a response without a body, except the cache tags: names and values in turn. */
+  url: string;
+  /** All headers that depend neither on the request nor on the encoding: names and values in turn. */
   headers: readonly string[];
-  /**
-   * Names the records that it shows. Their headers are thousands of characters: they are built for each
-   * representation, and the cache does not keep them for a response that is requested once.
-   */
-  cacheTags: readonly string[];
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
   bytes: Uint8Array;
-  uncompressed?: Representation;
-  /** The headers of a 304, built for the first one. */
-  notModifiedHeaders?: readonly string[];
-  /** Compressed representations, each made when a client first accepts it; promises until they are ready. */
-  compressed: Partial<Record<ContentEncoding, Representation | Promise<Representation>>>;
-  /** The cache that keeps the response measures it again. */
-  onGrowth?: () => void;
+  /** Compressed bodies, each made when a client first accepts it; `pending` until they are ready. */
+  compressed: Partial<Record<ContentEncoding, Uint8Array | 'pending'>>;
   /** The route's name in log and metrics. */
   route: string;
   /** The response is valid for this version of the replica, and until this time. */
@@ -58,38 +43,26 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
   zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
 
-/** Compresses outside the event loop. Resolves with the identity representation if that fails. */
-export async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
+/** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
+export async function compress({ bytes, compressed }: CachedResponse, encoding: ContentEncoding): Promise<void> {
+  compressed[encoding] = 'pending';
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-    const bytes = new Uint8Array(await COMPRESS[encoding](response.bytes));
-    const representation = representationOf(response, bytes, encoding);
-    response.compressed[encoding] = representation;
-    response.onGrowth?.();
-    return representation;
-  } catch {
-    return identityOf(response);
-  }
+    compressed[encoding] = new Uint8Array(await COMPRESS[encoding](bytes));
+  } catch {}
 }
 
 /** `@types/negotiator` lacks the options of version 1. */
 type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
 
-export interface Preference {
-  encoding: ContentEncoding | undefined;
-  acceptsIdentity: boolean;
-}
-
-export function parseAcceptEncoding(acceptEncoding: string): Preference {
+/** The encoding that the client prefers. */
+export function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
   // `x-gzip` is another name of `gzip` (RFC 9110, 8.4.1.3).
   const header = acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip');
   const negotiator = new Negotiator({ headers: { 'accept-encoding': header } });
   const encodings: Encodings = negotiator.encodings.bind(negotiator);
-  const accepted = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
-  return {
-    encoding: ENCODINGS.find((encoding) => encoding === accepted[0]),
-    acceptsIdentity: accepted.includes('identity'),
-  };
+  const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
+  return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
 }
 
 /**
@@ -117,7 +90,7 @@ const HEADERS = Object.entries(otherHeaders).flat();
 export function createCacheableResponses(services: Services, freshness: Freshness) {
   const cacheControl = publicCacheControl(freshness);
 
-  return function cacheable(response: ApiResponse, route: string): CachedResponse | undefined {
+  return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
     const bytes = toBuffer(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
@@ -125,13 +98,14 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
     const lastModified = httpDate(response.modifiedUtc, services.nowMs());
     const validators = lastModified === undefined ? { etag } : { etag, 'last-modified': lastModified };
     return {
+      url,
       headers: [
         ...HEADERS,
         ...Object.entries(headers).flat(),
         ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
         ...(lastModified === undefined ? [] : ['Last-Modified', lastModified]),
+        ...cacheTagHeaders(response.cacheTags ?? []),
       ],
-      cacheTags: response.cacheTags ?? [],
       validators,
       contentType,
       bytes,
@@ -141,30 +115,6 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       validUntilMs: response.validUntilMs,
     };
   };
-}
-
-/** The uncompressed representation. */
-export function identityOf(response: CachedResponse): Representation {
-  response.uncompressed ??= representationOf(response, response.bytes);
-  return response.uncompressed;
-}
-
-function representationOf(
-  { headers, cacheTags, contentType }: CachedResponse,
-  bytes: Uint8Array,
-  encoding?: ContentEncoding,
-): Representation {
-  const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
-  return {
-    bytes,
-    headers: headers.concat(cacheTagHeaders(cacheTags), ofBody, encoding ? ['Content-Encoding', encoding] : []),
-  };
-}
-
-/** The headers of a 304, which a CDN stores with the body that it has (RFC 9111, 4.3.4). */
-export function notModifiedHeaders(response: CachedResponse): readonly string[] {
-  response.notModifiedHeaders ??= response.headers.concat(cacheTagHeaders(response.cacheTags));
-  return response.notModifiedHeaders;
 }
 
 const SECOND_MS = 1000;

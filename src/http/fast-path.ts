@@ -36,23 +36,21 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);
-    const representation = isNotModified
-      ? undefined
-      : cache.negotiate(cached, req.headers['accept-encoding'] as string);
-    // The middleware waits for the compression, and sends the 429.
-    if (representation instanceof Promise || !rateLimit.tryConsume(clientAddress(req), startedMs))
-      return next(req, res);
+    // The middleware sends the 429.
+    if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
     const { headers, isStale } = perRequestHeaders(req, id, services);
-    writePublic(req, res, cached, representation, headers);
+    const body = isNotModified ? undefined : cache.negotiate(cached, req.headers['accept-encoding'] as string);
+    writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
+    const { method = '' } = req;
     const { route } = cached;
     observe({
       type: 'request',
       id,
-      method: req.method!,
+      method,
       route,
       status: res.statusCode,
       cache: isStale ? 'stale' : outcome,

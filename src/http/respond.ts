@@ -6,7 +6,7 @@ import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
-import { type CachedResponse, isFresh, notModifiedHeaders, type Representation, toBuffer } from './cached-response.ts';
+import { type CachedResponse, isFresh, toBuffer } from './cached-response.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
@@ -18,21 +18,20 @@ import {
   REPLAYED_HEADER,
   staleHeaders,
 } from './headers.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { Body, ResponseCache } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
 export function respond(services: Services, cache: ResponseCache): Middleware {
-  async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
+  function sendPublic(ctx: Context, cached: CachedResponse): void {
     const { req, res, state } = ctx;
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
     if (isStale) state.cache = 'stale';
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
-    const representation = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
-    writePublic(req, res, cached, representation, headers);
+    writePublic(req, res, cached, isNotModified ? undefined : cache.negotiate(cached, acceptEncoding), headers);
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
@@ -47,7 +46,7 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
     await next();
     const { error, cached, apiResponse, omitBody } = ctx.state;
     if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
-    else if (cached) await sendPublic(ctx, cached);
+    else if (cached) sendPublic(ctx, cached);
     else if (apiResponse) {
       const { status, body, headers } = apiResponse;
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
@@ -58,19 +57,22 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
 }
 
 /**
- * Writes a public response, or a 304 if there is no representation: for the middleware and for the fast path.
+ * Writes a public response, or a 304 if there is no body: for the middleware and for the fast path.
  * @param requestDependent as `perRequestHeaders` returns them
  */
 export function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
-  cached: CachedResponse,
-  representation: Representation | undefined,
-  requestDependent: string[],
+  { headers, contentType }: CachedResponse,
+  body: Body | undefined,
+  requestDependent: readonly string[],
 ): void {
-  const headers = representation?.headers ?? notModifiedHeaders(cached);
-  res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
-  res.end(method === 'HEAD' ? undefined : representation?.bytes);
+  // A CDN stores the headers of a 304 with the body that it has (RFC 9111, 4.3.4).
+  if (!body) return void res.writeHead(304, headers.concat(requestDependent)).end();
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(body.bytes.byteLength)];
+  if (body.encoding !== 'identity') ofBody.push('Content-Encoding', body.encoding);
+  res.writeHead(200, headers.concat(ofBody, requestDependent));
+  res.end(method === 'HEAD' ? undefined : body.bytes);
 }
 
 /**

@@ -7,42 +7,39 @@ import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import {
   type CachedResponse,
+  type ContentEncoding,
   compress,
   createCacheableResponses,
-  identityOf,
-  type Preference,
   parseAcceptEncoding,
-  type Representation,
 } from './cached-response.ts';
 import type { Freshness } from './headers.ts';
 import type { PollForRequest } from './request-polls.ts';
 import type { Context, Middleware, State } from './state.ts';
 
-/** What a response takes beside its bytes and texts, and what each of its representations takes, as measured. */
-const OBJECT_BYTES = { response: 1200, representation: 900 };
+/** What a response and each of its bodies take beside their bytes and texts, as measured. */
+const OBJECT_BYTES = { response: 2000, body: 400 };
 /** Compression costs more than it saves below this size. */
 const MIN_COMPRESS_BYTES = 1024;
 
-const lengthOf = (texts: readonly string[]) => {
-  let length = 0;
-  for (const text of texts) length += text.length;
-  return length;
-};
+/** The memory that a response takes with its key. */
+function memoryOf({ url, bytes, compressed, headers }: CachedResponse): number {
+  let memory = OBJECT_BYTES.response + url.length + bytes.byteLength;
+  for (const text of headers) memory += text.length;
+  for (const body of Object.values(compressed)) if (body !== 'pending') memory += body.byteLength + OBJECT_BYTES.body;
+  return memory;
+}
 
-/** The memory that a response takes with its key. Each representation has the cache tags in two headers. */
-function memoryOf({ bytes, compressed, headers, cacheTags }: CachedResponse, url: string): number {
-  const tags = lengthOf(cacheTags) + cacheTags.length;
-  let ofBodies = 0;
-  for (const one of [{ bytes }, ...Object.values(compressed)])
-    if ('bytes' in one) ofBodies += one.bytes.byteLength + 2 * tags + OBJECT_BYTES.representation;
-  return ofBodies + lengthOf(headers) + tags + 32 * cacheTags.length + url.length + OBJECT_BYTES.response;
+/** A body as it is sent. */
+export interface Body {
+  bytes: Uint8Array;
+  encoding: ContentEncoding | 'identity';
 }
 
 /** Keeps up to `maxBytes` of memory; the least recently used response leaves first. */
 export class ResponseCache {
   readonly #responses: LRUCache<string, CachedResponse>;
   /** Clients send one of a few values. */
-  readonly #preferences = new LRUCache<string, Preference>({ max: 200, memoMethod: parseAcceptEncoding });
+  readonly #preferences = new LRUCache<string, Body['encoding']>({ max: 200, memoMethod: parseAcceptEncoding });
 
   constructor(maxBytes: number) {
     this.#responses = new LRUCache({ maxSize: maxBytes, sizeCalculation: memoryOf });
@@ -55,28 +52,29 @@ export class ResponseCache {
       : undefined;
   }
 
-  set(url: string, response: CachedResponse): void {
-    this.#responses.set(url, response);
-    response.onGrowth = () => {
-      if (this.#responses.peek(url) !== response) return;
-      // The cache measures a value only when it is new.
-      this.#responses.delete(url);
-      this.#responses.set(url, response);
-    };
+  set(response: CachedResponse): void {
+    this.#responses.set(response.url, response);
   }
 
-  /**
-   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that
-   * until the compressed representation is ready; for any other client the result is a promise.
-   */
-  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation> {
-    if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
-      return identityOf(response);
-    const { encoding, acceptsIdentity } = this.#preferences.memo(acceptEncoding);
-    if (!encoding || (acceptsIdentity && response.bytes.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
-    response.compressed[encoding] ??= compress(response, encoding);
-    const compressed = response.compressed[encoding];
-    return compressed instanceof Promise && acceptsIdentity ? identityOf(response) : compressed;
+  /** The body for this `Accept-Encoding`: uncompressed until the compressed one is ready. */
+  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Body {
+    const { bytes, compressed } = response;
+    const isLong = bytes.byteLength >= MIN_COMPRESS_BYTES;
+    if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding || !isLong)
+      return { bytes, encoding: 'identity' };
+    const encoding = this.#preferences.memo(acceptEncoding);
+    if (encoding === 'identity') return { bytes, encoding };
+    const body = compressed[encoding];
+    if (body === undefined) void this.#compress(response, encoding);
+    return body instanceof Uint8Array ? { bytes: body, encoding } : { bytes, encoding: 'identity' };
+  }
+
+  async #compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
+    await compress(response, encoding);
+    if (this.#responses.peek(response.url) !== response) return;
+    // The cache measures a value only when it is new.
+    this.#responses.delete(response.url);
+    this.set(response);
   }
 }
 
@@ -132,10 +130,10 @@ export function responseCache(
     const { apiResponse } = state;
     // Requests with credentials never pass `dependsOnUrlAlone`, so only anonymous responses become public.
     if (!apiResponse || !dependsOnUrlAlone(req)) return;
-    state.cached = toCached(apiResponse, state.route);
+    state.cached = toCached(apiResponse, originalUrl, state.route);
     if (!state.cached) return;
     state.cache = 'miss';
-    if (isCacheable(req)) cache.set(originalUrl, state.cached);
+    if (isCacheable(req)) cache.set(state.cached);
   }
 
   async function join(flight: Flight, state: State): Promise<void> {

@@ -1,6 +1,6 @@
 // The response cache takes no more memory than `cache.responseBytes`, whatever clients accept.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -31,9 +31,8 @@ describe('memory of the response cache', () => {
     return process.memoryUsage().arrayBuffers;
   }
 
-  const everyEncoding = ['gzip', 'br', 'zstd'].map((encoding) => `${encoding}, identity;q=0`);
   const cases: [what: string, query: string, accepted: readonly string[]][] = [
-    ['small lists with gzip, br and zstd', '', everyEncoding],
+    ['small lists with gzip, br and zstd', '', ['gzip', 'br', 'zstd']],
     ['bodies of a few bytes', '_fields=total&', ['identity']],
   ];
   for (const [what, query, accepted] of cases)
@@ -47,6 +46,8 @@ describe('memory of the response cache', () => {
       await ask(0);
       const before = await arrayBuffers();
       for (let list = 1; list <= LISTS; list += 1) await ask(list);
+      // The first request with an encoding does not wait for the compressed form.
+      await sleep(500);
       expect((await arrayBuffers()) - before).to.be.below(RESPONSE_BYTES);
     });
 });
