@@ -62,7 +62,7 @@ export class Idempotency {
     const claim: IdempotencyEntry = {
       fingerprint: hashOf(canonicalJson(params)),
       state: 'running',
-      startedMs: await this.#nowMs(),
+      startedMs: this.#services.nowMs(),
       holder: this.#newHolder(),
     };
     const known = await this.#keys.claim(hashOf('user', user), creationKey, claim);
@@ -87,7 +87,7 @@ export class Idempotency {
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
     const renew = async (): Promise<void> => {
-      const renewed: IdempotencyEntry = { ...entry, startedMs: await this.#nowMs() };
+      const renewed: IdempotencyEntry = { ...entry, startedMs: this.#services.nowMs() };
       isLost = !(await this.#keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
       entry = renewed;
@@ -131,7 +131,7 @@ export class Idempotency {
       await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
     }
-    const startedMs = await this.#nowMs();
+    const startedMs = this.#services.nowMs();
     if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
       const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: this.#newHolder() };
       delete claim.response;
@@ -151,10 +151,6 @@ export class Idempotency {
   /** Unique, so that no two entries are equal. */
   #newHolder(): string {
     return `${this.#instanceId} ${randomUUID()}`;
-  }
-
-  async #nowMs(): Promise<number> {
-    return (await this.#keys.nowMs?.()) ?? this.#services.nowMs();
   }
 
   /** If the store fails, the create counts as running, and later as unknown: a retry creates no second record. */

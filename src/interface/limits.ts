@@ -10,8 +10,6 @@ export interface Limit {
   textCharacters?: number;
   /** For each element of a list, including lists as CSV. */
   elementCharacters?: number;
-  /** For the value in UTF-8, if a column of the CMS has a limit in bytes. */
-  bytes?: number;
 }
 
 /** The limits that parameters and fields choose from. */
@@ -31,8 +29,8 @@ export const SIZES = {
   ids: { characters: 20_000, elementCharacters: 100 },
   terms: { characters: 20_000, elementCharacters: 200 },
   newTerms: { characters: 50_000, elementCharacters: 1000 },
-  /** WordPress's columns of type TEXT. */
-  text: { characters: 65_535, bytes: 65_535 },
+  /** WordPress's columns of type TEXT hold 65,535 bytes of UTF-8, which needs at most three for each of these. */
+  text: { characters: 20_000 },
   /**
    * The full-text index adds a text of this length without a noticeable pause. WordPress's columns of type
    * LONGTEXT hold more.

@@ -193,11 +193,10 @@ function* findTooLong(values: Record<string, unknown>, limits: Limits): Generato
   }
 }
 
-function describeLimit({ characters, textCharacters, elementCharacters, bytes }: Limit): string {
+function describeLimit({ characters, textCharacters, elementCharacters }: Limit): string {
   const asText = textCharacters === undefined ? '' : `, ${textCharacters} as one text`;
   const inElement = elementCharacters === undefined ? '' : `, ${elementCharacters} in one element`;
-  const inBytes = bytes === undefined ? '' : `, ${bytes} bytes of UTF-8`;
-  return `at most ${characters} characters${asText}${inElement}${inBytes}`;
+  return `at most ${characters} characters${asText}${inElement}`;
 }
 
 /** `value` is a record inside a body, or a list of them. */
@@ -208,11 +207,9 @@ function* findTooLongFields(value: object, fields: Limits): Generator<LengthErro
 
 /** Reads no more of the value than its limit. */
 export function isTooLong(value: unknown, limit: Limit): boolean {
-  const { characters, textCharacters = characters, elementCharacters = characters, bytes = Infinity } = limit;
+  const { characters, textCharacters = characters, elementCharacters = characters } = limit;
   if (typeof value === 'string') {
-    // UTF-8 needs at most 3 bytes for a UTF-16 code unit.
-    const isOverBytes = value.length * 3 > bytes && Buffer.byteLength(value) > bytes;
-    if (value.length > textCharacters || isOverBytes) return true;
+    if (value.length > textCharacters) return true;
     if (elementCharacters === characters || value.length <= elementCharacters) return false;
     return value.split(',').some((element) => element.length > elementCharacters);
   }

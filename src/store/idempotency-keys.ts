@@ -26,8 +26,6 @@ export interface IdempotencyStore {
   /** Replaces `expected` unless another request did before. Resolves with true if it replaced it. */
   compareAndSet(key: string, expected: IdempotencyEntry, entry: IdempotencyEntry): Promise<boolean>;
   set(key: string, entry: IdempotencyEntry): Promise<void>;
-  /** By a clock that all gateways share; without it, each gateway uses its own. */
-  nowMs?(): Promise<number>;
   delete(key: string): Promise<void>;
 }
 

@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
 import { createSharedIdempotencyKeys } from '../../src/http/shared-idempotency-keys.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../../src/store/idempotency-keys.ts';
-import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms } from '../cms/fake-cms.ts';
 import { allSettled, startGateway, until } from './gateways.ts';
 import { type RedisServer, startRedisServer, withRedisClient } from './redis-server.ts';
@@ -64,27 +63,6 @@ describe('shared idempotency keys', function () {
     expect(await a.claim('user', 'key 1', entry(2000))).to.equal(undefined);
   });
 
-  it('creates no second record through a gateway whose clock is ahead, while the first create is in progress', async () => {
-    const cms = createFakeCms(Date.now);
-    cms.hasCompanion = true;
-    const clocks = { a: Date.now, b: () => Date.now() + 3_600_000 };
-    const [a, b] = await Promise.all(
-      (['a', 'b'] as const).map((name) => startGateway({ cms, redisUrl: redisServer.url, name, nowMs: clocks[name] })),
-    );
-    try {
-      await allSettled([a!, b!]);
-      const { isHeld, release } = holdNext(a!.cmsLink, 'before', 'create');
-      const json = { title: 'Once', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
-      const first = a!.request('/events', { json, idempotencyKey: 'key' });
-      await until(isHeld, 'the create is in progress');
-      const second = await b!.request('/events', { json, idempotencyKey: 'key' });
-      release();
-      expect([(await first).status, second.status]).to.deep.equal([201, 409]);
-    } finally {
-      await Promise.all([a!.stop(), b!.stop()]);
-    }
-  });
-
   it('creates no second record after Redis was emptied: the companion plugin knows the key', async () => {
     const cms = createFakeCms(Date.now);
     cms.hasCompanion = true;
@@ -105,38 +83,11 @@ describe('shared idempotency keys', function () {
     }
   });
 
-  it('rejects with 503, and creates nothing, if Redis refuses to tell the time', async () => {
-    const cms = createFakeCms(Date.now);
-    const gateway = await startGateway({ cms, redisUrl: redisServer.url, name: 'a' });
-    const client = createClient({ url: redisServer.url });
-    await client.connect();
-    try {
-      await allSettled([gateway]);
-      await client.sendCommand(['ACL', 'SETUSER', 'default', '-time']);
-      const dates = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
-      const json = { title: 'Once', status: 'publish', ...dates };
-      const { status, body } = await gateway.request('/events', { json, idempotencyKey: 'timeless' });
-      expect(status).to.equal(503);
-      expect(body).to.include({ code: 'calendar_keys_unavailable' });
-      expect((await gateway.request('/events')).body).to.deep.include({ events: [] });
-    } finally {
-      await client.sendCommand(['ACL', 'SETUSER', 'default', '+time']);
-      client.destroy();
-      await gateway.stop();
-    }
-  });
-
   it('rejects with 503 for an entry that no gateway wrote', async () => {
     const client = createClient({ url: redisServer.url });
     await client.connect();
     try {
-      for (const text of [
-        'null',
-        '7',
-        'no JSON',
-        '{"state":"running"}',
-        '{"fingerprint":"f","state":"ended","atMs":1,"by":"a"}',
-      ]) {
+      for (const text of ['null', '7', 'no JSON', '{"fingerprint":"f","state":"ended","atMs":1,"by":"a"}']) {
         await client.set('calendar:{test}:create:key', text);
         const error = await gateways[0]!.claim('user', 'key', entry(1)).catch((failure: unknown) => failure);
         expect(error, text).to.include({ status: 503, code: 'calendar_keys_unavailable' });

@@ -61,7 +61,6 @@ function formatsOf(locale: string) {
     shortMonth: formatter({ month: 'short' }),
     weekday: formatter({ weekday: 'short' }),
     clock: formatter(clock),
-    hour: formatter({ hour: 'numeric' }),
   };
 }
 
@@ -74,11 +73,9 @@ const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f'
 /** The locale, a BCP 47 tag, decides on the order of day and month, and on the clock. */
 export class Dates {
   readonly #formats: ReturnType<typeof formatsOf>;
-  readonly #hasHalfDays: boolean;
 
   constructor(locale: string) {
     this.#formats = formatsOf(locale);
-    this.#hasHalfDays = this.#formats.hour.resolvedOptions().hour12 === true;
   }
 
   month = (month: string): string => this.#formats.month.format(msOf(`${month}-01`));
@@ -105,7 +102,7 @@ export class Dates {
   }
 
   startTime({ start_date: start }: ShownTimes): string {
-    return this.#clockOf(start).format(msOf(start));
+    return this.#formats.clock.format(msOf(start));
   }
 
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
@@ -113,7 +110,7 @@ export class Dates {
     if (event.all_day) return 'All day';
     const { start_date: start, end_date: end } = event;
     if (end <= start) return this.startTime(event);
-    const clock = this.#clockOf(start, end);
+    const { clock } = this.#formats;
     // Across midnight a range would repeat the dates.
     return start.slice(0, 10) === end.slice(0, 10)
       ? unbroken(clock.formatRange(msOf(start), msOf(end)))
@@ -130,12 +127,6 @@ export class Dates {
     const format = all_day ? this.#formats.dayAndYear : this.#formats.moment;
     const range = end > start ? unbroken(format.formatRange(start, end)) : format.format(start);
     return all_day ? range : `${range} ${timezone_abbr}`;
-  }
-
-  /** Of times on the hour without minutes, where that is usual: `7 PM`. */
-  #clockOf(...walls: string[]): Intl.DateTimeFormat {
-    const isOnTheHour = walls.every((wall) => wall.slice(14, 16) === '00');
-    return this.#hasHalfDays && isOnTheHour ? this.#formats.hour : this.#formats.clock;
   }
 }
 

@@ -34,7 +34,7 @@ describe('the landing page', () => {
       ]);
       const html = await get('?view=list');
       expect(idsIn(html, 'list')).to.deep.equal([3, 2]);
-      expect(textOf(html)).to.include('Mar 9 – 10').and.to.include('10 PM – 2 AM');
+      expect(textOf(html)).to.include('Mar 9 – 10').and.to.include('10:00 PM – 2:00 AM');
     });
 
     it('has pages of thirty events', async () => {
