@@ -19,11 +19,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/http/admin.ts', 'test/http/admin.test.ts', {
-    'a webhook is accepted once': {
-      function: 'createAdmin.webhook',
-      code: "if (_1.has(_2)) return errorReply(409, 'this webhook was received before: each is accepted once');",
-      title: 'accepts a webhook once',
-    },
     '/ready?strict=1 requires a replica in sync': {
       function: 'createAdmin',
       code: "&& (_1.get('strict') !== '1' || _2())",
