@@ -44,7 +44,6 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
-  readonly #instanceId = randomUUID();
   readonly #running = new Set<string>();
 
   constructor(services: Services, keys: IdempotencyStore) {
@@ -63,17 +62,15 @@ export class Idempotency {
       fingerprint: hashOf(canonicalJson(params)),
       state: 'running',
       startedMs: this.#services.nowMs(),
-      holder: this.#newHolder(),
+      holder: randomUUID(),
     };
     const known = await this.#keys.claim(hashOf('user', user), creationKey, claim);
     if (!known && peers) return this.#runUnlessCreated(creationKey, claim, createRequest);
     if (!known) return this.#run(creationKey, claim, createRequest);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
-    const mayRunElsewhere =
-      !known.holder.startsWith(this.#instanceId) &&
-      claim.startedMs - known.startedMs <= MAX_CREATE_MS &&
-      peers !== undefined;
+    // Without peers this process was restarted during the create.
+    const mayRunElsewhere = peers !== undefined && claim.startedMs - known.startedMs <= MAX_CREATE_MS;
     if (this.#running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return this.#resolveUnknown(creationKey, known, createRequest);
   }
@@ -133,7 +130,7 @@ export class Idempotency {
     }
     const startedMs = this.#services.nowMs();
     if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
-      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: this.#newHolder() };
+      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: randomUUID() };
       delete claim.response;
       if (await this.#keys.compareAndSet(creationKey, entry, claim)) return this.#run(creationKey, claim, create);
       throw createInProgress();
@@ -146,11 +143,6 @@ export class Idempotency {
 
   #findCreated(creationKey: string, { kind, request }: CreateRequest) {
     return this.#services.cmsRecords.findCreated(kind, creationKey, { actor: request.actor });
-  }
-
-  /** Unique, so that no two entries are equal. */
-  #newHolder(): string {
-    return `${this.#instanceId} ${randomUUID()}`;
   }
 
   /** If the store fails, the create counts as running, and later as unknown: a retry creates no second record. */

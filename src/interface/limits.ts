@@ -74,9 +74,6 @@ export const MAX_HEADER_CHARACTERS = {
  * `_embed` and `password`.
  */
 export const UNDECLARED_LIMIT: Limit = { characters: 65_536 };
-/** Names in a query or body, declared or not. */
-export const MAX_NAMES = 500;
-export const MAX_NAME_CHARACTERS = 200;
 
 /** Body of a request that only reads. */
 export const READ_BODY_BYTES = 8192;

@@ -11,7 +11,7 @@ export interface IdempotencyEntry {
   state: 'running' | 'done' | 'unknown';
   /** Milliseconds since 1970. */
   startedMs: number;
-  /** The gateway process that ran the create, and which of its requests. */
+  /** The request that runs the create. Unique, so that no two entries are equal. */
   holder: string;
   /** The error response that the client got. */
   response?: { status: number; body: unknown; headers?: Record<string, string> };
