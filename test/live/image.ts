@@ -16,7 +16,7 @@ import { until } from '../until.ts';
 const IMAGE = 'calendar-gateway:test';
 const DOCKERFILE = join(ROOT, 'deploy/Dockerfile');
 const START_MS = 60_000;
-/** As in docs/deployment.md, where `init` works in a mounted folder: not the folder of the program. */
+/** As in docs/operations.md, where `init` works in a mounted folder: not the folder of the program. */
 const WORKING_DIRECTORY = '/tmp';
 
 /** What the script needs of a container tool. `start` runs the image's own command, `run` another one to its end. */

@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { FIELDS, type Field } from '../../src/interface/fields.ts';
-import { CODECS, selectCodec } from '../../src/mapping/codecs/registry.ts';
+import { FIELDS } from '../../src/interface/fields.ts';
+import { CODECS } from '../../src/mapping/codecs/registry.ts';
 import { CORE_LOCATIONS } from '../../src/mapping/core-locations.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 import { KINDS } from '../../src/model/records.ts';
@@ -59,31 +59,26 @@ const keys = (properties: Record<string, Rule>, required: string[] = []): string
     ]),
   );
 
-/** An internal codec, of the CMS's own dates, has no name in a mapping. */
-function defaultCodecOf(field: Field): string {
-  const { name, internal } = selectCodec(undefined, field, '').codec;
-  return internal ? "the CMS's own form" : code(name);
-}
-
+/** One row for all kinds that have the field in the same form. */
 function fieldRows(): string[][] {
-  return KINDS.flatMap((kind) =>
-    Object.entries(FIELDS[kind]).map(([name, field]) => {
+  const kindsOf = new Map<string, string[]>();
+  for (const kind of KINDS)
+    for (const [name, field] of Object.entries(FIELDS[kind])) {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
       const without = (cms: 'wordpress' | 'payload'): string => {
         const location = CORE_LOCATIONS[cms][shape][field.key];
         return location ? code(location.read) : '';
       };
-      return [
-        kind,
+      const row = [
         code(name) + (field.required ? ' (required)' : ''),
         field.type,
-        defaultCodecOf(field),
         without('wordpress'),
         without('payload'),
         field.parameter ? 'yes' : 'no',
-      ];
-    }),
-  );
+      ].join(' | ');
+      kindsOf.set(row, [...(kindsOf.get(row) ?? []), kind]);
+    }
+  return [...kindsOf].map(([row, kinds]) => [kinds.join(', '), row]);
 }
 
 const codecRows = (): string[][] =>
@@ -105,14 +100,14 @@ const expected = `${[
     'A path, or an object with one of `at`, `parts`, `read`, `value` and `embedded`.\n',
     keys(definitions.field.then.properties as Record<string, Rule>),
   ),
-  part('Locations', 'In `read` and `write`.\n', keys(definitions.location.then.properties as Record<string, Rule>)),
+  part(
+    'Locations',
+    `In \`read\` and \`write\`: ${Object.keys(definitions.location.then.properties).map(code).join(', ')}, as in a field.\n`,
+  ),
   part(
     'Fields',
-    'A field that every record of the CMS has needs no entry; nor do `categories` and `tags` of events if the mapping has these kinds.\n',
-    table(
-      ['kind', 'field', 'type', 'default codec', 'without an entry, WordPress', 'Payload', 'clients may set it'],
-      fieldRows(),
-    ),
+    'The type gives the default [codec](#codecs). A field that every record of the CMS has needs no entry; nor do `categories` and `tags` of events if the mapping has these kinds.\n',
+    table(['kinds', 'field', 'type', 'without an entry, WordPress', 'Payload', 'clients may set it'], fieldRows()),
   ),
   part(
     'Codecs',

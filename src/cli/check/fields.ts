@@ -109,7 +109,7 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
 
 const fillIn = (admin: string, isNowhere: boolean): string =>
   isNowhere
-    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping-tutorial.md, "1. Find the facts", says how to find it. Otherwise fill them in.`
+    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping.md, "Find the facts", says how to find it. Otherwise fill them in.`
     : `Fill it in in ${admin}, or leave these events as they are.`;
 
 /** The fields of a record as the site sends it. */

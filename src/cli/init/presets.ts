@@ -141,7 +141,7 @@ export interface UnsupportedPlugin {
   reason: string;
 }
 
-/** Observed on WordPress 7.1.1 with the versions in docs/setup.md. */
+/** Observed on WordPress 7.1.1 with the versions in docs/mapping.md. */
 const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
   {
     title: 'My Calendar',

@@ -110,7 +110,7 @@ function assertDecisions({ cms, types, taxonomies }: ProbedSite, { mapping, coll
       throw new ConfigError(
         `--${kind}-type`,
         `the site has no collection "${base}"`,
-        `It has ${bases.join(', ') || 'none of that kind'}.${cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping-tutorial.md, "3. Open the type to the REST API".'}`,
+        `It has ${bases.join(', ') || 'none of that kind'}.${cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping.md, "Open the type".'}`,
       );
   }
 }
