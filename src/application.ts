@@ -29,6 +29,7 @@ import { RateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
+import { createLargeCache } from './large-cache.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
@@ -75,6 +76,9 @@ export interface ApplicationStatus {
   /** Totals of the public lists, by collection: `events`, `venues` ... */
   counts: Record<string, number>;
 }
+
+/** About 2 MB with slugs of ordinary length. */
+const MAX_SLUGS = 10_000;
 
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions): Application {
@@ -137,6 +141,7 @@ function createServices(options: ApplicationOptions): Services {
     observe,
     site,
     peers,
+    slugs: createLargeCache<string, number>(MAX_SLUGS),
     permissions: new Permissions(cms, mapping, serviceCredentials),
     unknownRecords: new UnknownRecords({
       isComplete: () => sync.state().complete,

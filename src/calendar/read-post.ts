@@ -433,9 +433,9 @@ async function findBySlug(
   slug: string,
   request: RequestContext,
 ): Promise<number | undefined> {
-  const { replica, mapping, unknownRecords, permissions, cmsRecords } = services;
+  const { mapping, unknownRecords, permissions, cmsRecords } = services;
   if (slug.length > MAX_SLUG_BYTES) return undefined;
-  const [stored] = idsBySlug(replica.db, kind, slug);
+  const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   // The CMS may show each staff member other records.
@@ -450,9 +450,19 @@ async function findBySlug(
       return undefined;
     }
   });
-  if (!found) return idsBySlug(replica.db, kind, slug)[0];
+  if (!found) return findInReplica(services, kind, slug);
   if (!found.result) unknownRecords.markMissing(name);
   return found.result?.id;
+}
+
+/** A cached id counts while its record has the slug: `folk-night` -> 12, until an editor changes the slug of 12. */
+function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: string): number | undefined {
+  const key = `${kind} ${slug}`;
+  const cached = slugs.get(key);
+  if (cached !== undefined && slugKey(getRecord(replica.db, kind, cached)?.slug ?? '') === slug) return cached;
+  const [id] = idsBySlug(replica.db, kind, slug);
+  if (id !== undefined) slugs.set(key, id);
+  return id;
 }
 
 /** A text that is an id: `12`, but also `1e3`. */

@@ -78,6 +78,15 @@ describe('a slug in a path', () => {
     expect(await read('admin')).to.equal(200);
   });
 
+  it('is resolved anew when its event has another slug', async () => {
+    await withCms();
+    upsert(gateway.replica, [event(1, { slug: 'folk-night' })]);
+    expect((await gateway.request('/events/by-slug/folk-night')).body).to.include({ id: 1 });
+    upsert(gateway.replica, [event(1, { slug: 'folk-night-2026' }), event(2, { slug: 'folk-night' })]);
+    expect((await gateway.request('/events/by-slug/folk-night')).body).to.include({ id: 2 });
+    expect((await gateway.request('/events/by-slug/folk-night-2026')).body).to.include({ id: 1 });
+  });
+
   it('with half a surrogate pair is unknown', async () => {
     await withCms();
     const { status } = await gateway.request('/events/by-slug/x?slug=%ED%A0%80');
