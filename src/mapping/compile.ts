@@ -38,11 +38,22 @@ import { endOnDayOfStart, sendSharedTogether } from './shared-paths.ts';
  */
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
+  try {
+    return compileSource(source);
+  } catch (error) {
+    if (!(error instanceof MappingFieldError)) throw error;
+    throw mappingError(file, error.pointer, error.message, error.remedy);
+  }
+}
+
+/** @throws MappingFieldError */
+function compileSource(source: MappingFile): Mapping {
   const zone = source.payload?.timezone;
   if (zone !== undefined && !parseZone(zone))
-    throw mappingError(file, '/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
-  checkCollections(source, file);
-  const compile = (kind: Kind, spec: KindSpec): KindMapping<Kind> => compileKind(kind, spec, source, file);
+    throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
+  checkCollections(source);
+  const compile = (kind: Kind, spec: KindSpec): KindMapping<Kind> =>
+    within(`/${kind}`, () => compileKind(kind, spec, source));
   const { event, venue, organizer, category, tag } = source;
   return {
     name: source.name,
@@ -60,46 +71,44 @@ export function compileMapping(json: unknown, file: string): Mapping {
 }
 
 /** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
-function checkCollections(mapping: MappingFile, file: string): void {
+function checkCollections(mapping: MappingFile): void {
   const kinds = new Map<string, Kind>();
   for (const kind of KINDS) {
     const spec = mapping[kind];
     if (!spec) continue;
     const collection = collectionOf(spec);
-    const other = kinds.get(collection);
-    if (other)
-      throw mappingError(
-        file,
-        `/${kind}`,
-        `"${collection}" is the collection of "${other}" too`,
-        `Name another collection, or leave "${kind}" out.`,
-      );
+    const reason = `"${collection}" is the collection of "${kinds.get(collection)}" too`;
+    if (kinds.has(collection))
+      throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
     kinds.set(collection, kind);
   }
 }
 
-function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
-  const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
-  const customFields = compileCustomFields(kind, spec, file);
+/** Compiles the part of a mapping at this pointer. Errors have the pointer before their own. */
+function within<T>(pointer: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof MappingFieldError)) throw error;
+    throw new MappingFieldError(pointer + error.pointer, error.message, error.remedy);
+  }
+}
+
+function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapping<Kind> {
+  const { fields, embedded, linkFields } = compileFields(kind, spec, mapping);
+  const customFields = compileCustomFields(kind, spec);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
   sendSharedTogether(writable);
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
-  if (occurrences && kind !== 'event')
-    throw mappingError(file, `/${kind}/occurrences`, 'only events can have occurrences');
+  if (occurrences && kind !== 'event') throw new MappingFieldError('/occurrences', 'only events can have occurrences');
   if (occurrences && Object.keys(embedded).length > 0)
-    throw mappingError(
-      file,
-      `/${kind}/occurrences`,
-      'events with embedded venues or organizers cannot have occurrences',
-    );
-  withPlaceInErrors(file, `/${kind}`, () => {
-    if (mapping.upstream === 'payload') checkReferencePaths(spec, fields, embedded);
-    if (storedAs !== 'posts') return;
-    if (mapping.upstream === 'payload') checkStatusPath(spec, fields);
-    else checkVisibilityFields(spec);
-  });
+    throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
+  if (mapping.upstream === 'payload') {
+    checkReferencePaths(spec, fields, embedded);
+    if (storedAs === 'posts') checkStatusPath(spec, fields);
+  } else if (storedAs === 'posts') checkVisibilityFields(spec);
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
@@ -165,19 +174,15 @@ interface CompiledFields {
   linkFields: LinkField[];
 }
 
-function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): CompiledFields {
+function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledFields {
   const definitions = FIELDS[kind];
+  const remedy = `Its fields are: ${Object.keys(definitions).join(', ')}.`;
   for (const name of Object.keys(spec.fields ?? {}))
     if (!Object.hasOwn(definitions, name))
-      throw mappingError(
-        file,
-        `/${kind}/fields/${name}`,
-        `the API has no such field of ${withArticle(kind)}`,
-        `Its fields are: ${Object.keys(definitions).join(', ')}.`,
-      );
+      throw new MappingFieldError(`/fields/${name}`, `the API has no such field of ${withArticle(kind)}`, remedy);
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
-    withPlaceInErrors(file, `/${kind}/fields/${name}`, () => {
+    within(`/fields/${name}`, () => {
       const accessor = field.references
         ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
         : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
@@ -190,16 +195,12 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
   return compiled;
 }
 
-function compileCustomFields(
-  kind: Kind,
-  { custom_fields = {}, readOnly = false }: KindSpec,
-  file: string,
-): CustomFields {
+function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
   if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
-    throw mappingError(file, `/${kind}/custom_fields`, 'only events, venues and organizers have custom fields');
+    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
   const compiled = new Map<string, CustomField>();
   for (const [name, spec] of Object.entries(custom_fields)) {
-    withPlaceInErrors(file, `/${kind}/custom_fields/${name}`, () => {
+    within(`/custom_fields/${name}`, () => {
       if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
       const field = compileCustomField(name, spec);
       if (readOnly) delete field.accessor.write;
@@ -207,16 +208,6 @@ function compileCustomFields(
     });
   }
   return compiled;
-}
-
-/** Runs `compile` for the field at this pointer. @throws ConfigError with the field's place in the file */
-function withPlaceInErrors(file: string, pointer: string, compile: () => void): void {
-  try {
-    compile();
-  } catch (error) {
-    if (!(error instanceof MappingFieldError)) throw error;
-    throw mappingError(file, pointer + error.pointer, error.message);
-  }
 }
 
 function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly string[] {

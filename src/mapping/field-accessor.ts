@@ -100,13 +100,15 @@ export interface FieldAccessor {
   isNumeric?: boolean;
 }
 
-/** An error in one field of a mapping. `pointer` is a JSON pointer relative to the field. */
+/** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
 export class MappingFieldError extends Error {
   readonly pointer: string;
+  readonly remedy: string;
 
-  constructor(pointer: string, reason: string) {
+  constructor(pointer: string, reason: string, remedy = '') {
     super(reason);
     this.pointer = pointer;
+    this.remedy = remedy;
   }
 }
 

@@ -1,6 +1,5 @@
 // Images in Payload's upload collection: reads them in bulk and uploads them.
 
-import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { CmsRejected } from '../../errors.ts';
 import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
@@ -77,7 +76,7 @@ export function createMedia(
 
     async upload({ bytes, mimeType, filename }, options) {
       if (!mimeType.startsWith('image/')) throw new CmsRejected('invalid', 'Only images can be uploaded.');
-      const form = multipart(bytes, mimeType, filename);
+      const form = await multipart(bytes, mimeType, filename);
       const image = imageOf(writtenOf(await call('POST', media, { ...form, query: { depth: 0 } }, options)));
       if (!image)
         throw new CmsRejected('failed', 'Payload stored the image as another kind of file.', { written: 'yes' });
@@ -87,18 +86,16 @@ export function createMedia(
 }
 
 /** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-function multipart(bytes: Uint8Array, mimeType: string, filename: string): Pick<RestCallBody, 'bytes' | 'headers'> {
-  const boundary = `calendar-gateway-${randomBytes(16).toString('hex')}`;
+async function multipart(bytes: Uint8Array, type: string, filename: string): Promise<RestCallBody> {
   const name = filename.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-100);
-  const fields = JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') });
-  const head = [
-    `--${boundary}\r\nContent-Disposition: form-data; name="_payload"\r\n\r\n${fields}\r\n`,
-    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`,
-    `Content-Type: ${mimeType}\r\n\r\n`,
-  ];
-  const parts = [Buffer.from(head.join('')), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)];
-  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-  return { bytes: Buffer.concat(parts), headers };
+  const form = new FormData();
+  form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
+  form.set('file', new Blob([Buffer.from(bytes)], { type }), name);
+  const encoded = new Response(form);
+  return {
+    bytes: new Uint8Array(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+  };
 }
 
 const absoluteUrl = (url: unknown, base: string): string =>

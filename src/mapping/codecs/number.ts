@@ -13,6 +13,8 @@ export function readInteger(stored: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
+const MAX_DIGITS = 15;
+
 const integer: Codec = { read: readInteger, write: Number };
 
 const numericText = ({ decimal }: NumberOptions): Codec => ({
@@ -23,9 +25,9 @@ const numericText = ({ decimal }: NumberOptions): Codec => ({
     // A postal code or a telephone number would come back as another one.
     if (/^-?0\d/.test(text)) throw new UnrepresentableValue('only a number without leading zeros can be stored here');
     // More digits than a floating-point number has would come back as another number.
-    if (plainDecimal(Number(text)) !== withoutRedundantZeros(text))
-      throw new UnrepresentableValue('only a number of at most 15 digits can be stored here');
-    return decimal === undefined ? Number(text) : plainDecimal(Number(text)).replace('.', decimal);
+    if (text.replace(/\D/g, '').length > MAX_DIGITS)
+      throw new UnrepresentableValue(`only a number of at most ${MAX_DIGITS} digits can be stored here`);
+    return decimal === undefined ? Number(text) : text.replace('.', decimal);
   },
   isNumeric: true,
 });
@@ -33,14 +35,6 @@ const numericText = ({ decimal }: NumberOptions): Codec => ({
 /** Without an exponent, which readers of a cost would take for a second number. */
 const plainDecimal = (number: number): string =>
   number.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
-
-function withoutRedundantZeros(text: string): string {
-  const [sign, digits] = text.startsWith('-') ? ['-', text.slice(1)] : ['', text];
-  const [whole = '', fraction = ''] = digits.split('.');
-  const significant = fraction.replace(/(?<!0)0+$/, '');
-  const plain = (whole || '0') + (significant === '' ? '' : `.${significant}`);
-  return plain === '0' ? plain : sign + plain;
-}
 
 export const number: CodecDefinition<NumberOptions> = {
   name: 'number',
