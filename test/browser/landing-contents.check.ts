@@ -1,13 +1,10 @@
-// The landing page: changed events, examples for developers, links to copy, untrusted contents, no JavaScript.
+// The landing page: changed events, links to copy, untrusted contents, no JavaScript.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
 import { DEVICES, harness, screenshot, triggerRefresh, until, watchedPages } from './harness.ts';
 import { ask, events, inThisMonth, named, newEvent, openLanding } from './landing-page.ts';
 
-const run = promisify(execFile);
 const DESKTOP = DEVICES['on a desktop, light'];
 
 describe("the landing page's contents", () => {
@@ -61,43 +58,6 @@ describe("the landing page's contents", () => {
     await page.keyboard.press('Escape');
     await until(page, 'inPage.focused().includes("Here before")');
     await ask('DELETE', `/events/${id}`);
-  });
-
-  it("shows examples that work unchanged, with this gateway's URL", async () => {
-    const page = await landing();
-    await page.getByText('For developers').click();
-    const { calendar } = harness().gateway;
-    const { user, applicationPassword } = harness().sandbox.credentials.editor;
-    const examples = await page.locator('#use pre').allTextContents();
-    expect(examples).to.have.length(4);
-    for (const example of examples) {
-      expect(example).to.include(`"${calendar}/events`);
-      if (!example.startsWith('curl')) continue;
-      const command = example.replace('USER:APPLICATION PASSWORD', `${user}:${applicationPassword}`);
-      const { stdout } = await run('sh', ['-c', command.replace(/^curl/, 'curl -sS --fail-with-body')]);
-      const printed = JSON.parse(stdout) as { events?: object[]; title?: string; id: number };
-      if (printed.title === undefined) expect(printed.events, example).not.to.equal(undefined);
-      else {
-        expect(printed.title).to.equal('Open evening');
-        await ask('DELETE', `/events/${printed.id}`);
-      }
-    }
-    const inPage = examples.find((example) => example.startsWith('const'))!;
-    const total = await page.evaluate(`(async () => { ${inPage}; return [events.length, total]; })()`);
-    const expected = (await (await fetch(`${calendar}/events?per_page=10`)).json()) as {
-      events: object[];
-      total: number;
-    };
-    expect(total).to.deep.equal([expected.events.length, expected.total]);
-  });
-
-  it('copies an example', async () => {
-    const page = await landing({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByText('For developers').click();
-    await page.getByRole('button', { name: 'Copy' }).first().click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
-    const copied = await page.evaluate('navigator.clipboard.readText()');
-    expect(copied).to.equal(`curl "${harness().gateway.calendar}/events?per_page=5"`);
   });
 
   it('copies the link of an event', async () => {

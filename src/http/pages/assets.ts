@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -11,11 +10,8 @@ import type { Context } from 'koa';
 export interface Asset {
   type: string;
   version: string;
-  /** Of a text that is in memory. */
-  byteLength?: number;
-  /** Files are not cached: nearly every client accepts gzip, and the scripts take megabytes. */
-  bytes: () => Promise<Buffer>;
-  /** Cached after the first request. */
+  content: Buffer;
+  /** Compressed for the first request. */
   gzipped: () => Promise<Buffer>;
 }
 
@@ -30,7 +26,7 @@ const TYPES: Record<string, string> = {
 };
 const A_YEAR_SECONDS = 31_536_000;
 
-const compress = promisify(gzip);
+const compress = promisify<Buffer, Buffer>(gzip);
 
 /**
  * Throws if a file is missing.
@@ -41,13 +37,7 @@ export function readAssets(local: readonly string[], packaged: Readonly<Record<s
     ...local.map((name) => [name, new URL(name, import.meta.url)] as const),
     ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
   ];
-  return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url), () => readFile(url))]));
-}
-
-/** An asset of a text. `extension` decides on its type: `.css`. */
-export function textAsset(extension: string, text: string): Asset {
-  const content = Buffer.from(text);
-  return { ...asset(extension, content, () => Promise.resolve(content)), byteLength: content.length };
+  return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url))]));
 }
 
 /** Relative to the package's `package.json`, because packages do not export all of their files. */
@@ -56,14 +46,15 @@ function packageFileUrl(path: string): URL {
   return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
 }
 
-function asset(extension: string, content: Buffer, bytes: () => Promise<Buffer>): Asset {
+/** `extension` decides on the type: `.css`. */
+export function asset(extension: string, content: Buffer): Asset {
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
   let gzipped: Promise<Buffer> | undefined;
   const gzippedOnce = () => {
-    gzipped ??= bytes().then(compress);
+    gzipped ??= compress(content);
     return gzipped;
   };
-  return { type: TYPES[extension]!, version, bytes, gzipped: gzippedOnce };
+  return { type: TYPES[extension]!, version, content, gzipped: gzippedOnce };
 }
 
 /** The URL of an asset with its version, relative to the page. */
@@ -73,13 +64,13 @@ export const assetUrl = (name: string, assets: Assets): string => `-/assets/${na
  * Sends the asset.
  * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
  */
-export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string): Promise<void> {
-  const { type, bytes, version, gzipped } = asset;
+export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string, status = 200): Promise<void> {
+  const { type, version, content, gzipped } = asset;
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
   ctx.set('Cache-Control', cacheControl ?? ofVersion);
   ctx.set('Content-Type', type);
   ctx.vary('Accept-Encoding');
-  ctx.status = 200;
+  ctx.status = status;
   const acceptsGzip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
   ctx.set('ETag', acceptsGzip ? `"${version}-gzip"` : `"${version}"`);
   if (ctx.fresh) {
@@ -87,5 +78,5 @@ export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: strin
     return;
   }
   if (acceptsGzip) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = await (acceptsGzip ? gzipped() : bytes());
+  ctx.body = acceptsGzip ? await gzipped() : content;
 }

@@ -1,4 +1,4 @@
-// The landing page around its events: filters, links to months and views, subscription, examples for developers.
+// The landing page around its events: filters, links to months and views, subscription.
 
 import { type Dates, shiftMonth } from './dates.ts';
 import { Html, html } from './html.ts';
@@ -14,12 +14,10 @@ export interface LandingPage {
   head: Html;
   /** The filters and the events, or one event. */
   content: Html;
-  /** The API's absolute address. */
-  base: string;
   hasDocumentation: boolean;
 }
 
-export function landingPage({ brand, query, title, head, content, base, hasDocumentation }: LandingPage): Html {
+export function landingPage({ brand, query, title, head, content, hasDocumentation }: LandingPage): Html {
   const { asset } = brand;
   const view = viewOf(query);
   return pageFrame(brand, {
@@ -34,7 +32,7 @@ ${head}`,
 <p id="notice" role="status"></p>
 ${content}
 </main>
-<footer>${examples(base, hasDocumentation)}</footer>
+${hasDocumentation && html`<footer><a href="docs">For developers: the API of this calendar</a></footer>`}
 <dialog id="dialog" aria-labelledby="event-title">
 <form method="dialog"><button class="close" aria-label="Close"><span aria-hidden="true">&times;</span></button></form>
 </dialog>`,
@@ -143,36 +141,4 @@ function viewLinks(query: LandingQuery, month: string, today: string): Html {
 <a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>Month</a>
 <a id="view-list" href="${hrefOf(query, { view: 'list' })}"${isList && new Html(' aria-current="page"')}>List</a>
 </nav>`;
-}
-
-const documentation = html`<p>Every parameter, and a form to try each request:
-<a href="docs">the documentation</a>.</p>`;
-
-function examples(base: string, hasDocumentation: boolean): Html {
-  const command = (query: string) => html`curl "${base}/events${query}"`;
-  const example = (title: string, code: Html) => html`<figure>
-<figcaption>${title} <button type="button" class="copy" hidden>Copy</button></figcaption>
-<pre tabindex="0"><code>${code}</code></pre>
-</figure>`;
-  return html`<details id="use">
-<summary>For developers: use these events on your own site</summary>
-<p>Everything above comes from an API. Reading needs no login; writing takes
-a user name and an application password of the CMS.</p>
-<div class="examples">
-${example('The next events', command('?per_page=5'))}
-${example('Events of this week', command('?start_date=today&end_date=%2B7+days'))}
-${example(
-  'Add an event',
-  html`curl -u "USER:APPLICATION PASSWORD" "${base}/events" \\
-  -d title="Open evening" -d status=publish \\
-  -d start_date="tomorrow 19:00" -d end_date="tomorrow 21:00"`,
-)}
-${example(
-  'In your own page',
-  html`const response = await fetch("${base}/events?per_page=10");
-const { events, total } = await response.json();`,
-)}
-</div>
-${hasDocumentation && documentation}
-</details>`;
 }

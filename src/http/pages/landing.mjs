@@ -1,9 +1,8 @@
 // Changes month, view, filters and event without a reload, and keeps the events current.
 // The server renders everything: this script fetches the page of a URL and takes the part that it needs.
 
-import { copyOnClick } from './examples.mjs';
-
 const REFRESH_MS = 15_000;
+const COPIED_MS = 2000;
 
 const dialog = document.querySelector('#dialog');
 const notice = document.querySelector('#notice');
@@ -123,8 +122,21 @@ async function refresh() {
 function prepareShare() {
   const button = document.querySelector('#share');
   if (!button) return;
+  const { textContent: label, dataset } = button;
   button.hidden = false;
-  copyOnClick(button, () => button.dataset.url);
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(dataset.url);
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = label;
+      }, COPIED_MS);
+    } catch {
+      // Without HTTPS browsers allow no clipboard.
+      button.textContent = dataset.url;
+      getSelection().selectAllChildren(button);
+    }
+  });
 }
 
 /** Links to other states of this page; all others are for the browser. */

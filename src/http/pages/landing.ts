@@ -9,7 +9,7 @@ import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
-import { type Asset, textAsset } from './assets.ts';
+import { type Asset, asset } from './assets.ts';
 import { addDays, Dates, firstWeekday, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { type Html, html } from './html.ts';
@@ -49,18 +49,11 @@ const rendering = bulkhead(2, Number.POSITIVE_INFINITY);
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
 
-/** A page that is not a list of events or an event: an error, which no cache keeps. */
-export class LandingError extends Error {
-  readonly status: number;
-  readonly page: Html;
-  readonly headers: Record<string, string>;
-
-  constructor(status: number, page: Html, headers: Record<string, string> = {}) {
-    super(`landing page: ${status}`);
-    this.status = status;
-    this.page = page;
-    this.headers = headers;
-  }
+/** A page as it is sent. No cache keeps one with another status than 200. */
+export interface RenderedPage {
+  status: number;
+  page: Asset;
+  headers?: Record<string, string> | undefined;
 }
 
 /** Origins of pictures: the site, the logo, and those that the operator names. */
@@ -78,7 +71,7 @@ export class Landing {
   readonly #pages = new LRUCache<string, Asset, Rendering>({
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
-    sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
+    sizeCalculation: ({ content }) => content.length * 2 + 1000,
     fetchMethod: (_key, _stale, { context }) => rendering.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
@@ -95,18 +88,22 @@ export class Landing {
   }
 
   /**
-   * Renders the page for a query string. Throws LandingError: 404 for an event that the public does not see, 503 until
-   * the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
+   * Renders the page for a query string, or one that explains an error: 404 for an event that the public does not see,
+   * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
    * takes none.
    */
-  async page(querystring: string, charge: () => void): Promise<Asset> {
+  async page(querystring: string, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
-      return (await this.#pages.fetch(key, { context: { query, charge } }))!;
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, charge } }))! };
     } catch (error) {
-      throw this.#errorPage(error, query);
+      const described = error instanceof ApiError ? describeError(error, query) : undefined;
+      if (!described) throw error;
+      const { status, title, message } = described;
+      const page = htmlAsset(this.#errorPage(query, title, message));
+      return { status, page, headers: (error as ApiError).headers };
     }
   }
 
@@ -119,7 +116,7 @@ export class Landing {
     const page = await (event === undefined
       ? this.#renderEvents(reader, query)
       : this.#renderEvent(reader, query, event));
-    return textAsset('.html', page.text);
+    return htmlAsset(page);
   }
 
   async #renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
@@ -191,22 +188,17 @@ ${jsonLdScript([event], () => shareUrl)}`;
     return reading;
   }
 
-  /** The page for an error that visitors may meet; any other error as it is. */
-  #errorPage(error: unknown, query: LandingQuery): unknown {
-    const described = error instanceof ApiError ? describeError(error, query) : undefined;
-    if (!described) return error;
-    const { status, title, message } = described;
+  #errorPage(query: LandingQuery, title: string, message: string): Html {
     const head = html`<meta name="robots" content="noindex">`;
     const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1>
 <p class="empty" id="unavailable">${message}</p>`;
-    const page = this.#frame(query, `${title} – ${this.#options.brand().name}`, head, content);
-    return new LandingError(status, page, (error as ApiError).headers);
+    return this.#frame(query, `${title} – ${this.#options.brand().name}`, head, content);
   }
 
   #frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
     const { brand, config } = this.#options;
     const { documentation: hasDocumentation } = config;
-    return landingPage({ brand: brand(), query, title, head, content, base: this.#base, hasDocumentation });
+    return landingPage({ brand: brand(), query, title, head, content, hasDocumentation });
   }
 
   #urlOf(query: Partial<LandingQuery>): string {
@@ -214,9 +206,12 @@ ${jsonLdScript([event], () => shareUrl)}`;
   }
 }
 
+const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
+
 const backLink = (query: LandingQuery): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
 
+/** What visitors are told; undefined for an error that they do not meet. */
 function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
   if (status === 503) return { status, title: 'Events', message };
   if (event === undefined) return undefined;

@@ -10,9 +10,9 @@ import { decodeEntities } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { PublicRead } from '../routes.ts';
-import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './assets.ts';
+import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { type Html, html } from './html.ts';
-import { imageOriginsOf, Landing, LandingError } from './landing.ts';
+import { imageOriginsOf, Landing } from './landing.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 
 export interface PagesOptions {
@@ -31,7 +31,7 @@ export interface PagesOptions {
 }
 
 const COMMON_FILES = ['page.css', 'icon.svg'];
-const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs', 'examples.mjs'];
+const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs'];
 const DOCUMENTATION_FILES = ['documentation.css', 'documentation.mjs'];
 const DOCUMENTATION_PACKAGES = {
   'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
@@ -46,7 +46,7 @@ const DEFAULT_ACCENT = '#4338ca';
 const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
   `:root {\n  --accent: light-dark(${accent}, color-mix(in oklab, ${accent}, white 60%));\n}\n`;
 
-/** The enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`, by path. */
+/** The enabled pages (`/`, `/docs`) and their assets below `/-/assets/`, by path. */
 export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const { landing, documentation } = options.config;
   const assets = readAssets(
@@ -57,11 +57,11 @@ export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
     ],
     documentation ? DOCUMENTATION_PACKAGES : {},
   );
-  if (landing || documentation) assets.set('theme.css', textAsset('.css', themeCss(options.config)));
+  if (landing || documentation) assets.set('theme.css', asset('.css', Buffer.from(themeCss(options.config))));
   return new Map<string, Handler>([
-    ...(landing ? landingHandlers(options, assets) : []),
-    ...(documentation ? documentationHandlers(options, assets) : []),
-    ...[...assets].map(([name, asset]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, asset)]),
+    ...(landing ? [['/', landingHandler(options, assets)] as const] : []),
+    ...(documentation ? [['/docs', documentationHandler(options, assets)] as const] : []),
+    ...[...assets].map(([name, file]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, file)]),
   ]);
 }
 
@@ -77,52 +77,27 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 /** Without leading and trailing slashes: `calendar/events/v1`. */
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
-function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
+function landingHandler(options: PagesOptions, assets: Assets): Handler {
   const { config, mounts, freshness, site, charge } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
-  const rendering = new Landing({
-    ...options,
-    publicUrl,
-    mount: withoutSlashes(mounts[0]),
-    brand: () => brandOf(options, assets),
-  });
+  const mount = withoutSlashes(mounts[0]);
+  const landing = new Landing({ ...options, publicUrl, mount, brand: () => brandOf(options, assets) });
   const cacheControl = publicCacheControl(freshness);
-  return [
-    [
-      '/',
-      async (ctx) => {
-        setPageHeaders(ctx, imageOriginsOf(config, site()));
-        try {
-          const page = await rendering.page(ctx.querystring, () => charge(ctx.req, 1));
-          await sendAsset(ctx, page, cacheControl);
-        } catch (error) {
-          if (!(error instanceof LandingError)) throw error;
-          ctx.set({ ...error.headers, 'Cache-Control': 'no-store' });
-          ctx.type = 'html';
-          ctx.status = error.status;
-          ctx.body = error.page.text;
-        }
-      },
-    ],
-  ];
+  return async (ctx) => {
+    setPageHeaders(ctx, imageOriginsOf(config, site()));
+    const { status, page, headers = {} } = await landing.page(ctx.querystring, () => charge(ctx.req, 1));
+    ctx.set(headers);
+    await sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
+  };
 }
 
-function documentationHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, site } = options;
-  return [
-    [
-      '/docs',
-      (ctx) => {
-        setPageHeaders(ctx, imageOriginsOf(config, site()));
-        ctx.set('Cache-Control', 'no-cache');
-        ctx.type = 'html';
-        ctx.body = documentationPage(options, assets).text;
-      },
-    ],
-    ['/docs/', (ctx) => ctx.redirect('../docs')],
-    ['/doc', (ctx) => ctx.redirect('docs')],
-    ['/doc/', (ctx) => ctx.redirect('../docs')],
-  ];
+function documentationHandler(options: PagesOptions, assets: Assets): Handler {
+  return (ctx) => {
+    setPageHeaders(ctx, imageOriginsOf(options.config, options.site()));
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.type = 'html';
+    ctx.body = documentationPage(options, assets).text;
+  };
 }
 
 /**

@@ -79,6 +79,7 @@ const RECORDS_PER_READ = 50;
 const MAX_MONTH_EVENTS = 300;
 const MAX_OPTIONS = 200;
 
+const PAGE_NOT_FOUND = 'event-archive-page-not-found';
 const NOTHING: EventList = { events: [], total: 0, pages: 0 };
 
 /** From the first day to the last one; without a last one everything later. */
@@ -126,7 +127,7 @@ export class EventReader {
     return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
   }
 
-  /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
+  /** One page of events that overlap the days. A filter that names an unknown record finds nothing, nor does a late page. */
   async #page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
     const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
     if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
@@ -134,7 +135,8 @@ export class EventReader {
       const { events, total, total_pages: pages } = await this.#readInTurn('/events', { ...query, ...bounds });
       return { events: events as PublicEvent[], total: Number(total), pages: Number(pages) };
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return NOTHING;
+      const isNothing = error instanceof ApiError && ['rest_invalid_param', PAGE_NOT_FOUND].includes(error.code);
+      if (isNothing) return NOTHING;
       throw error;
     }
   }
@@ -154,27 +156,7 @@ export class EventReader {
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
   async #readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
     await ownTurn();
-    try {
-      return await this.#read(path, query);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'calendar_list_too_large')) throw error;
-      return this.#readSingly(path, query);
-    }
-  }
-
-  /** A page of a list whose records are too large for one response. */
-  async #readSingly(path: string, query: Record<string, string>): Promise<JsonObject> {
-    const size = Number(query.per_page);
-    const first = (Number(query.page) - 1) * size + 1;
-    const collection = path.slice(1);
-    const list: JsonObject = { [collection]: [], total: first };
-    for (let page = first; page < first + size && page <= Number(list.total); page += 1) {
-      await ownTurn();
-      const { total, [collection]: records } = await this.#read(path, { ...query, per_page: '1', page: String(page) });
-      (list[collection] as unknown[]).push(...(records as unknown[]));
-      list.total = total;
-    }
-    return { ...list, total_pages: Math.ceil(Number(list.total) / size) };
+    return this.#read(path, query);
   }
 }
 
