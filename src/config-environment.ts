@@ -110,13 +110,8 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
  * `NAME_PORT_80_TCP_ADDR` ... of each service in it (kubernetes.io, "Environment variables" of "Service").
  */
 function isServiceLink(variable: string, text: string): boolean {
-  return (
-    variable.endsWith('_SERVICE_HOST') ||
-    variable.endsWith('_SERVICE_PORT') ||
-    variable.includes('_SERVICE_PORT_') ||
-    /_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(variable) ||
-    (variable.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text))
-  );
+  const isPort = variable.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text);
+  return isPort || /_SERVICE_(HOST|PORT)|_PORT_\d{1,5}_(TCP|UDP|SCTP)/.test(variable);
 }
 
 /** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */

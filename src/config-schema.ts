@@ -41,7 +41,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     limits: section('Limits of calls to the CMS.', {
       connections: integer(
         { default: 8, minimum: 1, maximum: 256 },
-        'Concurrent calls to the CMS. From four on, anonymous lookups, logins, authenticated callers and the sync have a share each.',
+        'Concurrent calls to the CMS. From four on, anonymous lookups, logins, callers and the sync have a share each.',
       ),
       deadlineMs: integer(
         { default: 15_000, minimum: 1, maximum: 600_000 },

@@ -91,6 +91,7 @@ async function collectWhile(run: () => Promise<void>): Promise<Expression[]> {
 async function runSamples(): Promise<void> {
   await import('../src/http/routes.ts');
   await import('../src/cluster/cluster.ts');
+  await import('../src/text/cost.ts');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');
   for (const format of [
     'Y-m-d H:i:s',

@@ -12,7 +12,8 @@ export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'mapping' | '
 
 /**
  * Connects in the background. The keys have a prefix of the site and the mapping, because gateways that store other
- * records must not meet. The braces keep them on one node of a Redis Cluster ("Redis cluster specification", hash tags).
+ * records must not meet. The braces keep them on one node of a Redis Cluster ("Redis cluster specification", hash
+ * tags).
  */
 export function openCluster({ siteUrl, ...options }: ClusterOptions) {
   const { url, mapping } = options;

@@ -231,7 +231,10 @@ export class Peers implements PeersPort {
     }
   }
 
-  /** Reads the next entries and applies them. Resolves with false while the CMS cannot be read. Throws what Redis throws. */
+  /**
+   * Reads the next entries and applies them. Resolves with false while the CMS cannot be read. Throws what Redis
+   * throws.
+   */
   async #follow(reader: Connection): Promise<boolean> {
     if (this.#isConnected !== true) await this.#findPlace(reader);
     if (this.#mustPoll) {

@@ -1,5 +1,5 @@
-// What a CMS can say of whether and how an event takes place: the words of the API, schema.org's addresses, and the words
-// for people. `''` in a record: the CMS does not say.
+// What a CMS can say of whether and how an event takes place: the words of the API, schema.org's addresses, and the
+// words for people. `''` in a record: the CMS does not say.
 
 export const EVENT_STATUSES = ['scheduled', 'cancelled', 'postponed', 'moved_online'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];

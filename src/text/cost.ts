@@ -88,8 +88,19 @@ const PHP_BLANKS = ' \t\n\r\0\v';
 
 // Thousands in groups of three (at most six groups, which bounds the search time); else decimals after a
 // point or comma, if no further group follows; else plain digits, with a point at the end of the text as in the plugin.
-const NUMBER =
-  /[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)|[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+\.$|\d+/g;
+const NUMBER = new RegExp(
+  [
+    String.raw`[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)`,
+    String.raw`[1-9]\d{0,2}(?:['’ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d+)?(?!\d|[.,]\d)`,
+    String.raw`[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)`,
+    String.raw`[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)`,
+    String.raw`(?<!\d,)\d+[.,]\d+(?!\d|,\d)`,
+    String.raw`(?<!\d)\.\d+`,
+    String.raw`\d+\.$`,
+    String.raw`\d+`,
+  ].join('|'),
+  'g',
+);
 
 /**
  * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:

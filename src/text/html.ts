@@ -58,17 +58,20 @@ export function htmlText(html: string, separatorOf: (tagName: string) => string 
   return hidden === undefined ? text + html.slice(end) : text;
 }
 
-const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 const LINES = names(
-  'address article aside blockquote br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol p pre search section summary table tbody tfoot thead tr ul',
+  `address article aside blockquote br caption center dd details dialog dir div dl dt fieldset figcaption figure footer
+  form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol p pre search section summary table tbody tfoot
+  thead tr ul`,
 );
 const WITHIN_WORDS = names(
-  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr',
+  `a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q rp rt ruby s samp small span strike
+  strong sub sup time tt u var wbr`,
 );
 
 /**
- * A line end for a tag that ends a line of text, a blank for one that separates words, such as a table cell, a button or
- * a picture, and nothing for one within words, such as `<b>` and those that HTML does not know (`<my-tag>`).
+ * A line end for a tag that ends a line of text, a blank for one that separates words, such as a table cell, a button
+ * or a picture, and nothing for one within words, such as `<b>` and those that HTML does not know (`<my-tag>`).
  */
 export function separatorOf(tagName: string): '\n' | ' ' | '' {
   if (LINES.has(tagName)) return '\n';

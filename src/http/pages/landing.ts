@@ -89,8 +89,8 @@ export class Landing {
 
   /**
    * Renders the page for a query string, or one that explains an error: 404 for an event that the public does not see,
-   * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
-   * takes none.
+   * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
+   * kept takes none.
    */
   async page(querystring: string, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;

@@ -127,7 +127,7 @@ export class EventReader {
     return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
   }
 
-  /** One page of events that overlap the days. A filter that names an unknown record finds nothing, nor does a late page. */
+  /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
   async #page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
     const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
     if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
