@@ -133,7 +133,7 @@ export async function startPluginSite(
     if (init.code === 0) {
       if (existsSync(join(out, COMPANION_FILE))) setCompanionPlugin(true);
       if (init.text.includes('run the same init with --force')) {
-        // With the companion plugin, init leaves out what the site lacks: the mapping may become a file of its own.
+        // With the companion plugin, init sees the values.
         const again = await runInit('--force');
         init = { ...again, text: `${init.text}\n${again.text}` };
         setCompanionPlugin(true);

@@ -1,6 +1,6 @@
 // What a check is, what it works with, and the findings that it returns: a state, a message, and what to do about it.
 
-import type { Account, ActionPermissions, CollectionInfo } from '../../cms/port.ts';
+import type { Account, CollectionInfo } from '../../cms/port.ts';
 import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
@@ -100,12 +100,8 @@ export interface CmsChecks {
   words: CmsWords;
   /** Its own checks, which run after the lists. */
   listChecks?: readonly Check[];
-  /** The permissions of a collection that does not name its own. */
-  generalPermissions?: ActionPermissions;
   /** What the site tells of a field apart from the records' values; undefined for nothing. */
   judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
-  /** What a new record must have besides its title and status. */
-  draftOf?(kind: Kind): Record<string, unknown>;
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /**

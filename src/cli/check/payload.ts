@@ -15,7 +15,6 @@ import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { GIVE_KEY } from '../site-problems.ts';
 import { type Check, type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
-import { DRAFT_TIMES } from './writes.ts';
 
 const plugin = (options: string): string =>
   `Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} plugin ${options} > calendar-gateway.ts`;
@@ -92,7 +91,6 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       },
     ],
     judgeField: (field) => judgeField(hasField, field),
-    draftOf: (kind) => (kind === 'event' ? DRAFT_TIMES : {}),
     async whyNotWritten(kind) {
       const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
       if (!isPostKind(kind.kind) || !features || features.drafts) return undefined;

@@ -1,6 +1,7 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
+import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
@@ -90,14 +91,16 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
   },
   {
     area: 'account',
-    async run({ kinds, cms: { words, generalPermissions }, connection, account, collectionInfo }) {
+    async run({ kinds, mapping, cms: { words }, connection, account, collectionInfo }) {
       if (connection.credentials === undefined) return [];
       const { permissions: granted } = await account();
+      // Of a collection that does not name its own.
+      const general = mapping.cms === 'wordpress' ? GENERAL_PERMISSIONS : undefined;
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
         const { collection: name, readOnly } = kind;
         const info = await collectionInfo(kind);
-        const permissions = info?.permissions ?? generalPermissions;
+        const permissions = info?.permissions ?? general;
         if (!info || !permissions) continue;
         const needed = (readOnly ? READ_ACTIONS : ALL_ACTIONS).map((action) => permissions[action]);
         const missing = needed.filter((permission) => !granted.has(permission));

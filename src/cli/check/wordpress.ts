@@ -1,7 +1,6 @@
 // What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own API.
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
-import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
@@ -39,7 +38,6 @@ export function openWordPressChecks(config: Config): CmsChecks {
   return {
     connection,
     words: WORDS,
-    generalPermissions: GENERAL_PERMISSIONS,
     judgeField,
     readByPlugin: readByPlugin(connection),
   };

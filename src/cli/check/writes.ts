@@ -45,15 +45,18 @@ interface WriteTrial extends CheckContext, Samples {
 
 /** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
 async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
-  const { connection, cms: own, options, site } = trial;
+  const { connection, cms: own, options, site, mapping } = trial;
   const { cms } = connection;
   const { kind: name, collection } = kindMapping;
   if (kindMapping.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
   const reason = await own.whyNotWritten?.(kindMapping);
   if (reason) return [{ name, ...reason }];
+  // Payload may require a start and an end.
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
   const fields =
-    kindMapping.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf?.(name) } : { name: title, title };
+    kindMapping.storedAs === 'posts'
+      ? { title, status: 'draft', ...(mapping.cms === 'payload' && name === 'event' ? DRAFT_TIMES : {}) }
+      : { name: title, title };
   let created: CmsRecord;
   try {
     created = await cms.create(kindMapping, kindMapping.write(fields, { site }), options);
@@ -208,7 +211,7 @@ const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'i
 const STATUS = 'status';
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
-export const DRAFT_TIMES = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
+const DRAFT_TIMES = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
 const TOGETHER: Readonly<Record<string, unknown>> = { ...DRAFT_TIMES, latitude: 52.5, longitude: 13.4 };
 
 /** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */

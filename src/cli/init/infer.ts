@@ -1,4 +1,4 @@
-// Infers which field of a site is which field of the API: one inference for every CMS, from the similarity of names and
+// Infers which field of a site is which field of the API: one inference for every CMS, from the words in names and
 // from sample values. What is not sure is left out.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
@@ -222,11 +222,8 @@ function wordPressTaxonomy(
   const own = taxonomies.filter(({ taxonomy, base }) => event.taxonomies.includes(taxonomy) && !taken.has(base));
   const isTerm = kind === 'category' || kind === 'tag';
   const fitting = own.filter(({ hierarchical }) => !isTerm || hierarchical === (kind === 'category'));
-  const named = fitting.find(({ taxonomy }) => likeness(taxonomy, kind) > 0);
-  const chosen =
-    wanted === undefined
-      ? (named ?? (isTerm ? fitting[0] : undefined))
-      : (isTerm ? taxonomies : own).find(({ base }) => base === wanted);
+  const named = fitting.find(({ taxonomy }) => likeness(taxonomy, kind) > 0) ?? (isTerm ? fitting[0] : undefined);
+  const chosen = wanted === undefined ? named : (isTerm ? taxonomies : own).find(({ base }) => base === wanted);
   return chosen && { collection: { terms: chosen.base } };
 }
 

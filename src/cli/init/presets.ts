@@ -59,13 +59,13 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   }
   if (site.cms === 'payload') return { ...match, isReadable: false, reason: 'you named it' };
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
-  // The site does not show the dates. Its plugin, or a collection that only this plugin has, is evidence too.
-  const plugin = site.plugins?.find((folder) => plugins.some((pattern) => isFolder(folder, pattern)));
-  const namespace = namespaces.find((each) => site.namespaces.includes(each));
-  const evidence = plugin === undefined ? [...specific, ...(namespace === undefined ? [] : [namespace])] : [plugin];
-  if (evidence.length === 0) return undefined;
-  const reason = plugin === undefined ? `the site has ${evidence.join(', ')}` : `the plugin ${plugin} is active`;
-  return { ...match, isReadable: false, reason };
+  // The site does not show the dates. Its plugin, or a collection or routes that only this plugin has, are evidence too.
+  const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
+  const routes = namespaces.filter((each) => site.namespaces.includes(each));
+  const evidence = [...active.map((folder) => `the plugin ${folder}`), ...specific, ...routes];
+  return evidence.length > 0
+    ? { ...match, isReadable: false, reason: `the site has ${evidence.join(', ')}` }
+    : undefined;
 }
 
 function missingIn(site: ProbedSite, mapping: MappingFile): string[] {

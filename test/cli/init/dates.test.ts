@@ -1,4 +1,4 @@
-// What sample values say: the form of dates, times of day, booleans and ids.
+// What sample values say: the form of dates and times of day, of booleans and ids.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
