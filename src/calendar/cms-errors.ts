@@ -17,8 +17,6 @@ export interface ErrorContext {
   anonymous: boolean;
   /** Location in the CMS record (`meta.cost`) -> API parameter. */
   parameterAt?: ((location: string) => string | undefined) | undefined;
-  /** The texts of a term, by the parameters that sent them. */
-  texts?: Readonly<Record<string, string | undefined>>;
 }
 
 /** In characters: the column of WordPress. */
@@ -60,23 +58,12 @@ export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
       return invalidFields(error, context);
     case 'failed':
     case 'no-trash':
-      return isTermKind(kind) && error.fields.includes('name') ? unstorableTerm(error, context) : genericError(error);
+      return isTermKind(kind) ? invalidFields(error, context, UNSTORABLE) : genericError(error);
   }
 }
 
-/** Characters that a database cannot hold whose tables have the encoding `utf8mb3`. */
-const FOUR_BYTES = /[\u{10000}-\u{10ffff}]/gu;
-
-/** WordPress says only that its database refused the term: a column holds 200 characters, or none such as 🎉. */
-function unstorableTerm(error: CmsRejected, { texts = {} }: ErrorContext): ApiError {
-  const errors = Object.entries(texts).flatMap(([name, text = '']) => {
-    const characters = [...new Set(text.match(FOUR_BYTES))].join(' ');
-    return characters === '' ? [] : [{ name, message: `The site's database cannot hold ${characters} in "${text}".` }];
-  });
-  const [name = 'name', text = ''] = Object.entries(texts)[0] ?? [];
-  const message = text.length > MAX_TERM_NAME ? 'The name is too long.' : "The site's database refused the name.";
-  return invalidParams(errors.length > 0 ? errors : [{ name, message }], { cause: error });
-}
+/** WordPress says only that its database refused the term: a column holds 200 characters, and on old sites no 🎉. */
+const UNSTORABLE = "The site's database refused it: too long, or with characters such as emoji that it cannot hold.";
 
 /** Runs CMS calls and maps their errors. */
 export async function withApiErrors<T>(context: ErrorContext, calls: () => Promise<T>): Promise<T> {
@@ -117,12 +104,12 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
 }
 
 /** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
-function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext): ApiError {
+function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext, message?: string): ApiError {
   const titleNames: Record<string, string> = { title: TITLE_PARAMETERS[kind], name: TITLE_PARAMETERS[kind] };
   const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? titleNames[field] ?? []));
   if (names.size === 0) return genericError(error);
   return invalidParams(
-    [...names].map((name) => ({ name })),
+    [...names].map((name) => ({ name, ...(message !== undefined && { message }) })),
     { data: { upstream_code: error.code }, cause: error },
   );
 }

@@ -65,7 +65,7 @@ async function creationKeyFor({ creationKey }: RequestContext, kind: Kind): Prom
   return creationKey.key;
 }
 
-interface Dependencies {
+interface Parts {
   cms: Cms;
   mapping: Mapping;
   replica: Replica;
@@ -80,43 +80,35 @@ interface Dependencies {
  * and `CmsRejected`.
  */
 export class CmsRecords {
-  readonly #cms: Cms;
-  readonly #mapping: Mapping;
-  readonly #replica: Replica;
-  readonly #sync: Sync;
-  readonly #site: () => Site;
-  readonly #writeThrough: WriteThrough;
+  readonly #parts: Parts;
 
-  constructor({ cms, mapping, replica, sync, site, writeThrough }: Dependencies) {
-    this.#cms = cms;
-    this.#mapping = mapping;
-    this.#replica = replica;
-    this.#sync = sync;
-    this.#site = site;
-    this.#writeThrough = writeThrough;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** The kind's mapping; the caller has checked that there is one. */
-  readonly #mappingOf = <K extends Kind>(kind: K) => kindMappingOf(this.#mapping, kind)!;
-  readonly #writable = <K extends Kind>(kind: K) => writableMapping({ mapping: this.#mapping }, kind);
+  readonly #mappingOf = <K extends Kind>(kind: K) => kindMappingOf(this.#parts.mapping, kind)!;
+  readonly #writable = <K extends Kind>(kind: K) => writableMapping({ mapping: this.#parts.mapping }, kind);
 
   #toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
-    this.#sync.assertComplete(kind, cmsRecord, isWritten);
-    return this.#mappingOf(kind).read(cmsRecord, this.#site(), this.#sync.linkTables());
+    this.#parts.sync.assertComplete(kind, cmsRecord, isWritten);
+    return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
   /** The sync fetches published records that a caller got and the replica lacks, such as one of the last seconds. */
   readonly #fetchUnknown = (kind: Kind, cmsRecords: readonly CmsRecord[]): Promise<boolean> => {
     const { collection } = this.#mappingOf(kind);
     const published = cmsRecords.filter(({ status }) => status === undefined || status === 'publish');
-    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#replica.db, kind, id));
-    return ids.length === 0 ? Promise.resolve(true) : this.#sync.fetchChanged(ids.map((id) => ({ collection, id })));
+    const ids = published.map(({ id }) => Number(id)).filter((id) => !getRecord(this.#parts.replica.db, kind, id));
+    return ids.length === 0
+      ? Promise.resolve(true)
+      : this.#parts.sync.fetchChanged(ids.map((id) => ({ collection, id })));
   };
 
   /** The record that a write returned, after the replica has what visitors get of it. */
   async #written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
     const record = this.#toRecord(kind, cmsRecord, true);
-    await this.#writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
+    await this.#parts.writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
   }
 
@@ -126,7 +118,11 @@ export class CmsRecords {
    */
   #pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
     if (kind !== 'event' || !isOccurrenceId(id)) return record;
-    const occurrences = this.#mappingOf(kind).occurrences?.(cmsRecord, this.#site(), this.#sync.linkTables());
+    const occurrences = this.#mappingOf(kind).occurrences?.(
+      cmsRecord,
+      this.#parts.site(),
+      this.#parts.sync.linkTables(),
+    );
     const occurrence = occurrences?.find((each) => each.id === id);
     if (!occurrence) throw new CmsRejected('not-found', `Series ${record.id} has no occurrence ${id}.`);
     return occurrence as RecordOf[K];
@@ -139,10 +135,10 @@ export class CmsRecords {
   ): Promise<LinkTables> {
     const linked = fields as { venues?: number[]; organizers?: number[] };
     const isMissing = linkFields.some(({ field }) =>
-      linked[field]?.some((id) => this.#sync.linkTables()[field]?.storedIdOf.has(id) !== true),
+      linked[field]?.some((id) => this.#parts.sync.linkTables()[field]?.storedIdOf.has(id) !== true),
     );
-    if (isMissing) await this.#sync.refreshLinkTables();
-    return this.#sync.linkTables();
+    if (isMissing) await this.#parts.sync.refreshLinkTables();
+    return this.#parts.sync.linkTables();
   }
 
   /**
@@ -160,22 +156,25 @@ export class CmsRecords {
     const fields = { ...sent };
     // A series reads as hidden, because its occurrences are listed instead. A client that sends that back hides
     // nothing.
-    if (kind === 'event' && id !== undefined && occurrenceIds(this.#replica.db, id).length > 0)
+    if (kind === 'event' && id !== undefined && occurrenceIds(this.#parts.replica.db, id).length > 0)
       delete (fields as { hidden?: boolean }).hidden;
     const before =
       id !== undefined && kindMapping.needsCurrent(fields)
-        ? (current ?? (await this.#cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
+        ? (current ?? (await this.#parts.cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
         : undefined;
     const linkTables = await this.#linkTablesFor(kindMapping, fields);
-    return kindMapping.write(fields, { site: this.#site(), linkTables, current: before });
+    return kindMapping.write(fields, { site: this.#parts.site(), linkTables, current: before });
   }
 
   /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
   async findCreated(kind: Kind, creationKey: string, request: Caller): Promise<{ isKnown: boolean; id?: number }> {
-    const records = await this.#cms.findCreated(creationKey, callOptions(request));
-    const created = records?.find(({ collection }) => collection === this.#mapping.kinds[kind]?.collection);
+    const records = await this.#parts.cms.findCreated(creationKey, callOptions(request));
+    const created = records?.find(({ collection }) => collection === this.#parts.mapping.kinds[kind]?.collection);
     if (!created) return { isKnown: records !== undefined };
-    return { isKnown: true, id: this.#cms.gatewayId(collectionSpec(this.#mapping, created.collection), created.id) };
+    return {
+      isKnown: true,
+      id: this.#parts.cms.gatewayId(collectionSpec(this.#parts.mapping, created.collection), created.id),
+    };
   }
 
   /** If the replica lacks a published record, the sync fetches it. */
@@ -185,7 +184,7 @@ export class CmsRecords {
     request: Caller,
     how: ReadRequest = { view: 'public' },
   ): Promise<CmsResult<K>> {
-    const cmsRecord = await this.#cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+    const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
     // A response shows an event's terms as the replica has them.
     if (isTermKind(kind)) await fetched;
@@ -195,10 +194,10 @@ export class CmsRecords {
   /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
   async readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]> {
     const found: CmsRecord[] = [];
-    for (let from = 0; from < ids.length; from += this.#cms.maxPageSize) {
-      const page = ids.slice(from, from + this.#cms.maxPageSize);
+    for (let from = 0; from < ids.length; from += this.#parts.cms.maxPageSize) {
+      const page = ids.slice(from, from + this.#parts.cms.maxPageSize);
       const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
-      found.push(...(await this.#cms.list(this.#mappingOf(kind), list, callOptions(request))).records);
+      found.push(...(await this.#parts.cms.list(this.#mappingOf(kind), list, callOptions(request))).records);
     }
     await this.#fetchUnknown(kind, found);
     return found.map(({ id }) => Number(id));
@@ -212,7 +211,7 @@ export class CmsRecords {
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined> {
     const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
-    const { records } = await this.#cms.list(this.#mappingOf(kind), { ...scope, slug }, callOptions(request));
+    const { records } = await this.#parts.cms.list(this.#mappingOf(kind), { ...scope, slug }, callOptions(request));
     void this.#fetchUnknown(kind, records.slice(0, 1));
     return records[0] && this.#toRecord(kind, records[0]);
   }
@@ -227,7 +226,7 @@ export class CmsRecords {
     const creationKey = await creationKeyFor(request, kind);
     let cmsRecord: CmsRecord;
     try {
-      cmsRecord = await this.#cms.create(kindMapping, body, { ...call, creationKey });
+      cmsRecord = await this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
     } catch (error) {
       // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these.
       if (error instanceof CmsRejected && error.written !== 'no') {
@@ -238,8 +237,8 @@ export class CmsRecords {
     }
     const id = Number(cmsRecord.id);
     request.created?.push({ kind, id });
-    const touchBody = this.#cms.touchAfterCreate?.(kindMapping, body);
-    if (touchBody) cmsRecord = await this.#cms.update(kindMapping, id, touchBody, call);
+    const touchBody = this.#parts.cms.touchAfterCreate?.(kindMapping, body);
+    if (touchBody) cmsRecord = await this.#parts.cms.update(kindMapping, id, touchBody, call);
     return this.#written(kind, cmsRecord);
   }
 
@@ -253,17 +252,17 @@ export class CmsRecords {
   ): Promise<RecordOf[K]> {
     const call = callOptions(request);
     const body = await this.bodyOf(kind, id, fields, request, current);
-    return this.#written(kind, await this.#cms.update(this.#writable(kind), id, body, call));
+    return this.#written(kind, await this.#parts.cms.update(this.#writable(kind), id, body, call));
   }
 
   async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
-    return this.#written(kind, await this.#cms.trash(this.#writable(kind), id, callOptions(request)));
+    return this.#written(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */
   async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
-    await this.#cms.delete(this.#writable(kind), id, callOptions(request));
-    await this.#writeThrough({ kind, id }, ...changed);
+    await this.#parts.cms.delete(this.#writable(kind), id, callOptions(request));
+    await this.#parts.writeThrough({ kind, id }, ...changed);
   }
 }
 

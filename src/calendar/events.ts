@@ -123,8 +123,11 @@ async function fieldsOf(
     references[field] = await resolveLinked(services, linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
   await checkWrite(write, { ...withPlaceholderImage(fields, input), ...knownReferences(services, references) });
-  for (const [field, { createMissing }] of Object.entries(references))
-    Reflect.set(fields, field, await createMissing());
+  for (const [field, { steps }] of Object.entries(references)) {
+    const ids = new Set<number>();
+    for (const step of steps) ids.add(await step());
+    Reflect.set(fields, field, [...ids]);
+  }
   Object.assign(fields, await imageField(write));
   return fields;
 }
@@ -190,8 +193,8 @@ export interface ResolvedReferences {
   existing: number[];
   /** At least this many records will be created. */
   newCount: number;
-  /** Creates the missing records. Resolves with all ids, in order, each once. */
-  createMissing(): Promise<number[]>;
+  /** In order: each resolves with the id of a record, which it may have to create. */
+  steps: (() => Promise<number>)[];
 }
 
 /**
@@ -217,31 +220,23 @@ export async function resolveTerms(
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
   const existing = await existingTermIds(services, kind, ids, request);
-  /** Ids, and names of terms to create. */
-  const terms: (number | string)[] = [];
+  const found = new Set<number>();
+  const names = new Set<string>();
+  const steps: (() => Promise<number>)[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await ownTurn();
-    if (typeof term === 'string') terms.push(findTermByText(services, kind, term) ?? term);
-    else if (existing.has(term)) terms.push(term);
+    const id = typeof term === 'string' ? findTermByText(services, kind, term) : term;
+    if (typeof term === 'string' && id === undefined) {
+      names.add(comparableText(term));
+      // An earlier item may have created the term, under another spelling of its name.
+      steps.push(async () => findTermByText(services, kind, term) ?? createTerm(services, kind, term, request));
+    } else if (id !== undefined && (typeof term === 'string' || existing.has(id))) {
+      found.add(id);
+      steps.push(async () => id);
+    }
   }
-  const names = terms.filter((term) => typeof term === 'string');
-  return {
-    existing: [...new Set(terms.filter((term) => typeof term === 'number'))],
-    newCount: new Set(names.map(comparableText)).size,
-    async createMissing() {
-      const ids = new Set<number>();
-      for (const term of terms) {
-        if (typeof term === 'number') ids.add(term);
-        else {
-          // An earlier item may have created the term, under another spelling of its name.
-          const id = findTermByText(services, kind, term);
-          ids.add(id ?? (await createTerm(services, kind, term, request)));
-        }
-      }
-      return [...ids];
-    },
-  };
+  return { existing: [...found], newCount: names.size, steps };
 }
 
 /** Of an event, which name terms. */
@@ -253,7 +248,7 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
     return (await services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, anonymous: false, texts: { [PARAMETERS[kind]]: name } });
+      throw cmsToApiError(error, { kind, anonymous: false, parameterAt: () => PARAMETERS[kind] });
     const id = error.existingId;
     await termExists(services, kind, id, request);
     return id;
@@ -290,15 +285,7 @@ export async function resolveLinked(
   }
   // Data with the name of a record that is linked by its id may mean that record.
   for (const id of existing) names.delete(comparableText(getRecord(replica.db, kind, id)?.title ?? ''));
-  return {
-    existing: [...new Set(existing)],
-    newCount: names.size,
-    async createMissing() {
-      const ids = new Set<number>();
-      for (const step of steps) ids.add(await step());
-      return [...ids];
-    },
-  };
+  return { existing: [...new Set(existing)], newCount: names.size, steps };
 }
 
 async function withLinkedErrors<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ import {
   type Serialize,
   type Steps,
 } from './rendered-records.ts';
-import { type ApiResponse, type RequestContext, shownIn, unpublishedParts } from './request.ts';
+import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -133,7 +133,7 @@ function* responseSteps<K extends Kind>(
   assertPageExists(listPage);
   const { kind, ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
-  const audience: Audience = { baseUrl, shown: shownIn(view) };
+  const audience: Audience = { baseUrl, view };
   const rest = restOf(listPage);
   const items = yield* listItems<K>(services, listPage, audience, isPublic);
   const bytes = items.map((item) => item.bytes);

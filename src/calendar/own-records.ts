@@ -8,6 +8,7 @@ import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
 import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
+import { getImage } from '../store/records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import type { Caller } from './request.ts';
@@ -89,9 +90,13 @@ export class OwnRecordsCache {
     }
   }
 
-  /** Adds the images that these records show and the public does not see, such as one that was uploaded to a draft. */
-  async addImages({ records }: Lease, ids: readonly number[], caller: Caller): Promise<void> {
+  /**
+   * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
+   * @param imageId of a record that is not in the lease
+   */
+  async addImages({ records }: Lease, ids: readonly number[], caller: Caller, imageId = 0): Promise<void> {
     const missing = records.missingImageIds(ids);
+    if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
     if (missing.length === 0) return;
     // A record without its image is still a record.
     const images = await this.#dependencies.cms.images(missing, callOptions(caller)).catch(() => []);

@@ -1,53 +1,30 @@
 // Reads one event, venue or organizer, by id or slug: from the replica if it has it, otherwise from the CMS with the
 // actor's own credentials. Also tells whether a post or a term exists.
 
-import type { CallOptions, ReadRequest } from '../cms/port.ts';
+import type { ReadRequest } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import type { Input, ReferenceChecks } from '../interface/parameter.ts';
-import { kindMappingOf } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
-  type CalendarRecord,
   type EventRecord,
   FIRST_EMBEDDED_ID,
-  type ImageRecord,
-  isOccurrenceId,
   isPostKind,
   type Kind,
-  type LinkedKind,
   type LinkedRecord,
   type PostKind,
-  type PostRecord,
   type RecordOf,
   recordKey,
-  seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
+import type { View } from '../store/database.ts';
 import { isLinkedToEvent } from '../store/lists.ts';
-import {
-  getImage,
-  getImages,
-  getRecord,
-  getRecords,
-  idsBySlug,
-  kindOf,
-  stampsById,
-  termIdByName,
-  termIdBySlug,
-} from '../store/records.ts';
+import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId } from './cms-errors.ts';
+import type { Lease } from './own-records.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
-import {
-  type ApiResponse,
-  callOptions,
-  type RequestContext,
-  type Shown,
-  shownIn,
-  type UnpublishedParts,
-  unpublishedParts,
-} from './request.ts';
+import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -81,95 +58,41 @@ export async function readPost<K extends PostKind>(
   if (stored)
     return stored.protected ? unlock(services, kind, stored, request, options) : { record: stored, unlocked: false };
   if (kindOf(services.replica.db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
-  if (isUnknownOccurrence(services, kind, id)) throw unknownId(kind, id);
   const record = await lookUpPost(services, kind, id, request);
   if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   if (record.protected) return unlock(services, kind, record, request, options);
   return { record, unlocked: false };
 }
 
-/** Whether the actor may see more of any of these kinds than the public. */
-async function seesUnpublished(
-  services: Services,
-  kinds: readonly PostKind[],
-  { actor }: Pick<RequestContext, 'actor'>,
-): Promise<boolean> {
-  if (!actor.account) return false;
-  for (const kind of kinds) if (await services.permissions.allow('edit', kind, actor)) return true;
-  return false;
-}
-
-const LINKED = [
-  ['venue', 'venues'],
-  ['organizer', 'organizers'],
-] as const;
-
 /**
- * What the replica lacks comes from the CMS, with the caller's credentials. What the CMS does not send at once is left
- * out: the response is about another record.
+ * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and images
+ * that the CMS shows them. What it does not send at once is left out: the response is about another record.
  */
-async function shownWith(services: Services, record: PostRecord, request: RequestContext): Promise<Shown> {
-  const { replica, cms } = services;
-  if (!(await seesUnpublished(services, ['event', 'venue', 'organizer'], request))) return shownIn(replica.db);
-  const more = new Map<string, CalendarRecord>();
-  if (record.kind === 'event') {
-    const parts = await unpublishedParts(services, ['venue', 'organizer'], request).catch((): UnpublishedParts => ({}));
-    for (const [kind, field] of LINKED)
-      for (const linked of await readUnpublished(services, kind, record[field], parts, request))
-        more.set(`${kind} ${linked.id}`, linked);
-  }
-  const imageIds = [record, ...more.values()].flatMap((each) => ('image' in each && each.image ? [each.image] : []));
-  const unknown = imageIds.filter((id) => !getImage(replica.db, id));
-  const found = unknown.length > 0 ? await cms.images(unknown, callOptions(request)).catch(() => []) : [];
-  const images = new Map(found.map((image): [number, ImageRecord] => [image.id, image]));
-  return {
-    getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
-      const records = getRecords(replica.db, kind, ids);
-      for (const id of ids) {
-        const own = more.get(`${kind} ${id}`) as RecordOf[K] | undefined;
-        if (own) records.set(id, own);
-      }
-      return records;
-    },
-    getImages: (ids) =>
-      new Map([
-        ...getImages(replica.db, ids),
-        ...ids.flatMap((id) => (images.has(id) ? [[id, images.get(id)!] as const] : [])),
-      ]),
-  };
-}
-
-/** The JSON of a post that the actor has written, or that they may read. */
 export async function ownView(
   services: Services,
   record: EventRecord | LinkedRecord,
   request: RequestContext,
   options: SerializeOptions,
 ): Promise<JsonObject> {
-  const audience = { baseUrl: request.baseUrl, shown: await shownWith(services, record, request) };
-  return services.serializer.post(record, audience, options);
-}
-
-async function readUnpublished(
-  { replica, cms, mapping, site, sync }: Services,
-  kind: LinkedKind,
-  ids: readonly number[],
-  parts: UnpublishedParts,
-  request: RequestContext,
-): Promise<CalendarRecord[]> {
-  const known = getRecords(replica.db, kind, ids);
-  const unknown = ids.filter((id) => !known.has(id)).slice(0, cms.maxPageSize);
-  const kindMapping = kindMappingOf(mapping, kind);
-  if (unknown.length === 0 || !kindMapping) return [];
-  const call: CallOptions = callOptions(request);
-  const found: CalendarRecord[] = [];
-  for (const { statuses, author } of parts[kind] ?? []) {
-    const of = { statuses: statuses.filter((status) => status !== 'trash'), ...(author !== undefined && { author }) };
-    const list = { view: 'reader', ids: unknown, limit: unknown.length, detail: 'mapped', ...of } as const;
-    const page = await cms.list(kindMapping, list, call).catch(() => ({ records: [] }));
-    for (const record of page.records) found.push(kindMapping.read(record, site(), sync.linkTables()));
+  const { replica, ownRecords, serializer } = services;
+  const jsonIn = (view: View) => serializer.post(record, { baseUrl: request.baseUrl, view }, options);
+  const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
+  const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
+  const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
+  if (isPublic || !request.actor.account) return jsonIn(replica.db);
+  let lease: Lease;
+  try {
+    const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
+    lease = await ownRecords.acquire(request, parts);
+  } catch {
+    return jsonIn(replica.db);
   }
-  return found;
+  try {
+    await ownRecords.addImages(lease, linked, request, record.image);
+    return jsonIn(lease.records);
+  } finally {
+    lease.release();
+  }
 }
 
 /** The response to a read of one post. That to who sees what the public sees is rendered once. */
@@ -183,9 +106,8 @@ export async function singlePost<K extends PostKind>(
   const { serializer, replica } = services;
   const password = (input.values.password ?? input.sent.password) as string | undefined;
   const editing = input.sent.context === 'edit';
-  const kinds: PostKind[] = kind === 'event' ? ['event', 'venue', 'organizer'] : [kind];
-  const isPlain = !password && !(await seesUnpublished(services, kinds, request));
-  const audience: Audience = { baseUrl: request.baseUrl, shown: shownIn(replica.db) };
+  const isPlain = !password && !request.actor.account;
+  const audience: Audience = { baseUrl: request.baseUrl, view: replica.db };
   const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
@@ -209,13 +131,6 @@ export async function createdBefore(
   const { record, unlocked } = await readPost(services, kind, id, request);
   return { status: 201, body: await ownView(services, record, request, { unlocked }) };
 }
-
-/** The replica has every occurrence of a public series: the CMS would have to send all of them to say the same. */
-const isUnknownOccurrence = ({ replica, sync }: Services, kind: PostKind, id: number): boolean =>
-  kind === 'event' &&
-  isOccurrenceId(id) &&
-  sync.state().complete &&
-  getRecord(replica.db, 'event', seriesIdOf(id)) !== undefined;
 
 /**
  * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
@@ -335,7 +250,6 @@ export async function postExists(
   const { replica } = services;
   const storedKind = kindOf(replica.db, id);
   if (storedKind !== undefined) return storedKind === kind && mayKnow(services, kind, id);
-  if (isUnknownOccurrence(services, kind, id)) return false;
   const found = await findInCms(services, kind, [id], request);
   return found ? found.includes(id) : kindOf(replica.db, id) === kind;
 }

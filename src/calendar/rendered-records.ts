@@ -3,11 +3,11 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type CalendarRecord, isTermKind, type Kind, type RecordOf } from '../model/records.ts';
+import type { CalendarRecord, Kind, RecordOf } from '../model/records.ts';
 import type { View } from '../store/database.ts';
+import { getRecords } from '../store/records.ts';
 import type { RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
-import { formatWallTime } from '../time/wall-time.ts';
 import { ownTurn } from './limits.ts';
 import type { ApiResponse } from './request.ts';
 import type { Audience } from './serializer.ts';
@@ -44,43 +44,29 @@ function render<K extends Kind>(
   const { kind, id } = record;
   const json = serialize(record, audience);
   const bytes = utf8(JSON.stringify(json));
-  const cacheTags = [`${kind}-${id}`, ...shownCacheTags(kind, json)] as const;
-  return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags, modifiedUtc: undefined };
+  return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
 /** Renders a public record, and caches it until the record or anything in it changes. */
 export function renderRecord<K extends Kind>(
-  { replica, nowMs }: Services,
+  { replica }: Services,
   record: RecordOf[K] & CalendarRecord,
   audience: Audience,
   variant: Variant,
   serialize: Serialize<K>,
 ): RenderedRecord {
-  let rendered = render<K>(record, audience, serialize);
-  const { etag } = rendered;
-  const rendering = renderingOf(audience, variant);
-  const { kind, id } = record;
-  const previous = replica.rendered.peek(rendering, kind, id);
-  if (previous?.etag === etag) {
-    // Unchanged JSON keeps its modification date: the public does not see what changed.
-    rendered = previous;
-  } else if (!isTermKind(kind)) {
-    // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
-    // as it is.
-    rendered.modifiedUtc = formatWallTime(nowMs());
-  }
-  replica.rendered.set(rendering, record, rendered);
+  const rendered = render<K>(record, audience, serialize);
+  replica.rendered.set(renderingOf(audience, variant), record, rendered);
   return rendered;
 }
 
 /** The response to a public single read. */
-export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: RenderedRecord): ApiResponse => ({
+export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiResponse => ({
   status: 200,
   body: bytes,
   etag,
   cacheTags,
   validUntilMs: Number.POSITIVE_INFINITY,
-  modifiedUtc,
 });
 
 /** The cached rendered record, if it is still valid. */
@@ -120,7 +106,7 @@ export function* listItems<K extends Kind>(
   }
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
-    const records = audience.shown.getMany(kind, missing.slice(from, from + RECORDS_PER_READ));
+    const records = getRecords(audience.view, kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, found] of records) {
       const record = found as RecordOf[K] & CalendarRecord;
       const item = isPublic

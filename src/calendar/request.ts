@@ -6,7 +6,6 @@ import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSp
 import { CmsRejected } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import type { ImageRecord, RecordOf } from '../model/records.ts';
 import {
   isOccurrenceId,
   type Kind,
@@ -14,10 +13,7 @@ import {
   type PostKind,
   seriesIdOf,
   UNPUBLISHED_STATUSES,
-  type WallTime,
 } from '../model/records.ts';
-import type { View } from '../store/database.ts';
-import { getImages, getRecords } from '../store/records.ts';
 
 /** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
@@ -218,8 +214,6 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** For single records: when the response was first like this, as far as this process knows. */
-  modifiedUtc?: WallTime | undefined;
   /** What was rendered for it, if it shows only a part of that. */
   builtBytes?: number;
   /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
@@ -238,15 +232,3 @@ export function callOptions({ actor, requestId }: Caller): CallOptions {
   const { credentials, account } = actor;
   return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };
 }
-
-/** What a response shows of other records: the public ones, or also what the caller sees. */
-export interface Shown {
-  /** The records that exist, by id. */
-  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
-  getImages(ids: readonly number[]): Map<number, ImageRecord>;
-}
-
-export const shownIn = (view: View): Shown => ({
-  getMany: (kind, ids) => getRecords(view, kind, ids),
-  getImages: (ids) => getImages(view, ids),
-});

@@ -25,6 +25,7 @@ import {
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
+import { getImage, getRecords } from '../store/records.ts';
 import { decodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
@@ -32,14 +33,13 @@ import { dateDetails } from '../time/wall-time.ts';
 import { offsetMinutes, offsetText, parseZone, utcToWall, utcZone, zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, type Offer, serializeCost } from './cost.ts';
 import { shownCustomFields } from './custom-fields.ts';
-import type { Shown } from './request.ts';
 
 /** Whom the response is for, and the address it was requested under. */
 export interface Audience {
   /** The address of the API namespace as called. Every link starts with it. */
   baseUrl: string;
   /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
-  shown: Shown;
+  view: View;
 }
 
 export interface SerializeOptions {
@@ -159,20 +159,20 @@ export class Serializer {
     return json;
   }
 
-  readonly #imageOf = ({ image }: PostRecord, { shown }: Audience): ImageRecord | undefined =>
-    image === 0 ? undefined : shown.getImages([image]).get(image);
+  readonly #imageOf = ({ image }: PostRecord, { view }: Audience): ImageRecord | undefined =>
+    image === 0 ? undefined : getImage(view, image);
 
   /** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
   #recordsOf<K extends Exclude<Kind, 'event'>>(
     kind: K,
     ids: number[],
-    { shown: view }: Audience,
+    { view }: Audience,
     budget: Budget,
   ): RecordOf[K][] {
     const shown: RecordOf[K][] = [];
     for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
       const some = ids.slice(from, from + RECORDS_PER_READ);
-      const records = view.getMany(kind, some);
+      const records = getRecords(view, kind, some);
       for (const record of some.flatMap((id) => records.get(id) ?? [])) {
         if ('status' in record && record.status === 'trash') continue;
         budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;

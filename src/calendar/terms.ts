@@ -22,9 +22,9 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { findRendered, renderRecord, type Serialize } from './rendered-records.ts';
+import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import { shownIn, writableMapping } from './request.ts';
+import { writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -69,7 +69,7 @@ export class Terms {
 
   readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({
     baseUrl,
-    shown: shownIn(this.#services.replica.db),
+    view: this.#services.replica.db,
   });
   readonly #serializeItem = (record: TermRecord, audience: Audience): JsonObject =>
     this.#services.serializer.term(record, audience);
@@ -100,7 +100,7 @@ export class Terms {
     if (!parent) return {};
     const { id, url, name, slug, taxonomy } = this.#services.serializer.term(parent, {
       baseUrl: '',
-      shown: shownIn(this.#services.replica.db),
+      view: this.#services.replica.db,
     });
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
@@ -172,11 +172,10 @@ export class Terms {
       const term = inContext(this.#serializeSingle(record, audience), sent.context);
       return { status: 200, body: { ...term, ...this.#parentLinks(record, sent._embed) } };
     }
-    const { bytes, etag } =
+    return singleResponse(
       findRendered(this.#services, this.#kind, id, audience, 'single') ??
-      renderRecord<TermKind>(this.#services, record, audience, 'single', this.#serializeSingle);
-    const cacheTags = [`${this.#kind}-${id}`];
-    return { status: 200, body: bytes, etag, cacheTags, validUntilMs: Number.POSITIVE_INFINITY };
+        renderRecord<TermKind>(this.#services, record, audience, 'single', this.#serializeSingle),
+    );
   }
 
   /** Whether the CMS lets the actor manage the taxonomy. */
@@ -212,8 +211,7 @@ export class Terms {
   async create(input: Input, request: RequestContext): Promise<ApiResponse> {
     await this.#assertMayManage(request);
     const fields = this.#fieldsOf(input, undefined);
-    const { name, description } = fields;
-    const record = await withApiErrors({ kind: this.#kind, anonymous: false, texts: { name, description } }, () =>
+    const record = await withApiErrors({ kind: this.#kind, anonymous: false }, () =>
       this.#services.cmsRecords.create(this.#kind, fields, request),
     );
     return this.#createdResponse(record, request);
@@ -229,8 +227,7 @@ export class Terms {
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     await this.#assertMayManage(request);
     const fields = this.#fieldsOf(input, id);
-    const { name, description } = fields;
-    const record = await withApiErrors({ kind: this.#kind, id, anonymous: false, texts: { name, description } }, () =>
+    const record = await withApiErrors({ kind: this.#kind, id, anonymous: false }, () =>
       this.#services.cmsRecords.update(this.#kind, id, fields, request),
     );
     return { status: 200, body: this.#serializeSingle(record, this.#audienceOf(request)) };

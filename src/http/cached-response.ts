@@ -10,7 +10,6 @@ import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { WallTime } from '../model/records.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
@@ -21,7 +20,7 @@ export interface CachedResponse {
   /** All headers that depend neither on the request nor on the encoding: names and values in turn. */
   headers: readonly string[];
   /** What a conditional request is compared with. */
-  validators: { etag: string; 'last-modified'?: string };
+  etag: string;
   contentType: string;
   bytes: Uint8Array;
   /** Compressed bodies, each made when a client first accepts it; `pending` until they are ready. */
@@ -65,19 +64,12 @@ export function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | '
   return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
 }
 
-/**
- * True if the client already has this response (RFC 9110, 13.2.2): `If-None-Match` decides alone, without it
- * `If-Modified-Since` does.
- */
-export function isFresh(headers: IncomingHttpHeaders, { validators }: CachedResponse): boolean {
-  const { 'if-none-match': etags, 'if-modified-since': since } = headers;
-  if (etags !== undefined) {
-    // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
-    if (etags === validators.etag) return true;
-    return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, validators);
-  }
-  // JavaScript parses many other texts as dates, some of them in the local time zone.
-  return since?.endsWith(' GMT') === true && fresh({ 'if-modified-since': since }, validators);
+/** True if the client already has this response (RFC 9110, 13.2.2). */
+export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {
+  const { 'if-none-match': etags } = headers;
+  // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
+  if (etags === undefined || etags === etag) return etags !== undefined;
+  return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
 }
 
 const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
@@ -95,18 +87,15 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
     const bytes = toBuffer(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
     const etag = `W/${response.etag ?? `"${contentHash(bytes)}"`}`;
-    const lastModified = httpDate(response.modifiedUtc, services.nowMs());
-    const validators = lastModified === undefined ? { etag } : { etag, 'last-modified': lastModified };
     return {
       url,
       headers: [
         ...HEADERS,
         ...Object.entries(headers).flat(),
         ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
-        ...(lastModified === undefined ? [] : ['Last-Modified', lastModified]),
         ...cacheTagHeaders(response.cacheTags ?? []),
       ],
-      validators,
+      etag,
       contentType,
       bytes,
       compressed: {},
@@ -115,14 +104,6 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       validUntilMs: response.validUntilMs,
     };
   };
-}
-
-const SECOND_MS = 1000;
-
-/** Undefined for an invalid date; a future date is clamped to now (RFC 9110, 8.8.2.1). */
-function httpDate(utc: WallTime | undefined, nowMs: number): string | undefined {
-  const ms = utc === undefined ? Number.NaN : Date.parse(`${utc.replace(' ', 'T')}Z`);
-  return Number.isNaN(ms) ? undefined : new Date(Math.min(ms, nowMs - (nowMs % SECOND_MS))).toUTCString();
 }
 
 /** The body of an API response in chunks of bytes. */

@@ -2,7 +2,7 @@
 // changes.
 
 import { LRUCache } from 'lru-cache';
-import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage, type WallTime } from '../model/records.ts';
+import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage } from '../model/records.ts';
 import type { Database } from './database.ts';
 import { linksOf } from './post-rows.ts';
 
@@ -12,8 +12,6 @@ export interface RenderedRecord {
   etag: string;
   /** Of the record itself, such as `event-12`, and of the records in it. */
   cacheTags: readonly [string, ...string[]];
-  /** When the JSON was first like this, as far as this process knows; undefined for a term. */
-  modifiedUtc: WallTime | undefined;
 }
 
 type Dependency = readonly [kind: KindOrImage, id: number];
@@ -70,17 +68,12 @@ export class RenderedCache {
     const { version } = this.#db;
     const entry = this.#entries.get(entryKey(rendering, kind, id));
     if (entry === undefined || entry.validAtVersion === version) return entry;
-    // An outdated entry stays until it is replaced: the new one may turn out to be the same (`peek`).
+    // An outdated entry stays until it is replaced.
     const { dependencies, validAtVersion } = entry;
     if (dependencies.some(([of, its]) => (this.#invalidatedAt.get(`${of} ${its}`) ?? 0) > validAtVersion))
       return undefined;
     entry.validAtVersion = version;
     return entry;
-  }
-
-  /** The entry that was set last, even if it is outdated; undefined if it was evicted. */
-  peek(rendering: string, kind: Kind, id: number): RenderedRecord | undefined {
-    return this.#entries.peek(entryKey(rendering, kind, id));
   }
 
   /** `record` must be what was rendered, read at the current version (without `await` in between). */

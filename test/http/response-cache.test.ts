@@ -1,7 +1,6 @@
 // Caching of responses: validators, Cache-Control and cache tags.
 
 import { expect } from 'chai';
-import type { EventRecord, KindOrImage } from '../../src/model/records.ts';
 import { on } from '../calendar/list-fixture.ts';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
@@ -11,7 +10,6 @@ import { event, image, organizer, term, venue } from '../store/sample-records.ts
 
 const times = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
 const DRESSED = { ...times, venues: [6], organizers: [7, 8], categories: [3], tags: [4], image: 9 };
-const NOW = 'Sat, 21 Nov 2026 02:42:00 GMT';
 
 const RECORDS = [
   event(1, times),
@@ -145,109 +143,6 @@ describe('response cache', () => {
     });
   });
 
-  describe('Last-Modified and If-Modified-Since', () => {
-    const MINUTE_MS = 60_000;
-    const A_MINUTE_LATER = 'Sat, 21 Nov 2026 02:43:00 GMT';
-    let nowMs: number;
-    let moving: TestGateway;
-    beforeEach(async () => {
-      nowMs = NOW_MS;
-      moving = await startGateway({
-        ...{ cms: createFakeCms(() => nowMs), service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs },
-      });
-      upsert(moving.services.replica, RECORDS, [image(9)]);
-    });
-    afterEach(() => moving.stop());
-
-    const date = async (path = '/events/2') => (await moving.request(path)).headers['last-modified'];
-    const statusSince = async (path: string, since: string, method = 'GET') =>
-      (await moving.request(path, { method, headers: { 'if-modified-since': since } })).status;
-
-    it('is the time of rendering', async () => {
-      for (const path of ['/events/1', '/events/2', '/venues/6', '/organizers/7'])
-        expect(await date(path), path).to.equal(NOW);
-    });
-
-    it('does not move with a change that the response does not show, and moves with one that it shows', async () => {
-      const { replica } = moving.services;
-      expect(await date()).to.equal(NOW);
-      nowMs += MINUTE_MS;
-      upsert(replica, [organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
-      expect(await date()).to.equal(NOW);
-      upsert(replica, [organizer(7, { title: 'Renamed' })]);
-      expect(await date()).to.equal(A_MINUTE_LATER);
-    });
-
-    it('is not later than the response, if the clock was set back (RFC 9110, 8.8.2.1)', async () => {
-      expect(await date()).to.equal(NOW);
-      nowMs -= MINUTE_MS;
-      upsert(moving.services.replica, [venue(12)]);
-      expect(await date()).to.equal('Sat, 21 Nov 2026 02:41:00 GMT');
-    });
-
-    it('is absent from lists and terms', async () => {
-      for (const path of ['/events', '/venues', '/categories', '/tags/4'])
-        expect((await send(path)).headers, path).to.not.have.property('last-modified');
-    });
-
-    it('304 for this date and later ones, 200 for earlier ones', async () => {
-      const answered: Record<string, number> = {
-        [NOW]: 304,
-        'Sat, 21 Nov 2026 02:42:01 GMT': 304,
-        'Sat, 21 Nov 2026 02:41:59 GMT': 200,
-        'Saturday, 21-Nov-26 02:42:00 GMT': 304,
-      };
-      for (const [since, status] of Object.entries(answered))
-        for (const method of ['GET', 'HEAD'])
-          expect(await statusSince('/events/1', since, method), `${method} ${since}`).to.equal(status);
-      nowMs += MINUTE_MS;
-      upsert(moving.services.replica, [event(1, { ...times, title: 'Another' })]);
-      expect(await statusSince('/events/1', NOW)).to.equal(200);
-    });
-
-    it('is ignored if it is not an HTTP date or the response has none (RFC 9110, 13.1.3)', async () => {
-      for (const since of ['2027-01-01', 'tomorrow', '', '1', `${NOW}, ${NOW}`])
-        expect(await statusSince('/events/1', since), since).to.equal(200);
-      expect(await statusSince('/events', NOW)).to.equal(200);
-    });
-
-    it('is ignored if the client sends a tag (RFC 9110, 13.2.2)', async () => {
-      const { etag } = (await send('/events/1')).headers as { etag: string };
-      const OLD = 'Thu, 01 Jan 1998 00:00:00 GMT';
-      const both = (tag: string, since: string) => ({ 'if-none-match': tag, 'if-modified-since': since });
-      expect((await send('/events/1', both('"other"', NOW))).status).to.equal(200);
-      expect((await send('/events/1', both(etag, OLD))).status).to.equal(304);
-    });
-
-    it('changes when a category is renamed', async () => {
-      const { replica } = moving.services;
-      await date();
-      nowMs += MINUTE_MS;
-      expect(await statusSince('/events/2', NOW)).to.equal(304);
-      upsert(replica, [term('category', 3, { name: 'Renamed' })]);
-      expect(await statusSince('/events/2', NOW)).to.equal(200);
-      expect(await date()).to.equal(A_MINUTE_LATER);
-    });
-
-    const ONLY_LINKS: [kind: KindOrImage, id: number, links: Partial<EventRecord>][] = [
-      ['category', 3, { categories: [3] }],
-      ['image', 9, { image: 9 }],
-      ['venue', 6, { venues: [6] }],
-    ];
-    for (const [kind, id, links] of ONLY_LINKS) {
-      it(`changes when the only ${kind} of an event is deleted, also after the rendered record was evicted`, async () => {
-        const { replica } = moving.services;
-        upsert(replica, [event(20, { ...times, ...links })]);
-        expect(await date('/events/20')).to.equal(NOW);
-        nowMs += MINUTE_MS;
-        replica.clearRendered();
-        replica.apply({ deletes: [{ kind, ids: [id] }] });
-        expect(await statusSince('/events/20', NOW)).to.equal(200);
-        expect(await date('/events/20')).to.equal(A_MINUTE_LATER);
-      });
-    }
-  });
-
   describe('Cache-Control and Vary', () => {
     it('allow shared caches to store public responses for a short time', async () => {
       for (const path of EVERYTHING)
@@ -284,7 +179,7 @@ describe('response cache', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 403, 404, 400, 400, 201]);
       for (const { headers } of answers) {
         expect(headers['cache-control']).to.equal('no-cache, must-revalidate, max-age=0, no-store, private');
-        expect(headers).to.not.have.any.keys('etag', 'last-modified', 'surrogate-key', 'cache-tag');
+        expect(headers).to.not.have.any.keys('etag', 'surrogate-key', 'cache-tag');
       }
     });
 

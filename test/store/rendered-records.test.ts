@@ -11,7 +11,6 @@ const rendered = (text: string): RenderedRecord => ({
   bytes: Buffer.from(text),
   etag: `"${text}"`,
   cacheTags: ['event-1'],
-  modifiedUtc: undefined,
 });
 
 describe('rendered records', () => {

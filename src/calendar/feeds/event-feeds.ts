@@ -17,7 +17,6 @@ import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkPa
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import { shownIn } from '../request.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
@@ -59,7 +58,7 @@ function* feedSteps<T>(
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
-  const audience: Audience = { baseUrl, shown: shownIn(access.view) };
+  const audience: Audience = { baseUrl, view: access.view };
   const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
