@@ -3,7 +3,7 @@
 
 import type { RequestListener } from 'node:http';
 import type { Peers } from './calendar/cms-records.ts';
-import { CmsRecords, createWriteThrough } from './calendar/cms-records.ts';
+import { CmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
@@ -126,13 +126,12 @@ export function createApplication(options: ApplicationOptions): Application {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const writeThrough = createWriteThrough(sync, mapping, peers);
-  const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync, clockMs: clocks?.cachesMs });
+  const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync });
   sync.onReported((kinds) => ownRecords.forget(kinds));
   return {
     replica,
     cms,
-    cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, writeThrough }),
+    cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, peers }),
     ownRecords,
     serviceCredentials,
     mapping,

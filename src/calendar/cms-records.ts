@@ -36,19 +36,6 @@ export interface Peers {
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/**
- * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be read.
- * Never rejects: the CMS has accepted the write.
- */
-export type WriteThrough = (...written: readonly WrittenRecord[]) => Promise<void>;
-
-export const createWriteThrough =
-  (sync: Pick<Sync, 'fetchWritten'>, mapping: Mapping, peers: Peers | undefined): WriteThrough =>
-  async (...written) => {
-    const read = () => sync.fetchWritten(written);
-    await (peers ? peers.tell(changedRecords(mapping, written), read) : read());
-  };
-
 /** A record with the CMS record that it was mapped from. */
 export interface CmsResult<K extends Kind> {
   record: RecordOf[K];
@@ -71,7 +58,8 @@ interface Parts {
   replica: Replica;
   sync: Sync;
   site(): Site;
-  writeThrough: WriteThrough;
+  /** The other gateways of the site. */
+  peers?: Peers | undefined;
 }
 
 /**
@@ -105,10 +93,20 @@ export class CmsRecords {
       : this.#parts.sync.fetchChanged(ids.map((id) => ({ collection, id })));
   };
 
+  /**
+   * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be read.
+   * Never rejects: the CMS has accepted the write.
+   */
+  async #writeThrough(...written: readonly WrittenRecord[]): Promise<void> {
+    const { sync, mapping, peers } = this.#parts;
+    const read = () => sync.fetchWritten(written);
+    await (peers ? peers.tell(changedRecords(mapping, written), read) : read());
+  }
+
   /** The record that a write returned, after the replica has what visitors get of it. */
   async #written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
     const record = this.#toRecord(kind, cmsRecord, true);
-    await this.#parts.writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
+    await this.#writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
   }
 
@@ -262,7 +260,7 @@ export class CmsRecords {
   /** Deletes the record permanently. `changed`: other records that change with it. */
   async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
     await this.#parts.cms.delete(this.#writable(kind), id, callOptions(request));
-    await this.#parts.writeThrough({ kind, id }, ...changed);
+    await this.#writeThrough({ kind, id }, ...changed);
   }
 }
 

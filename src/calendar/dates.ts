@@ -39,8 +39,8 @@ const EXPLICIT_PARAMETERS = DATE_PARAMETERS.filter((name) => !isDefaulted(name))
 
 export interface DateWindow {
   bounds: DateBound[];
-  /** The effective values, which `rest_url` repeats. */
-  effective: Partial<Record<DateParameter, WallTime>>;
+  /** The effective values, which `rest_url` repeats; undefined without one. */
+  effective: Partial<Record<DateParameter, WallTime | undefined>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
 }
@@ -93,9 +93,8 @@ export function dateWindow(
       // The default end moves with the minute; only its day stays until midnight.
       isAbsolute &&= !strict;
     }
-    if (wall === undefined) continue;
-    bounds.push({ field, op, wall });
     effective[name] = wall;
+    if (wall !== undefined) bounds.push({ field, op, wall });
   }
   return { bounds, effective, validUntilMs: isAbsolute ? nextUtcMidnight(nowMs) : nowMs + SECOND_MS };
 }

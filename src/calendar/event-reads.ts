@@ -12,7 +12,7 @@ import { linkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import { type DateParameter, type DateWindow, dateWindow, instantBound, zoneOf } from './dates.ts';
+import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
   extraRequests,
   type ListAccess,
@@ -88,7 +88,7 @@ export async function findEvents(
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
-  const links = eventPageLinks(input, { status: access.status, effective, page, total, baseUrl });
+  const links = eventPageLinks(input, { ...effective, status: access.status }, { ...page, total }, baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
   const filteredVenues = filter.venues ?? filter.notVenues ?? [];
   const listPage = {
@@ -190,32 +190,17 @@ const PAGE_LINK_ORDER = pageLinkOrder(
   ].flat(),
 );
 
-interface PageLinkContext {
-  /** As `listAccess` returned it. */
-  status: string;
-  /** The effective date parameters. */
-  effective: DateWindow['effective'];
-  page: RequestedPage;
-  total: number;
-  /** Without a trailing slash. */
-  baseUrl: string;
-}
-
-/** The links to this page, the next and the previous one. */
-export function eventPageLinks({ sent, values }: Input, context: PageLinkContext): Record<string, string> {
-  const { status, effective, page, total, baseUrl } = context;
-  const { start_date, end_date, starts_before, starts_after, ends_before, ends_after } = effective;
-  /** The values that links do not repeat as sent. */
+/** The links to this page, the next and the previous one. `effective`: the values that links do not repeat as sent. */
+function eventPageLinks(
+  { sent, values }: Input,
+  effective: Record<string, unknown>,
+  page: RequestedPage & { total: number },
+  baseUrl: string,
+): Record<string, string> {
   const converted: Record<string, unknown> = {
+    ...effective,
     page: page.page,
     per_page: page.perPage,
-    start_date,
-    end_date,
-    starts_before,
-    starts_after,
-    ends_before,
-    ends_after,
-    status,
     geoloc: values.geoloc,
     include: values.include,
     venue: values.venue,
@@ -231,7 +216,7 @@ export function eventPageLinks({ sent, values }: Input, context: PageLinkContext
     const csv = name === 'venue' || name === 'organizer';
     return csv ? [{ name, value: String(value), csv }] : pageLinkParams(name, value);
   });
-  return pageLinks(`${baseUrl}/events/`, params, { ...page, total });
+  return pageLinks(`${baseUrl}/events/`, params, page);
 }
 
 const DEFAULT_DISTANCE_KM = 25;

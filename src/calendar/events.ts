@@ -7,7 +7,7 @@ import { copiedFields } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
-import type { EventFields, LinkedKind, TermKind } from '../model/records.ts';
+import { type EventFields, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
 import { getRecord } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
@@ -239,16 +239,13 @@ export async function resolveTerms(
   return { existing: [...found], newCount: names.size, steps };
 }
 
-/** Of an event, which name terms. */
-const PARAMETERS: Readonly<Record<TermKind, string>> = { category: 'categories', tag: 'tags' };
-
 /** Creates a term, or resolves with the term in the CMS that has the name already. */
 async function createTerm(services: Services, kind: TermKind, name: string, request: RequestContext): Promise<number> {
   try {
     return (await services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, anonymous: false, parameterAt: () => PARAMETERS[kind] });
+      throw cmsToApiError(error, { kind, anonymous: false, parameterAt: () => PLURALS[kind] });
     const id = error.existingId;
     await termExists(services, kind, id, request);
     return id;

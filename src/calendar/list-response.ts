@@ -6,7 +6,7 @@ import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { isObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
@@ -134,31 +134,21 @@ function* responseSteps<K extends Kind>(
   const { kind, ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
   const name = PLURALS[kind];
   const audience: Audience = { baseUrl, view };
-  const rest = restOf(listPage);
+  const { links, total, page } = listPage;
+  const pages = totalPages(total, page.perPage);
+  const rest = { ...links, total, total_pages: pages };
   const items = yield* listItems<K>(services, listPage, audience, isPublic);
   const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
   return {
     status: 200,
     body: new RenderedList(name, bytes, rest),
-    headers: totalHeaders(listPage.total, listPage.page),
+    headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
     builtBytes: bytes.reduce((sum, { byteLength }) => sum + byteLength, 0),
     extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
     ...(isPublic && { ...identityOfList(name, items, rest), validUntilMs, replicaVersion }),
   };
 }
-
-/** The properties of the body beside the items. */
-const restOf = ({ links, total, page }: Pick<ListPage<Kind>, 'links' | 'total' | 'page'>): JsonObject => ({
-  ...links,
-  total,
-  total_pages: totalPages(total, page.perPage),
-});
-
-const totalHeaders = (total: number, { perPage }: RequestedPage): Record<string, string> => ({
-  'X-TEC-Total': String(total),
-  'X-TEC-TotalPages': String(totalPages(total, perPage)),
-});
 
 export interface RequestedPage extends PageWindow {
   page: number;

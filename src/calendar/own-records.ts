@@ -25,8 +25,8 @@ interface Slot {
   number: number;
   userId: number;
   records: OwnRecords;
-  /** When each kind was read, and when it is there. A kind that changed since is read into another slot. */
-  kinds: Map<PostKind, { readMs: number; done: Promise<void> }>;
+  /** Resolves when the records of the kind are there. A kind that changed since is read into another slot. */
+  kinds: Map<PostKind, Promise<void>>;
   leases: number;
   /** No further request may use it. */
   isOutdated: boolean;
@@ -43,17 +43,14 @@ interface Dependencies {
   cms: Pick<Cms, 'list' | 'images' | 'maxPageSize'>;
   mapping: Mapping;
   sync: Pick<Sync, 'site' | 'linkTables'>;
-  clockMs?: (() => number) | undefined;
 }
 
 export class OwnRecordsCache {
   readonly #dependencies: Dependencies;
-  readonly #clockMs: () => number;
   #slots: Slot[] = [];
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#clockMs = dependencies.clockMs ?? (() => performance.now());
   }
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
@@ -70,17 +67,14 @@ export class OwnRecordsCache {
     slot.leases += 1;
     const release = () => {
       slot.leases -= 1;
-      slot.usedMs = this.#clockMs();
+      slot.usedMs = performance.now();
       if (slot.isOutdated) this.#closeUnused(slot);
     };
     try {
       for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
-        const known = slot.kinds.get(kind) ?? {
-          readMs: this.#clockMs(),
-          done: this.#read(slot, kind, ofKind, caller),
-        };
-        slot.kinds.set(kind, known);
-        await known.done;
+        const done = slot.kinds.get(kind) ?? this.#read(slot, kind, ofKind, caller);
+        slot.kinds.set(kind, done);
+        await done;
       }
       return { records: slot.records, release };
     } catch (error) {
@@ -104,9 +98,6 @@ export class OwnRecordsCache {
   }
 
   #slotOf(userId: number): Slot {
-    const nowMs = this.#clockMs();
-    for (const slot of [...this.#slots])
-      if ([...slot.kinds.values()].some(({ readMs }) => nowMs - readMs >= KEPT_MS)) this.#outdate(slot);
     const own = this.#slots.find((slot) => slot.userId === userId && !slot.isOutdated);
     if (own) return own;
     const free = this.#freeNumber();
@@ -117,10 +108,9 @@ export class OwnRecordsCache {
       kinds: new Map(),
       leases: 0,
       isOutdated: false,
-      usedMs: nowMs,
+      usedMs: performance.now(),
     };
     this.#slots.push(slot);
-    // Also if this caller makes no further request.
     setTimeout(() => this.#outdate(slot), KEPT_MS).unref();
     return slot;
   }

@@ -21,7 +21,7 @@ import type { View } from '../store/database.ts';
 import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
-import { cmsToApiError, unknownId } from './cms-errors.ts';
+import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
 import type { Lease } from './own-records.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
@@ -121,15 +121,16 @@ export async function singlePost<K extends PostKind>(
   return { status: 200, body: await ownView(services, record, request, { single: true, unlocked }) };
 }
 
-/** The response to a repeated create, as far as the actor may see the record now. */
+/** The response to a repeated create: the record as the CMS shows it to the actor now. */
 export async function createdBefore(
   services: Services,
   kind: PostKind,
   id: number,
   request: RequestContext,
 ): Promise<ApiResponse> {
-  const { record, unlocked } = await readPost(services, kind, id, request);
-  return { status: 201, body: await ownView(services, record, request, { unlocked }) };
+  const read = () => readAsStaff(services, kind, id, request);
+  const record = await withApiErrors({ kind, id, anonymous: false }, read);
+  return { status: 201, body: await ownView(services, record, request, {}) };
 }
 
 /**

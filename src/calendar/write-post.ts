@@ -196,81 +196,68 @@ export function createRequestImages(
   services: Services,
   request: Pick<RequestContext, 'actor' | 'requestId' | 'created'>,
 ): RequestImages {
-  /** Ids of checked images, by the sent text. */
-  const ids = new Map<string, number>();
-  const fetched = new Map<string, FetchedImage>();
+  /** Ids of uploads and fetched images, by the sent text. */
+  const usable = new Map<string, number | FetchedImage>();
   let urlCount = 0;
 
-  async function isUploaded(id: number): Promise<boolean> {
+  async function findUploaded(id: number): Promise<number | undefined> {
     const { replica, unknownRecords, cms } = services;
-    if (getImage(replica.db, id)) return true;
+    if (getImage(replica.db, id)) return id;
     // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${request.actor.account?.userId ?? ''}`;
-    if (unknownRecords.isMissing(name)) return false;
-    const found = await unknownRecords.lookUp(request.actor, async () => {
-      const [image] = await cms.images([id], callOptions(request));
-      if (!image) unknownRecords.markMissing(name);
-      return image !== undefined;
-    });
-    return found?.result ?? false;
+    if (unknownRecords.isMissing(name)) return undefined;
+    const found = await unknownRecords.lookUp(request.actor, () => cms.images([id], callOptions(request)));
+    if (found?.result.length === 0) unknownRecords.markMissing(name);
+    return found?.result[0]?.id;
   }
 
-  /** The id of the upload with this URL on the site. */
-  async function findUpload(url: string): Promise<number | undefined> {
-    const { host } = new URL(services.site().url);
-    if (!URL.canParse(url) || new URL(url).host !== host) return undefined;
+  /** The upload with this URL on the site, or else the image at this URL. */
+  async function findByUrl(url: string): Promise<number | FetchedImage | undefined> {
+    urlCount += 1;
+    if (urlCount > MAX_URLS) return undefined;
     try {
-      return await services.cms.findImage(url, callOptions(request));
+      const isOnSite = new URL(url).host === new URL(services.site().url).host;
+      const id = isOnSite ? await services.cms.findImage(url, callOptions(request)) : undefined;
+      if (id !== undefined) return id;
     } catch (error) {
-      if (error instanceof CmsRejected) return undefined;
-      throw error;
+      if (!(error instanceof CmsRejected)) throw error;
     }
+    return services.imageFetcher.fetch(url);
   }
 
   return {
     async isUsable(value) {
       const text = String(value).trim();
-      if (/^\d+$/.test(text)) {
-        const isKnown = await isUploaded(Number(text));
-        if (isKnown) ids.set(text, Number(text));
-        return isKnown;
-      }
-      if (!URL.canParse(text)) return false;
+      const isId = /^\d+$/.test(text);
+      if (!isId && !URL.canParse(text)) return false;
+      const { account } = request.actor;
       // The gateway fetches nothing for an anonymous actor, whose write fails later.
-      if (!request.actor.account) return true;
-      if (!request.actor.account.mayUpload) return false;
-      if (ids.has(text) || fetched.has(text)) return true;
-      urlCount += 1;
-      if (urlCount > MAX_URLS) return false;
-      const uploadId = await findUpload(text);
-      if (uploadId !== undefined) {
-        ids.set(text, uploadId);
-        return true;
-      }
-      const image = await services.imageFetcher.fetch(text);
-      if (image) fetched.set(text, image);
-      return image !== undefined;
+      if (!isId && !account?.mayUpload) return account === undefined;
+      if (usable.has(text)) return true;
+      const found = isId ? await findUploaded(Number(text)) : await findByUrl(text);
+      if (found !== undefined) usable.set(text, found);
+      return found !== undefined;
     },
-    needsUpload: (value) => fetched.has(value.trim()) && !ids.has(value.trim()),
+    needsUpload: (value) => typeof usable.get(value.trim()) === 'object',
     async idOf(value) {
       const text = value.trim();
       if (text === '') return 0;
-      const known = ids.get(text);
-      if (known !== undefined) return known;
-      const image = fetched.get(text);
-      if (!image) throw invalidParam('image');
+      const found = usable.get(text);
+      if (found === undefined) throw invalidParam('image');
+      if (typeof found === 'number') return found;
       try {
-        const { id } = await services.cms.upload(image, callOptions(request));
+        const { id } = await services.cms.upload(found, callOptions(request));
         request.created?.push({ kind: 'image', id });
-        ids.set(text, id);
+        services.imageFetcher.release(found);
+        usable.set(text, id);
         return id;
       } catch (error) {
         throw error instanceof CmsRejected ? invalidParam('image') : error;
       }
     },
     release() {
-      for (const image of fetched.values()) services.imageFetcher.release(image);
-      fetched.clear();
+      for (const image of usable.values()) if (typeof image === 'object') services.imageFetcher.release(image);
+      usable.clear();
     },
   };
 }
