@@ -14,7 +14,6 @@ import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
-  extraRequests,
   type ListAccess,
   listResponse,
   type PageLinkParam,
@@ -31,9 +30,6 @@ import { readPost } from './read-post.ts';
 import type { Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-
-/** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
-const VENUES_PER_REQUEST = 200;
 
 const itemSerializer =
   ({ serializer }: Services): Serialize<'event'> =>
@@ -90,18 +86,7 @@ export async function findEvents(
   const { ids, total } = listed();
   const links = eventPageLinks(input, { ...effective, status: access.status }, { ...page, total }, baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  const filteredVenues = filter.venues ?? filter.notVenues ?? [];
-  const listPage = {
-    kind: 'event',
-    ids,
-    total,
-    page,
-    links,
-    serialize,
-    validUntilMs,
-    extraRequests: extraRequests(filteredVenues.length, VENUES_PER_REQUEST),
-  } as const;
-  return { listPage, access };
+  return { listPage: { kind: 'event', ids, total, page, links, serialize, validUntilMs } as const, access };
 }
 
 /**

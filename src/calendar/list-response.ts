@@ -77,16 +77,7 @@ export interface ListPage<K extends Kind> {
   links: Record<string, string>;
   serialize: Serialize<K>;
   validUntilMs: number;
-  /** What finding the page cost beyond one request. */
-  extraRequests?: number;
 }
-
-/** How many requests beyond the first the rate limit charges for a list of this size. */
-export const extraRequests = (records: number, recordsPerRequest: number): number =>
-  Math.max(0, Math.ceil(records / recordsPerRequest) - 1);
-
-/** Records of a JSON list that cost about as much as one request. */
-const RECORDS_PER_REQUEST = 50;
 
 /** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
 export function assertPageExists<K extends Kind>({ kind, total, page }: ListPage<K>): void {
@@ -131,7 +122,7 @@ function* responseSteps<K extends Kind>(
   baseUrl: string,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { kind, ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const { kind, validUntilMs } = listPage;
   const name = PLURALS[kind];
   const audience: Audience = { baseUrl, view };
   const { links, total, page } = listPage;
@@ -145,7 +136,6 @@ function* responseSteps<K extends Kind>(
     body: new RenderedList(name, bytes, rest),
     headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
     builtBytes: bytes.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
     ...(isPublic && { ...identityOfList(name, items, rest), validUntilMs, replicaVersion }),
   };
 }

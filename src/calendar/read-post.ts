@@ -54,14 +54,14 @@ export async function readPost<K extends PostKind>(
   request: RequestContext,
   options: ReadOptions = {},
 ): Promise<ReadResult<K>> {
-  const stored = getRecord(services.replica.db, kind, id);
-  if (stored)
-    return stored.protected ? unlock(services, kind, stored, request, options) : { record: stored, unlocked: false };
-  if (kindOf(services.replica.db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
-  const record = await lookUpPost(services, kind, id, request);
-  if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
-  if (record.protected) return unlock(services, kind, record, request, options);
-  return { record, unlocked: false };
+  const { db } = services.replica;
+  let record = getRecord(db, kind, id);
+  if (!record) {
+    if (kindOf(db, id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+    record = await lookUpPost(services, kind, id, request);
+    if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
+  }
+  return record.protected ? unlock(services, kind, record, request, options) : { record, unlocked: false };
 }
 
 /**
@@ -318,11 +318,6 @@ async function findInCms(
 
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
 const MAX_CMS_SLUG_BYTES = 200;
-/**
- * The slugs that the gateway makes for Payload have 150 characters, of up to nine bytes when they are
- * percent-encoded.
- */
-const MAX_SLUG_BYTES = 1350;
 
 /**
  * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
@@ -349,7 +344,6 @@ async function findBySlug(
   request: RequestContext,
 ): Promise<number | undefined> {
   const { mapping, unknownRecords, permissions, cmsRecords } = services;
-  if (slug.length > MAX_SLUG_BYTES) return undefined;
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);

@@ -212,10 +212,8 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** What was rendered for it, if it shows only a part of that. */
+  /** What was rendered for it, for the rate limit. Default: its body. */
   builtBytes?: number;
-  /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
-  extraRequests?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;
 }

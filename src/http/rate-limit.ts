@@ -118,8 +118,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     const { apiResponse, cached, cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
     const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.bytes.byteLength ?? 0);
-    const ofBytes = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
-    const extra = Math.max(apiResponse.extraRequests ?? 0, ofBytes);
+    const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
     if (extra > 0) rateLimit.charge(address, extra);
   };
 }

@@ -13,7 +13,7 @@ import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { findEvents, withEvents } from '../event-reads.ts';
-import { assertPageExists, buildFound, extraRequests, type PageSizes, pageLinkParams } from '../list-response.ts';
+import { assertPageExists, buildFound, type PageSizes, pageLinkParams } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
@@ -34,8 +34,6 @@ import {
 const CALENDAR_LISTS: PageSizes = { perPage: 1000, maxPerPage: 1000 };
 const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
-/** Events of a feed that cost about as much as one request. */
-const EVENTS_PER_REQUEST = 20;
 /** Writing an event takes about as long as rendering this many bytes. */
 const BYTES_PER_EVENT = TURN_BYTES / 10;
 const EVENTS_PER_STEP = 5;
@@ -57,7 +55,7 @@ function* feedSteps<T>(
   { write, respond }: FeedFormat<T>,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const { ids, validUntilMs } = listPage;
   const audience: Audience = { baseUrl, view: access.view };
   const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
@@ -67,16 +65,16 @@ function* feedSteps<T>(
     const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
     for (const entry of yield* listItems<'event'>(services, some, audience, access.isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
-      builtBytes += entry.bytes.byteLength;
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      yield entry.bytes.byteLength + BYTES_PER_EVENT;
+      const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;
+      builtBytes += bytes;
+      yield bytes;
     }
   }
   return {
     ...respond(items),
     ...(access.isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
     builtBytes,
-    extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST),
   };
 }
 
