@@ -133,7 +133,6 @@ function createServices(options: ApplicationOptions): Services {
     cms,
     cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, peers }),
     ownRecords,
-    serviceCredentials,
     mapping,
     sync,
     nowMs,
@@ -141,7 +140,7 @@ function createServices(options: ApplicationOptions): Services {
     site,
     peers,
     slugs: createLargeCache<string, number>(MAX_SLUGS),
-    permissions: new Permissions(cms, mapping, serviceCredentials),
+    permissions: new Permissions({ cms, mapping, serviceCredentials }),
     unknownRecords: new UnknownRecords({
       isComplete: () => sync.state().complete,
       clockMs: clocks?.cachesMs,

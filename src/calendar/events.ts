@@ -1,8 +1,8 @@
 // The use cases of events. Writes resolve what a body refers to (terms by id, slug or name;
 // venues and organizers by id or data), check all, and then create what is missing.
 
-import { CmsRejected } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
+import { ApiError, CmsRejected } from '../errors.ts';
+import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -16,7 +16,7 @@ import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
 import { listEvents } from './event-reads.ts';
 import { ownTurn } from './limits.ts';
-import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
+import { comparableText, type LinkedRecords } from './linked-records.ts';
 import {
   createdBefore,
   existingTermIds,
@@ -28,16 +28,7 @@ import {
 } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import {
-  beginWrite,
-  checkWrite,
-  imageField,
-  type PostWrite,
-  postFields,
-  save,
-  trashPost,
-  withPlaceholderImage,
-} from './write-post.ts';
+import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 export type Events = ReturnType<typeof createEvents>;
 
@@ -122,7 +113,7 @@ async function fieldsOf(
     if (sent[field] === undefined) continue;
     references[field] = await resolveLinked(services, linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
-  await checkWrite(write, { ...withPlaceholderImage(fields, input), ...knownReferences(services, references) });
+  await checkWrite(write, { ...fields, ...knownReferences(services, references) });
   for (const [field, { steps }] of Object.entries(references)) {
     const ids = new Set<number>();
     for (const step of steps) ids.add(await step());
@@ -285,10 +276,12 @@ export async function resolveLinked(
   return { existing: [...new Set(existing)], newCount: names.size, steps };
 }
 
+/** One error for all invalid data of a venue or organizer; other errors as they are. */
 async function withLinkedErrors<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw linkedCreateError(kind, error);
+    const isInvalid = error instanceof ApiError && error.status === 400 && error.code === 'rest_invalid_param';
+    throw isInvalid ? couldNotCreate(kind, error) : error;
   }
 }

@@ -2,7 +2,6 @@
 // delete. A create, also of a record in the body of an event, uses an existing record with the same data instead of
 // creating another.
 
-import { ApiError } from '../errors.ts';
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -38,16 +37,7 @@ import type { ApiResponse, RequestContext } from './request.ts';
 import { unpublishedParts, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
-import {
-  beginWrite,
-  checkWrite,
-  imageField,
-  type PostWrite,
-  postFields,
-  save,
-  trashPost,
-  withPlaceholderImage,
-} from './write-post.ts';
+import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /**
  * The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same
@@ -157,7 +147,7 @@ export class LinkedRecords {
     };
 
     if (kindMappingOf(this.#services.mapping, this.kind)?.readOnly === false) {
-      await checkWrite(write, withPlaceholderImage(fields, input));
+      await checkWrite(write, fields);
       return createOrReuse;
     }
     // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
@@ -183,7 +173,7 @@ export class LinkedRecords {
     const fields = await this.#fieldsOf(write);
     // As in The Events Calendar, an empty description changes nothing.
     if (fields.description === '') delete fields.description;
-    await checkWrite(write, withPlaceholderImage(fields, input));
+    await checkWrite(write, fields);
     Object.assign(fields, await imageField(write));
     const record = await save(write, fields);
     return { status: 200, body: await ownView(this.#services, record, request, { unlocked: true }) };
@@ -206,15 +196,6 @@ function stateProvince(fields: Record<string, unknown>): string {
 function cleanText(text: string): string {
   return htmlText(text).replace(/\s+/g, ' ').trim();
 }
-
-/**
- * The error of an event whose venue or organizer could not be created: one error for all invalid data, other
- * errors as they are.
- */
-export const linkedCreateError = (kind: LinkedKind, error: unknown): unknown =>
-  error instanceof ApiError && error.status === 400 && error.code === 'rest_invalid_param'
-    ? couldNotCreate(kind, error)
-    : error;
 
 /**
  * Without tags, entities, typography, letter case and repeated spaces, so that sent and rendered text compare

@@ -89,11 +89,15 @@ const PERMISSIONS_TTL_MS = 10 * 60_000;
 const LOOKUP_TTL_MS = 5000;
 const MAX_LOOKUPS = 2000;
 
+interface PermissionParts {
+  cms: Cms;
+  mapping: Mapping;
+  serviceCredentials: Credentials;
+}
+
 /** The permissions that the actions on each collection need. */
 export class Permissions {
-  readonly #cms: Cms;
-  readonly #mapping: Mapping;
-  readonly #serviceCredentials: Credentials;
+  readonly #parts: PermissionParts;
   /** By collection. They are the same for all actors. */
   readonly #known = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
   /** By account and collection, because the CMS shows them only to those who may edit it. */
@@ -102,10 +106,8 @@ export class Permissions {
     ttl: LOOKUP_TTL_MS,
   });
 
-  constructor(cms: Cms, mapping: Mapping, serviceCredentials: Credentials) {
-    this.#cms = cms;
-    this.#mapping = mapping;
-    this.#serviceCredentials = serviceCredentials;
+  constructor(parts: PermissionParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -116,7 +118,8 @@ export class Permissions {
   async of(kind: Kind, actor: Actor): Promise<ActionPermissions | undefined> {
     if (!actor.account) return undefined;
     // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
-    const spec = this.#mapping.kinds[kind] ?? this.#mapping.kinds.event;
+    const { kinds } = this.#parts.mapping;
+    const spec = kinds[kind] ?? kinds.event;
     const known = this.#known.get(spec.collection);
     if (known && performance.now() < known.untilMs) return known.permissions;
     const lookup = this.#lookUp(spec, actor);
@@ -140,10 +143,11 @@ export class Permissions {
 
   /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
   async #read(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
-    for (const credentials of new Set([this.#serviceCredentials, actor.credentials])) {
+    const { cms, serviceCredentials } = this.#parts;
+    for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
       try {
-        const { permissions } = await this.#cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
+        const { permissions } = await cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
         if (!permissions) continue;
         this.#known.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
         return permissions;

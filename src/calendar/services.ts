@@ -2,7 +2,7 @@
 
 import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
-import type { Cms, Credentials } from '../cms/port.ts';
+import type { Cms } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
@@ -38,8 +38,6 @@ export interface Services {
   passwordAttempts: PasswordAttempts;
   /** Fetches images by URL, a bounded number at a time. */
   imageFetcher: ImageFetcher;
-  /** The service account of the settings, for what neither visitors nor callers may ask the CMS. */
-  serviceCredentials: Credentials;
   lists: Config['lists'];
   site(): Site;
   nowMs(): number;

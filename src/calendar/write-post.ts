@@ -85,11 +85,16 @@ function withWriteErrors<T>(
   return withApiErrors({ kind, id, anonymous: false, parameterAt }, calls);
 }
 
-/** Throws what `save` would throw before its write. Call it before anything else of the request is written. */
+/**
+ * Throws what `save` would throw before its write. Call it before anything else of the request is written. The fields
+ * have no image yet: 1 stands for it, whose id is not known before the upload.
+ */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
-  const { services, kind, request, stored, cmsRecord } = write;
-  if (stored && Object.keys(fields).length === 0) return;
-  await withWriteErrors(write, () => services.cmsRecords.bodyOf(kind, stored?.id, fields, request, cmsRecord));
+  const { services, kind, input, request, stored, cmsRecord } = write;
+  const { image } = input.fields;
+  const checked = image === undefined ? fields : { ...fields, image: String(image).trim() === '' ? 0 : 1 };
+  if (stored && Object.keys(checked).length === 0) return;
+  await withWriteErrors(write, () => services.cmsRecords.bodyOf(kind, stored?.id, checked, request, cmsRecord));
 }
 
 /** Creates or updates the post, and moves it to the trash if the body says so. An update may change nothing. */
@@ -168,13 +173,6 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
   if (!mayPublish && ['publish', 'future', 'private'].includes(sent)) return 'pending';
   return sent;
 }
-
-/**
- * The fields of a body before an upload, to be checked: 1 stands for the image, whose id is not known before
- * the upload.
- */
-export const withPlaceholderImage = <F extends Partial<PostFields>>(fields: F, { fields: sent }: Input): F =>
-  sent.image === undefined ? fields : { ...fields, image: String(sent.image).trim() === '' ? 0 : 1 };
 
 /** The image of a body, uploaded if necessary. Call it last: an upload stays if a later step fails. */
 export async function imageField({
