@@ -43,14 +43,15 @@ function parseValue(name: string, { type }: CustomField, value: unknown): string
 }
 
 /**
- * The condition of `custom_fields[name]=value` in a list.
+ * The condition of `custom_fields[name]=value` in a list; undefined if it was not sent.
  * @throws ApiError 400 `rest_invalid_param` if the mapping does not declare a filter for a name
  */
 export function customFieldCondition(
   fields: CustomFields,
-  sent: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const values = Object.entries(sent).map(([name, text]) => {
+  sent: unknown,
+): Readonly<Record<string, string>> | undefined {
+  if (sent === undefined) return undefined;
+  const values = Object.entries(sent as Record<string, string>).map(([name, text]) => {
     const field = fields.get(name);
     if (!field?.filter) throw invalidParam(NAME, `No list filters by the custom field "${name}".`);
     return [name, String(parseValue(name, field, text))] as const;

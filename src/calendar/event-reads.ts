@@ -130,9 +130,7 @@ export function eventFilter(
     ...orderOf(values),
     featured: values.featured as boolean | undefined,
     event_status: values.event_status as EventFilter['event_status'],
-    customFields: condition('custom_fields', (sent: Record<string, string>) =>
-      customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
-    ),
+    customFields: customFieldCondition(customFieldsOf(services.mapping, 'event'), values.custom_fields),
     words: condition('search', (text) => searchWords(String(text))),
     categories: condition('categories', (ids: number[]) => withDescendants(replica.db, ids)),
     tags: condition('tags', (ids: number[]) => ids),

@@ -74,11 +74,11 @@ export class LinkedRecords {
 
   readonly #serializeItem = (record: LinkedRecord, audience: Audience): JsonObject =>
     this.#services.serializer.linked(record, audience);
+
   async #find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
-    const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
     const { ids, total } = listLinked(access.view, this.kind, {
       statuses: access.statuses,
@@ -88,10 +88,7 @@ export class LinkedRecords {
       event: values.event === undefined ? undefined : Number(values.event),
       hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
       modifiedAfter: modifiedAfter.utc,
-      customFields:
-        customFilter === undefined
-          ? undefined
-          : customFieldCondition(customFieldsOf(this.#services.mapping, this.kind), customFilter),
+      customFields: customFieldCondition(customFieldsOf(this.#services.mapping, this.kind), values.custom_fields),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
