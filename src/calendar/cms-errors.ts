@@ -136,7 +136,8 @@ export function unavailableError(error: CmsUnavailable): ApiError {
     return new ApiError(
       502,
       'calendar_outcome_unknown',
-      'The site did not answer after the change was sent: it may or may not have been made. Look at the record, with `Cache-Control: no-cache`, before you try again.',
+      'The site did not answer after the change was sent: it may or may not have been made. Look at the ' +
+        'record, with `Cache-Control: no-cache`, before you try again.',
       { data: { reason: error.reason }, cause: error },
     );
   }

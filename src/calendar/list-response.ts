@@ -211,9 +211,8 @@ export function pageLinks(
 
 /** WordPress's default stop words (`get_search_stopwords`). */
 const STOP_WORDS = new Set(
-  'about an are as at be by com for from how in is it of on or that the this to was what when where who will with www a'.split(
-    ' ',
-  ),
+  `about an are as at be by com for from how in is it of on or that the this to was what when where who will with
+  www a`.split(/\s+/),
 );
 const MAX_WORDS = 9;
 /** The limit of a replica query. WordPress has none. */

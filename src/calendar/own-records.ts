@@ -1,5 +1,5 @@
-// What a caller's lists have beyond the public ones: unpublished records, read from the CMS with the caller's credentials
-// and kept in memory for ten seconds at most.
+// What a caller's lists have beyond the public ones: unpublished records, read from the CMS with the caller's
+// credentials and kept in memory for ten seconds at most.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cms, CmsRecord, ListRequest } from '../cms/port.ts';
@@ -59,8 +59,8 @@ export class OwnRecordsCache {
   }
 
   /**
-   * The caller's records of these kinds, for one response; call `release` after it. Throws `CmsUnavailable`, and 400 for
-   * more records than `MAX_PAGES` pages of the CMS have.
+   * The caller's records of these kinds, for one response; call `release` after it. Throws `CmsUnavailable`, and 400
+   * for more records than `MAX_PAGES` pages of the CMS have.
    */
   async acquire(caller: Caller, parts: UnpublishedParts): Promise<Lease> {
     const slot = this.#slotOf(caller.actor.account!.userId);
@@ -196,6 +196,7 @@ const tooManyRecords = (kind: PostKind, limit: number): ApiError =>
   new ApiError(
     400,
     'calendar_too_many_unpublished',
-    `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. Log out to list what is published.`,
+    `This account may see more than ${limit} unpublished ${PLURALS[kind]}: lists for it show no more. ` +
+      'Log out to list what is published.',
     { data: { limit, kind } },
   );

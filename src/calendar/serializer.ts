@@ -427,7 +427,9 @@ const escapeScript = (text: string): string =>
     .map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'))
     .join("\\'");
 
-/** As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets. */
+/**
+ * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets.
+ */
 const withoutShortcodes = (html: string): string => html.split('\n').map(withoutBrackets).join('\n');
 
 function withoutBrackets(line: string): string {

@@ -139,8 +139,8 @@ export async function trashPost<K extends PostKind>(
 const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
 /**
- * The common fields of a body, without the image. The status `trash` is not stored: `save` moves the record to the trash
- * afterwards. Throws 403 if the actor may not give a record another author.
+ * The common fields of a body, without the image. The status `trash` is not stored: `save` moves the record to the
+ * trash afterwards. Throws 403 if the actor may not give a record another author.
  */
 export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
   const { services, kind, request, stored } = write;

@@ -63,15 +63,15 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do, lists that repeat
-or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it would silently drop; of Payload,
-drafts, trash, images and ids. It reads the same configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL
-...; see serve --help).
+Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do,
+lists that repeat or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it
+would silently drop; of Payload, drafts, trash, images and ids. It reads the same configuration as serve: FILE, then
+the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
 
-  calendar-gateway check --config calendar-gateway/config.json --write     after init, with secrets.env in the environment
+  calendar-gateway check --config calendar-gateway/config.json --write   after init, with secrets.env in the environment
 
 Exit code: 0 nothing failed (there may be warnings), 1 something failed, 2 the checks could not run: a mistake in the
 configuration, or a site that does not answer.
@@ -87,13 +87,15 @@ configuration, or a site that does not answer.
     help: `calendar-gateway serve [--config FILE]
 
 Serves calendar/events/v1 in front of the site in the configuration. Settings come from FILE (or CALENDAR_CONFIG) and
-from the environment, which wins; the others have defaults. Every setting has a variable: docs/configuration.md lists them all.
+from the environment, which wins; the others have defaults. Every setting has a variable: docs/configuration.md lists
+them all.
 
 ${settingsHelp()}
 
 User, password, webhook secret and Redis URL may each be in a file: CALENDAR_UPSTREAM_PASSWORD_FILE names it.
 
-SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exits immediately. Exit code 2: a mistake in the configuration.
+SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exits immediately. Exit code 2: a mistake
+in the configuration.
 `,
     async run(args) {
       const { values } = parseOptions(args, { config: { type: 'string' } });
@@ -105,7 +107,8 @@ SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exi
     summary: 'ask a running gateway whether it is ready',
     help: `calendar-gateway health [--config FILE]
 
-Asks /ready on the admin port of the gateway with the same configuration, on this machine or in this container, and prints the answer.
+Asks /ready on the admin port of the gateway with the same configuration, on this machine or in this container, and
+prints the answer.
 
 Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake in the configuration.
 `,
@@ -118,12 +121,12 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
     summary: 'print the plugin that a site needs for a mapping',
     help: `calendar-gateway plugin [--config FILE | --mapping NAME] [--webhook-url URL [--webhook-secret SECRET]]
 
-For WordPress: one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a
-webhook URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the gateway of every change
-immediately.
+For WordPress: one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the
+mapping. With a webhook URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the
+gateway of every change immediately.
 
-For Payload: one TypeScript file, with which the site tells the gateway of every change in the collections of the mapping. Its first
-lines say how to add it. It holds no secret.
+For Payload: one TypeScript file, with which the site tells the gateway of every change in the collections of the
+mapping. Its first lines say how to add it. It holds no secret.
 
 The plugin goes to standard output: redirect it into a file, as below.
 
@@ -168,7 +171,8 @@ ${lines.join('\n')}
 
 const HEALTH_TIMEOUT_MS = 3000;
 const HEALTH_ADVICE =
-  '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.';
+  '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, ' +
+  'CALENDAR_ADMIN_PORT.';
 /** A server that listens on all addresses is reachable on the loopback address. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 

@@ -26,47 +26,82 @@ interface Facts {
 }
 
 export const GIVE_PASSWORD =
-  'Make an application password in wp-admin under Users > Profile (it is not the login password) and give it with the same user name. If the profile has no section Application Passwords, the site needs https, or a plugin switches them off. If both are right, the web server withholds the Authorization header from PHP (Apache: "CGIPassAuth On"). Leave user and password out to replicate public records only.';
+  'Make an application password in wp-admin under Users > Profile (it is not the login password) ' +
+  'and give it with the same user name. If the profile has no section Application Passwords, the ' +
+  'site needs https, or a plugin switches them off. If both are right, the web server withholds the ' +
+  'Authorization header from PHP (Apache: "CGIPassAuth On"). Leave user and password out to ' +
+  'replicate public records only.';
 export const GIVE_KEY =
-  'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.';
+  'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user ' +
+  'with the slug of its collection; if that is not users, name it in the mapping: "payload": { ' +
+  '"users": "SLUG" }.';
 
 /** What to do, by the problem. Each is tried in test/cli/site-problems.test.ts: following it makes the site usable. */
 export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>> = {
   redirect: ({ target, from }) =>
-    `The gateway follows no redirect to another address, so that no password goes there. If that is the site, give its new address: ${from === 'arguments' ? `${programName()} init ${target}` : `CALENDAR_UPSTREAM_URL=${target} (upstream.url in the configuration)`}`,
+    'The gateway follows no redirect to another address, so that no password goes there. If that is ' +
+    'the site, give its new address: ' +
+    (from === 'arguments'
+      ? `${programName()} init ${target}`
+      : `CALENDAR_UPSTREAM_URL=${target} (upstream.url in the configuration)`),
   'redirect-loop': ({ url }) =>
-    `Open ${url} in a private window of a browser. If it ends at another address, give that one; if the browser reports too many redirects, correct the rule on the site (often one for https, behind a proxy that does not send X-Forwarded-Proto).`,
+    `Open ${url} in a private window of a browser. If it ends at another address, give that one; if ` +
+    'the browser reports too many redirects, correct the rule on the site (often one for https, ' +
+    'behind a proxy that does not send X-Forwarded-Proto).',
   'login-page': ({ cms }) =>
-    `Something in front of the site asks for a login. Exempt the REST API (${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks'}) from that: the site itself checks the account there.`,
+    'Something in front of the site asks for a login. Exempt the REST API ' +
+    `(${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks'}) from that: ` +
+    'the site itself checks the account there.',
   forbidden: ({ url }) =>
-    `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this machine and the user agent "calendar-gateway", and switch off a setting that closes the REST API.`,
+    `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this ` +
+    'machine and the user agent "calendar-gateway", and switch off a setting that closes the REST ' +
+    'API.',
   'api-closed': () =>
-    'A plugin or a setting of the site closes its REST API. Open it there, at least for users with an application password.',
+    'A plugin or a setting of the site closes its REST API. Open it there, at least for users with an ' +
+    'application password.',
   'not-found': ({ url }) =>
-    `If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the address with the folder. If the address is right, a plugin or a rule of the web server hides the REST API: open ${url} to everybody.`,
+    'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the ' +
+    'address with the folder. If the address is right, a plugin or a rule of the web server hides the ' +
+    `REST API: open ${url} to everybody.`,
   'no-api': ({ cms, url }) =>
     cms === 'payload'
-      ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if that is below a path (https://example.org/cms/api).`
-      : `Open ${url} in a private window of a browser: it must show JSON that begins with the site's name. If it shows nothing, or the JSON ends early, look into the site's PHP error log, and switch off the plugin that it names. If it shows a maintenance page or a firewall's check of the browser, or something is around the JSON, exempt /wp-json/ there (in a plugin such as WP Rocket, LiteSpeed Cache, W3 Total Cache or WP Super Cache). Otherwise give the address of the WordPress site, with its folder.`,
+      ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its ` +
+        'REST API if that is below a path (https://example.org/cms/api).'
+      : `Open ${url} in a private window of a browser: it must show JSON that begins with the site's ` +
+        `name. If it shows nothing, or the JSON ends early, look into the site's PHP error log, and ` +
+        `switch off the plugin that it names. If it shows a maintenance page or a firewall's check of the ` +
+        'browser, or something is around the JSON, exempt /wp-json/ there (in a plugin such as WP Rocket, ' +
+        'LiteSpeed Cache, W3 Total Cache or WP Super Cache). Otherwise give the address of the WordPress ' +
+        'site, with its folder.',
   'unknown-host': ({ site }) =>
-    `No such name is known to this machine. Correct the spelling, or this machine's DNS or /etc/hosts: "getent hosts ${new URL(site).hostname}" must print an address.`,
+    `No such name is known to this machine. Correct the spelling, or this machine's DNS or ` +
+    `/etc/hosts: "getent hosts ${new URL(site).hostname}" must print an address.`,
   refused: ({ site }) =>
-    `Nothing accepts connections at ${new URL(site).host}. Give the right port, start the web server, or let a firewall accept this machine.`,
+    `Nothing accepts connections at ${new URL(site).host}. Give the right port, start the web server, ` +
+    'or let a firewall accept this machine.',
   'tls-protocol': ({ site }) =>
     `That port does not speak https. Give the address ${site.replace(/^https:/, 'http:')}, or the port of https.`,
   'tls-certificate': () =>
-    "Renew the site's certificate, or give the address with the name that the certificate has. Of an authority of your own, name the root certificate in NODE_EXTRA_CA_CERTS=FILE.",
+    "Renew the site's certificate, or give the address with the name that the certificate has. Of an " +
+    'authority of your own, name the root certificate in NODE_EXTRA_CA_CERTS=FILE.',
   'no-answer': ({ url }) =>
-    `Try again. If it stays, try "curl ${url}" on this machine: a firewall, a proxy or a crash of the site ends the connection, or the site is too slow.`,
+    `Try again. If it stays, try "curl ${url}" on this machine: a firewall, a proxy or a crash of the ` +
+    'site ends the connection, or the site is too slow.',
   'rate-limited': () =>
-    'Wait a little and try again. If it stays, raise the limit for the address of this machine in the firewall or security plugin.',
+    'Wait a little and try again. If it stays, raise the limit for the address of this machine in the ' +
+    'firewall or security plugin.',
   'server-error': () =>
-    'Wait and try again: the site may be in maintenance or restarting. If it stays, look into the error log of the site, and that of the proxy in front of it.',
+    'Wait and try again: the site may be in maintenance or restarting. If it stays, look into the ' +
+    'error log of the site, and that of the proxy in front of it.',
   'login-required': ({ from }) =>
-    `Give a service account, with an application password of that user (wp-admin > Users > Profile): ${from === 'arguments' ? '--user NAME --password-file FILE' : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD'}.`,
+    'Give a service account, with an application password of that user (wp-admin > Users > Profile): ' +
+    (from === 'arguments'
+      ? '--user NAME --password-file FILE.'
+      : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.'),
   'wrong-account': ({ cms }) => (cms === 'payload' ? GIVE_KEY : GIVE_PASSWORD),
   'account-refused': () =>
-    'The site knows this account and does not let it use the REST API. Choose an account with another role (an editor), or allow it in the plugin that closes the REST API.',
+    'The site knows this account and does not let it use the REST API. Choose an account with another ' +
+    'role (an editor), or allow it in the plugin that closes the REST API.',
 };
 
 /** By what is found at the address. Any other answer shows no API. */
@@ -88,7 +123,8 @@ const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
   if (error instanceof NoRestApi) return BY_REASON[error.finding.reason] ?? 'no-api';
   const { status = 0 } = error;
-  // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it does.
+  // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it
+  // does.
   if (cms === 'payload' && (status === 401 || status === 403))
     return isAccountError(error, cms) ? 'wrong-account' : 'login-page';
   if (error instanceof CmsRejected) return isAccountError(error, cms) ? accountProblem(error, hasAccount) : 'no-api';
@@ -134,7 +170,8 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
   const [user, address] =
     from === 'settings' ? ['CALENDAR_UPSTREAM_USER', 'CALENDAR_UPSTREAM_URL'] : ['--user', 'the address'];
   if (error instanceof CmsRejected && isAccountError(error, cms)) {
-    const ofAccount = `the site does not accept this user with this ${cms === 'payload' ? 'API key' : 'application password'}`;
+    const secret = cms === 'payload' ? 'API key' : 'application password';
+    const ofAccount = `the site does not accept this user with this ${secret}`;
     const ofVisitor = "the site's REST API answers only signed-in users";
     return new ConfigError(
       user!,

@@ -170,7 +170,10 @@ function reasonOf(error: ErrorObject | undefined): string {
   const { keyword, params, message, parentSchema } = error;
   if (keyword === 'additionalProperties') {
     const known = Object.keys((parentSchema?.properties as object | undefined) ?? {});
-    return `has the unknown key "${params.additionalProperty}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`;
+    return (
+      'has the unknown key ' +
+      `"${params.additionalProperty}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`
+    );
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
   if (keyword === 'false schema') return 'is not for the CMS that "upstream" names';

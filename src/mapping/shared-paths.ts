@@ -1,4 +1,5 @@
-// Fields of the API that share a field of the CMS, such as the start and the end of an event that has one day and two times.
+// Fields of the API that share a field of the CMS, such as the start and the end of an event that has one day and two
+// times.
 
 import { wallAfter } from '../time/wall-time.ts';
 import type { CompiledField } from './compile-field.ts';
@@ -19,8 +20,8 @@ export function sendSharedTogether(fields: CompiledField[]): void {
 }
 
 /**
- * The accessor of an end that has a time of its own and the day of the start. If the time is before the start, it is one of the
- * next day: a concert from 20:00 to 01:00.
+ * The accessor of an end that has a time of its own and the day of the start. If the time is before the start, it is
+ * one of the next day: a concert from 20:00 to 01:00.
  */
 export function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
   const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));

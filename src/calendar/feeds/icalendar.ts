@@ -106,8 +106,8 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
 }
 
 /**
- * None for an event of which the CMS says nothing. A postponed event is tentative: CONFIRMED would promise its old date,
- * and with CANCELLED apps remove it.
+ * None for an event of which the CMS says nothing. A postponed event is tentative: CONFIRMED would promise its old
+ * date, and with CANCELLED apps remove it.
  */
 function statusOf({ status, event_status: state }: FeedEvent): ICalEventStatus | null {
   if (status === 'trash' || state === 'cancelled') return ICalEventStatus.CANCELLED;

@@ -64,7 +64,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   if (paths.length === 0) return ok('fixed in the mapping');
   if (isMissing)
     return fail(
-      `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
+      `${path} is in none of ${records.length} ` +
+        `records${definition.required ? ', and the gateway lists no event without it' : ''}`,
       `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
   const parts = partsOf(spec);
@@ -88,7 +89,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
     const such = unreadable === undefined ? '' : ` (such as ${unreadable})`;
     const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
     return warn(
-      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value${such}, and ${effect}`,
+      `${path}: ${records.length - readable.length} of ${records.length} events have no readable ` +
+        `value${such}, and ${effect}`,
       // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
       unreadable !== undefined && 2 * readable.length <= filled.length
         ? codecAdvice
@@ -98,7 +100,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
   if (untimed.length > 0)
     return warn(
-      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable (such as ${exampleIn(untimed[0])}): it is taken for midnight`,
+      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable ` +
+        `(such as ${exampleIn(untimed[0])}): it is taken for midnight`,
       codecAdvice,
     );
   if (records.length === 0) return ok(`${path}: there is no record to read`);
@@ -109,7 +112,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
 
 const fillIn = (admin: string, isNowhere: boolean): string =>
   isNowhere
-    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping.md, "Find the facts", says how to find it. Otherwise fill them in.`
+    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping.md, ` +
+      '"Find the facts", says how to find it. Otherwise fill them in.'
     : `Fill it in in ${admin}, or leave these events as they are.`;
 
 /** The fields of a record as the site sends it. */

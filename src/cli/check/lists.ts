@@ -80,7 +80,8 @@ function missingCollection(
   if (kind !== 'event')
     return warn(
       `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a bundled one). Otherwise: ${words.collection(pluginOptions)}`,
+      `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a ` +
+        `bundled one). Otherwise: ${words.collection(pluginOptions)}`,
     );
   return fail(
     `the site has no collection "${collection}", which the mapping names for events`,
@@ -91,7 +92,9 @@ function missingCollection(
 const refusedList = ({ code, message }: CmsRejected): Finding =>
   fail(
     `the site refuses the list to visitors: ${code}, ${message}`,
-    'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers (of Payload: access.read of the collection), or set upstream.readAs to "account" for a service account that sees no more than the public may see.',
+    'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers ' +
+      '(of Payload: access.read of the collection), or set upstream.readAs to "account" for a service ' +
+      'account that sees no more than the public may see.',
   );
 
 /** How many published records the service account sees; undefined if that is not known. */
@@ -144,14 +147,17 @@ export function judgeList(
     return fail(`the site shows ${distinct} of ${total} records`, words.hiddenRecords);
   if (published > total)
     return warn(
-      `${published - total} of ${pluralized(published, 'published record')} are not shown to visitors: the gateway lists them for nobody`,
-      'If the public should see them, find the plugin (of Payload: access.read of the collection) that hides them, and show them there.',
+      `${published - total} of ${pluralized(published, 'published record')} are not shown to visitors: ` +
+        'the gateway lists them for nobody',
+      'If the public should see them, find the plugin (of Payload: access.read of the collection) that ' +
+        'hides them, and show them there.',
     );
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
   if (distinct === 0)
     return warn(
       'no published record',
-      `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ${words.admin}. Until then check --write tries the fields on a draft, which it removes.`,
+      `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ` +
+        `${words.admin}. Until then check --write tries the fields on a draft, which it removes.`,
     );
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);

@@ -17,23 +17,34 @@ import { GIVE_KEY } from '../site-problems.ts';
 import { type Check, type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>
-  `Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} plugin ${options} > calendar-gateway.ts`;
+  'Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, ' +
+  `as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} ` +
+  `plugin ${options} > calendar-gateway.ts`;
 
 const WORDS: CmsWords = {
   admin: 'the admin panel',
   account:
-    'Make an account with an API key (auth: { useAPIKey: true } in the config of the collection, then "Enable API Key" at the account in the admin panel). Set CALENDAR_UPSTREAM_USER to the slug of its collection, such as users, and CALENDAR_UPSTREAM_PASSWORD to the key.',
+    'Make an account with an API key (auth: { useAPIKey: true } in the config of the collection, then ' +
+    '"Enable API Key" at the account in the admin panel). Set CALENDAR_UPSTREAM_USER to the slug of ' +
+    'its collection, such as users, and CALENDAR_UPSTREAM_PASSWORD to the key.',
   timeZone: 'Name the time zone of the site in a copy of the mapping: "payload": { "timezone": "Europe/Vienna" }.',
   collection: () => 'Compare "collection" in the mapping with the slugs of the collections in payload.config.ts.',
   hiddenRecords:
-    'The gateway leaves out records whose ids are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas: give them other ids. If the ids are right, a plugin or a proxy changes lists: switch that off.',
+    'The gateway leaves out records whose ids are neither positive integers up to 2147483647 nor ' +
+    'texts of at most 200 characters without commas: give them other ids. If the ids are right, a ' +
+    'plugin or a proxy changes lists: switch that off.',
   occurrences: () =>
-    'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let access.read of the field allow it to everybody.',
+    'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let ' +
+    'access.read of the field allow it to everybody.',
   createRefused:
-    'If the account may not create (account, above), allow it. If a field is required that the mapping does not have, make it optional, or give it a defaultValue.',
-  lost: 'Payload drops values of fields that the collection does not have, or that the account may not write: compare the field with payload.config.ts, and its access.update and access.create.',
+    'If the account may not create (account, above), allow it. If a field is required that the ' +
+    'mapping does not have, make it optional, or give it a defaultValue.',
+  lost:
+    'Payload drops values of fields that the collection does not have, or that the account may not ' +
+    'write: compare the field with payload.config.ts, and its access.update and access.create.',
   permissions: (missing) =>
-    `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, not a condition, and for every field of the mapping.`,
+    `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, ` +
+    'not a condition, and for every field of the mapping.',
   rejected: GIVE_KEY,
   plugin,
 };
@@ -100,7 +111,8 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
 }
 
 const NAME_MEDIA =
-  'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.';
+  'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave ' +
+  '"image" out of the mapping.';
 
 const imageCheck = ({ call, credentials }: RestConnection): Check => ({
   area: 'collections',
@@ -139,7 +151,8 @@ function judgeIds(
   if (dataDir === undefined)
     return warn(
       'texts: without a data directory every record gets another id at the next start',
-      'Set CALENDAR_DATA_DIR to a folder that stays: it keeps the number of each record. Back it up: without it, every record gets another id.',
+      'Set CALENDAR_DATA_DIR to a folder that stays: it keeps the number of each record. Back it up: ' +
+        'without it, every record gets another id.',
     );
   return ok(`texts, which get numbers that stay in ${dataDir}`);
 }
@@ -156,7 +169,9 @@ async function judgeField(
     if (!(await hasField(collection, path)))
       return fail(
         `${collection} has no field ${path}, or does not show it to this account`,
-        `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of the field allow it to the service account. A name that ends in Html is that of a lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
+        `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of ` +
+          'the field allow it to the service account. A name that ends in Html is that of a ' +
+          `lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
   // The adapter puts the status of every record there.
   if (definition.key === 'status')

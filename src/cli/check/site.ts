@@ -107,7 +107,8 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         // An account with the general permissions to which the CMS does not show those of the collection does
         // not have the latter.
         if (info.permissions === undefined && missing.length === 0) missing.push(`the capabilities of ${name}`);
-        const message = `lacks ${missing.join(', ')}: check cannot see or try everything, and callers use accounts of their own`;
+        const consequence = 'check cannot see or try everything, and callers use accounts of their own';
+        const message = `lacks ${missing.join(', ')}: ${consequence}`;
         const finding = missing.length > 0 ? warn(message, words.permissions(missing)) : ok('may do everything');
         findings.push({ name, ...finding });
       }
@@ -125,7 +126,9 @@ export const GATEWAY_CHECKS: readonly Check[] = [
       if (config.webhook.secret !== undefined) return [];
       return warn(
         `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-        `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
+        'To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with ' +
+          'the same secret. ' +
+          `${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
       );
     },
   },

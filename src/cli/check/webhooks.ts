@@ -58,7 +58,8 @@ export async function listenForWebhooks(
       if (written.size === 0)
         return warn(
           'not tried: check wrote nothing that could have sent one',
-          `Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in ${words.admin} while the gateway runs, and look at it through the gateway.`,
+          'Have check write: a service account that may write, and a mapping that is not read-only. Or ' +
+            `change an event in ${words.admin} while the gateway runs, and look at it through the gateway.`,
         );
       const missing = () => [...written.keys()].filter((collection) => !received.has(collection));
       for (let waitedMs = 0; refused === 0 && missing().length > 0 && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
@@ -73,7 +74,9 @@ export async function listenForWebhooks(
         );
       return fail(
         `none arrived on port ${port} within ${TIMEOUT_MS / 1000} s for ${kinds.join(', ')}`,
-        `Is the plugin on the site, made for this mapping and version, with this secret and the address http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the loopback address by default)? ${makePlugin}`,
+        'Is the plugin on the site, made for this mapping and version, with this secret and the address ' +
+          `http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the ` +
+          `loopback address by default)? ${makePlugin}`,
       );
     },
     close() {

@@ -1,4 +1,5 @@
-// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own API.
+// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own
+// API.
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { basicCredentialsOf } from '../../config.ts';
@@ -11,23 +12,35 @@ import { GIVE_PASSWORD } from '../site-problems.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>
-  `Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
+  'Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ' +
+  `${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
 
 const WORDS: CmsWords = {
   admin: 'wp-admin',
   account:
-    'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
+    'Make an application password for an editor (wp-admin > Users > Profile) and set ' +
+    'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
   timeZone: 'Choose a city in wp-admin under Settings > General > Timezone.',
   collection: (options) =>
-    `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the plugin that brings it. If it is there and only not in the REST API: ${installPlugin(options)}`,
+    'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or ' +
+    'switch it on in the plugin that brings it. If it is there and only not in the REST API: ' +
+    `${installPlugin(options)}`,
   hiddenRecords:
-    'Give the account the capability to edit the records of others (account, above). If it has that, a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
+    'Give the account the capability to edit the records of others (account, above). If it has that, ' +
+    'a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   occurrences: installPlugin,
   createRefused:
-    "If the account lacks a capability (account, above), give it. If a field is required that the mapping does not write, make it optional in its field group, or add a line for it to the mapping. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
-  lost: "The site does not show the key (fields, above), or the type does not store it. Of an excerpt or a description: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site, if it should; if not, ignore this.",
+    'If the account lacks a capability (account, above), give it. If a field is required that the ' +
+    'mapping does not write, make it optional in its field group, or add a line for it to the ' +
+    "mapping. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP " +
+    'on the site.',
+  lost:
+    'The site does not show the key (fields, above), or the type does not store it. Of an excerpt or ' +
+    "a description: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site, if it " +
+    'should; if not, ignore this.',
   permissions: (missing) =>
-    `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
+    `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; ` +
+    'plugins with capabilities of their own often grant them to administrators only.',
   rejected: GIVE_PASSWORD,
   plugin: installPlugin,
 };
@@ -76,7 +89,8 @@ async function judgeField(
   if (unregistered.length === 0)
     return fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
   return fail(
-    `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops what is written there`,
+    `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops ` +
+      'what is written there',
     advice,
   );
 }
@@ -89,7 +103,11 @@ function registerKeys(pluginOptions: string, fields: readonly string[] = []): st
   const keys = fields.filter((name) => name.startsWith('meta.'));
   const compare =
     keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them and right, the site has to show it: `
+      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them ` +
+        'and right, the site has to show it: '
       : '';
-  return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
+  return (
+    `${compare}WordPress silently drops keys that are not registered for its REST ` +
+    `API.\n${installPlugin(pluginOptions)}`
+  );
 }

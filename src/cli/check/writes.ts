@@ -70,7 +70,8 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
   try {
     const results = await tryFields(trial, kindMapping, id);
     const failures = results.filter(({ state }) => state !== 'ok');
-    const successes = `${results.length - failures.length} of ${results.length} fields were written, read back and cleared`;
+    const written = results.length - failures.length;
+    const successes = `${written} of ${results.length} fields were written, read back and cleared`;
     findings.push(...failures.map((each) => ({ ...each, name: `${name}.${each.name}` })), {
       name,
       ...ok(`created a ${kindMapping.storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
@@ -114,13 +115,17 @@ async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: 
 }
 
 const VALUE_CHANGED =
-  "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.";
+  "The site stored another value than was sent: compare the field's type on the site (number, " +
+  'phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the ' +
+  'mapping.';
 const NUMBER_FIELD =
-  'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).';
+  'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { ' +
+  '"number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).';
 const FIELD_REFUSED =
   'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.';
 const CLEAR_WITH =
-  'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
+  'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a ' +
+  'website, "-" (docs/mapping.md).';
 
 /**
  * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows
@@ -144,7 +149,9 @@ async function tryStep(
     if (isSameValue(name, value, written)) {
       const meant = own?.record[name];
       if (meant === undefined || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
-      const message = `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ${shown(written)} was written`;
+      const message =
+        `the plugin takes it for something else: ${own?.api} shows ${shown(meant)} after ` +
+        `${shown(written)} was written`;
       return fail(message, VALUE_CHANGED);
     }
     const path =

@@ -34,9 +34,11 @@ const dayFirst = (format: string) =>
   `that the day comes before the month in dates; else add --date-format '${format}' --force`;
 const INSTANTS = 'that seconds since 1970 count the instant; else add --seconds wall --force';
 const noTime = (path: string) =>
-  `that events begin at midnight, because ${path} has no time of day; if another field has it, name both: --field event.start_date=${path},PATH --force`;
+  `that events begin at midnight, because ${path} has no time of day; if another field has it, name ` +
+  `both: --field event.start_date=${path},PATH --force`;
 const NO_END =
-  'that events end when they start, because no field looks like an end, and the gateway stores none; else add --field event.end_date=PATH --force';
+  'that events end when they start, because no field looks like an end, and the gateway stores ' +
+  'none; else add --field event.end_date=PATH --force';
 
 /** Dates that are not the start or end of an event. */
 const UNRELATED =
@@ -166,7 +168,8 @@ function named(name: 'start_date' | 'end_date', fields: readonly SourceField[], 
     throw new ConfigError(
       `--field event.${name}=${option}`,
       `${unread.path} has no value that init can read: ${unread.values.slice(0, 3).map(formatSample).join(', ')}`,
-      `If it holds the date, say its form: --field event.${name}=${option} --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates). If not, name another field.`,
+      `If it holds the date, say its form: --field event.${name}=${option} --date-format 'd/m/Y H:i' ` +
+        '(letters: docs/mapping.md, Dates). If not, name another field.',
     );
   return { date, time };
 }

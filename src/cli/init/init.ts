@@ -58,7 +58,8 @@ interface Look {
 }
 
 const GIVE_KEY =
-  'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as users, and the key in --password-file FILE.';
+  'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as ' +
+  'users, and the key in --password-file FILE.';
 
 /** A site of Payload answers at /api/access; any other address is taken for WordPress. */
 async function look(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {

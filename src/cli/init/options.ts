@@ -32,28 +32,32 @@ export const INIT_OPTIONS = {
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Looks at a WordPress or Payload site, decides on a mapping for its events, and writes the configuration.
-It says what it is not sure of, and the option to decide that. It asks for the account and whether to write; without a terminal it asks nothing.
+Looks at a WordPress or Payload site, decides on a mapping for its events, and writes the configuration. It says what
+it is not sure of, and the option to decide that. It asks for the account and whether to write; without a terminal it
+asks nothing.
 
   URL                    the site's address, such as https://example.org
-  --user NAME            the service account; without one only public records are readable. For Payload: the slug of the collection
-                         that has the account, such as users
+  --user NAME            the service account; without one only public records are readable. For Payload: the slug of
+                         the collection that has the account, such as users
   --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
                          CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
   --anonymous            no service account, and no question about it
   --mapping NAME         use this mapping that comes with the gateway:
                          ${mappingNames().join(', ')}
   --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
-  --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
-  --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated.
-                         A date and a time of day in two fields of WordPress: event.start_date=meta.day,meta.time
-  --date-format FORMAT   the form of dates that init does not find, or that may be read in two ways, as in PHP: 'd/m/Y H:i' (letters:
-                         docs/mapping.md, Dates)
-  --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if that were UTC (wall)
+  --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type,
+                         --tag-type ("none": has none)
+  --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be
+                         repeated. A date and a time of day in two fields of WordPress:
+                         event.start_date=meta.day,meta.time
+  --date-format FORMAT   the form of dates that init does not find, or that may be read in two ways, as in PHP:
+                         'd/m/Y H:i' (letters: docs/mapping.md, Dates)
+  --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if
+                         that were UTC (wall)
   --public-url URL       the gateway's address for its callers
   --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
-  --out DIR              where to write config.json, secrets.env, and if needed mapping.json and calendar-gateway-companion.php
-                         (default: calendar-gateway)
+  --out DIR              where to write config.json, secrets.env, and if needed mapping.json and
+                         calendar-gateway-companion.php (default: calendar-gateway)
   --force                overwrite existing files
   --yes                  accept the proposal, and write
 
@@ -167,7 +171,9 @@ function parseFields(options: readonly string[]): Record<string, string> {
         throw new ConfigError(
           `--field ${option}`,
           'is not KIND.NAME=PATH of a field of the API',
-          `Kinds are ${KINDS.join(', ')}; names of an event are ${Object.keys(FIELDS.event).join(', ')}. Only its start or end may be in two paths, a date and a time of day (event.start_date=meta.day,meta.time), and neither may be none.`,
+          `Kinds are ${KINDS.join(', ')}; names of an event are ${Object.keys(FIELDS.event).join(', ')}. ` +
+            'Only its start or end may be in two paths, a date and a time of day ' +
+            '(event.start_date=meta.day,meta.time), and neither may be none.',
         );
       return [`${kind}.${field}`, path];
     }),

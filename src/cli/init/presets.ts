@@ -135,7 +135,9 @@ const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | unde
 
 export interface UnsupportedPlugin {
   title: string;
-  /** Its folder in wp-content/plugins/, which only administrators see, namespaces of its routes, and its collections. */
+  /**
+   * Its folder in wp-content/plugins/, which only administrators see, namespaces of its routes, and its collections.
+   */
   signs: readonly string[];
   /** Why its events cannot be replicated: completes "the gateway cannot serve its events: ...". */
   reason: string;
@@ -147,13 +149,16 @@ const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
     title: 'My Calendar',
     signs: ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
     reason:
-      'their dates, places and categories are in database tables of its own (wp_my_calendar ...), its post type is not in the REST API, and its route my-calendar/v1/events lists the public occurrences of some days, not the events that changed',
+      'their dates, places and categories are in database tables of its own (wp_my_calendar ...), its ' +
+      'post type is not in the REST API, and its route my-calendar/v1/events lists the public ' +
+      'occurrences of some days, not the events that changed',
   },
   {
     title: 'Sugar Calendar',
     signs: ['sugar-calendar', 'sugar-calendar-lite', 'sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1', 'sc_event'],
     reason:
-      'their dates are in a database table of its own (wp_sc_events), which no route of the REST API shows; its post type, if it is there at all, has the titles alone',
+      'their dates are in a database table of its own (wp_sc_events), which no route of the REST API ' +
+      'shows; its post type, if it is there at all, has the titles alone',
   },
   {
     title: 'Events Made Easy',

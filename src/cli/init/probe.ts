@@ -20,11 +20,18 @@ const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
-const CORE_PROPERTIES =
-  /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
+const CORE_PROPERTIES: ReadonlySet<string> = new Set(
+  `id date date_gmt guid modified modified_gmt slug status type link title content excerpt author featured_media
+  comment_status ping_status sticky template format parent meta acf password generated_slug permalink_template
+  class_list categories tags`.split(/\s+/),
+);
+/** Those of WordPress itself and of well-known plugins that have no events. */
+const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
+const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
 
 /**
- * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
+ * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
+ * refuses the credentials.
  */
 export async function probe(site: RestConnection): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
@@ -108,8 +115,7 @@ export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): 
       fieldAt(`${holder}.${key}`, objectOrEmpty(rule).type);
       for (const [name, part] of Object.entries(inner)) fieldAt(`${holder}.${key}.${name}`, objectOrEmpty(part).type);
     }
-  for (const [name, rule] of Object.entries(schema))
-    if (!CORE_PROPERTIES.test(name)) fieldAt(name, objectOrEmpty(rule).type);
+  for (const [name, rule] of Object.entries(schema)) if (!isCoreProperty(name)) fieldAt(name, objectOrEmpty(rule).type);
   for (const cmsRecord of samples) {
     for (const holder of ['meta', 'acf'])
       for (const [key, value] of Object.entries(objectOrEmpty(cmsRecord[holder]))) {
@@ -118,8 +124,7 @@ export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): 
         if (isObject(value) && holder === 'acf')
           for (const [name, part] of Object.entries(value)) addValue(fieldAt(`${holder}.${key}.${name}`), part);
       }
-    for (const [name, value] of Object.entries(cmsRecord))
-      if (!CORE_PROPERTIES.test(name)) addValue(fieldAt(name), value);
+    for (const [name, value] of Object.entries(cmsRecord)) if (!isCoreProperty(name)) addValue(fieldAt(name), value);
   }
   for (const field of fields.values())
     if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;

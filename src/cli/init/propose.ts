@@ -42,9 +42,12 @@ const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /** How to name the dates of a type, after `--event-type BASE`. */
 export const OTHER_EVENTS =
-  '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show").';
+  '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which ' +
+  'the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const HIDDEN_EVENTS =
-  'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.';
+  'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again ' +
+  'with --force and --mapping (events-manager, event-organiser ...), or with --force and the ' +
+  'application password of an administrator.';
 
 /**
  * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
@@ -74,7 +77,8 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
   const notes = undated.map(
     (base) =>
-      `The site shows no dates of ${base}. If these are the events, run init again with --force --event-type ${base} ${OTHER_EVENTS}`,
+      `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
+      `--event-type ${base} ${OTHER_EVENTS}`,
   );
   return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
 }
@@ -110,7 +114,9 @@ function assertDecisions({ cms, types, taxonomies }: ProbedSite, { mapping, coll
       throw new ConfigError(
         `--${kind}-type`,
         `the site has no collection "${base}"`,
-        `It has ${bases.join(', ') || 'none of that kind'}.${cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping.md, "Open the type".'}`,
+        'It has ' +
+          `${bases.join(', ') || 'none of that kind'}.` +
+          (cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping.md, "Open the type".'),
       );
   }
 }
@@ -140,7 +146,8 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     mapping.payload = { ...whole.payload, ...payloadSettings(site, whole, decisions.name) };
     notes.push(
       ...missing.map((path) => `the site does not show ${path}: check tells more`),
-      `the time zone of the calendar is ${mapping.payload.timezone ?? 'UTC'}, and its name ${mapping.payload.name ?? site.name}: "payload" in a mapping of your own sets them`,
+      `the time zone of the calendar is ${mapping.payload.timezone ?? 'UTC'}, and its name ` +
+        `${mapping.payload.name ?? site.name}: "payload" in a mapping of your own sets them`,
     );
   }
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
@@ -180,7 +187,9 @@ function generatedProposal(
   const unmapped = unmappedFields(type, mapping);
   const names = unmapped.map(({ path }) => path).join(', ');
   const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
-  const leftOut = `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`;
+  const leftOut =
+    `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one ` +
+    'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)';
   if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const bases = eventTypes.map((each) => each.base);
   const isChosen = bases.length > 1 && decisions.collections?.event === undefined;
@@ -188,7 +197,9 @@ function generatedProposal(
     origin: 'generated',
     preset: undefined,
     title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
-    reason: `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ${dates.startField.path}`,
+    reason:
+      `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ` +
+      `${dates.startField.path}`,
     mapping,
     notes: [...(isPayload ? payloadNotes(type, mapping) : []), ...(names === '' ? [] : [leftOut])],
     needsPlugin: unseenKeys(mapping, site).length > 0,
@@ -307,8 +318,10 @@ function payloadSettings({ types, payload }: ProbedSite, { event }: Pick<Mapping
 
 function payloadNotes(event: ProbedType, { event: { fields }, payload }: MappingFile): string[] {
   const noZone =
-    'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC';
+    'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the ' +
+    'mapping sets it, else it is UTC';
   const richText = event.fields.find(({ values }) => values.some((value) => isObject(value) && isObject(value.root)));
-  const noHtml = `${richText?.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`;
+  const addHtml = "add Payload's lexicalHTMLField beside it, and the API has a description";
+  const noHtml = `${richText?.path} is rich text: ${addHtml}`;
   return [...(payload?.timezone ? [] : [noZone]), ...(richText && !fields?.description ? [noHtml] : [])];
 }

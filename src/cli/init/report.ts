@@ -13,11 +13,13 @@ const SHOWN_FIELDS = 12;
 /** What an account is for, by CMS. */
 const WITHOUT_ACCOUNT = {
   wordpress:
-    'With a user and an application password check sees what an editor may do; to an administrator the site also shows its active plugins.',
+    'With a user and an application password check sees what an editor may do; to an administrator ' +
+    'the site also shows its active plugins.',
   payload: 'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.',
 };
 const NO_EVENT =
-  'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes the form of each field from the values.';
+  'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes ' +
+  'the form of each field from the values.';
 const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
 
 export function siteLines({ cms, url, name, timezone, account, plugins, types }: ProbedSite): string[] {
@@ -52,7 +54,8 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   });
   return [
     `Proposal    ${title}: ${reason}.`,
-    `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
+    'Mapping     ' +
+      `${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
     '',
     ...columns(rows).map((row) => `  ${row}`),
     ...(notes.length > 0 ? [''] : []),
@@ -79,13 +82,15 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
       ...plugins.map(
         ({ title, reason }) => `This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`,
       ),
-      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.',
+      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
+        'for one that comes with the gateway.',
       OWN_TYPES,
     ];
   if (site.cms === 'payload')
     return [
       'No collection has a field that looks like the start of an event.',
-      '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.',
+      '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field ' +
+        'event.end_date=PATH.',
     ];
   const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
   return [...types.flatMap(withoutDates), OWN_TYPES];
@@ -101,7 +106,10 @@ function withoutDates({ base, total, fields: all, termBases }: ProbedType): stri
     fields.length > 0
       ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
       : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" in the field group.`,
-    "  If a field holds the date in another form, name it in the same way, and say its form: --date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates).",
+    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also ` +
+      'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
+      'in the field group.',
+    '  If a field holds the date in another form, name it in the same way, and say its form: ' +
+      "--date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates).",
   ];
 }

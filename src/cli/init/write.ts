@@ -149,7 +149,8 @@ export function nextStepLines(
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
     if (needsPlugin && origin !== 'preset')
       lines.push(
-        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force: it sees the values then`,
+        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force: it ` +
+          'sees the values then',
       );
   }
   const step = (command: string, rest = ''): string =>

@@ -41,13 +41,16 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
     throw new ConfigError(
       'plugin',
       'there is a webhook secret, and no address to send webhooks to',
-      'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. For a plugin without webhooks leave out the secret: CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, or webhook.secret in FILE.',
+      'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. For a ' +
+        'plugin without webhooks leave out the secret: CALENDAR_WEBHOOK_SECRET, which init writes to ' +
+        'secrets.env, or webhook.secret in FILE.',
     );
   if (webhookUrl !== undefined && webhookSecret === undefined)
     throw new ConfigError(
       'plugin',
       'there is an address for webhooks, and no secret to sign them with',
-      'Load what init --webhook-url wrote, set -a; . calendar-gateway/secrets.env; set +a, and give --config. Or give --webhook-secret, the CALENDAR_WEBHOOK_SECRET of the gateway.',
+      'Load what init --webhook-url wrote, set -a; . calendar-gateway/secrets.env; set +a, and give ' +
+        '--config. Or give --webhook-secret, the CALENDAR_WEBHOOK_SECRET of the gateway.',
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
@@ -91,8 +94,8 @@ function pluginHeader({ name }: Mapping): string {
   return `<?php
 /**
  * Plugin Name: Calendar gateway: ${name}
- * Description: Prepares this site for the mapping "${name}" of calendar-gateway. Generated; put it into wp-content/mu-plugins/.
- * Requires PHP: 7.4
+ * Description: Prepares this site for the mapping "${name}" of calendar-gateway. Generated; put it into
+ * wp-content/mu-plugins/. Requires PHP: 7.4
  */
 
 ${PART_NAMESPACE.slice(0, -1)}${words.join('')};

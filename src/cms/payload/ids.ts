@@ -58,7 +58,8 @@ export function createIds(map?: IdMap): Ids {
       if (!map)
         throw new CmsUnavailable(
           'incomplete',
-          'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
+          'The ids of this site are texts, which gateways with a common Redis cannot number: run one ' +
+            'gateway without redisUrl.',
         );
       return FIRST_ALLOCATED_ID + map.numberOf(space, cmsId);
     },

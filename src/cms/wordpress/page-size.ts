@@ -1,4 +1,5 @@
-// Owns the size of pages: a host may end PHP with a 500 if a page takes too much memory or time, and send a smaller one.
+// Owns the size of pages: a host may end PHP with a 500 if a page takes too much memory or time, and send a smaller
+// one.
 
 import { CmsUnavailable } from '../../errors.ts';
 import { isServerError, type RestCall, type RestCallBody } from '../client.ts';
@@ -9,8 +10,8 @@ import type { CallOptions } from '../port.ts';
 const SMALLEST = 5;
 
 /**
- * Asks for a page in ever smaller parts while the site fails with a 5xx, and remembers the size that worked for the route.
- * The caller gets the page as one response.
+ * Asks for a page in ever smaller parts while the site fails with a 5xx, and remembers the size that worked for the
+ * route. The caller gets the page as one response.
  */
 export function inSmallerPages(call: RestCall): RestCall {
   const learned = new Map<string, number>();

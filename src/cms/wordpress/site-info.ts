@@ -113,8 +113,8 @@ const isIgnored = (error: unknown, credentials: string | undefined): error is Cm
   error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
 /**
- * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events: `5.5`
- * is `UTC+5.5`. Its editor does not know `+05:30`.
+ * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events:
+ * `5.5` is `UTC+5.5`. Its editor does not know `+05:30`.
  */
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 

@@ -12,7 +12,9 @@ interface CurrencyOptions {
   code?: string;
 }
 
-/** The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would. */
+/**
+ * The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would.
+ */
 export const currency: CodecDefinition<CurrencyOptions> = {
   name: 'currency',
   fits: ['text'],

@@ -31,7 +31,8 @@ const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe
 /** Elements that begin and end a paragraph. */
 const BLOCKS = new Set(
   (
-    'address article aside blockquote dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main ol p ' +
+    'address article aside blockquote dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+    'header hr li main ol p ' +
     'pre section table tbody td tfoot th thead tr ul'
   ).split(' '),
 );
