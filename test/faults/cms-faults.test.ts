@@ -201,16 +201,17 @@ describe('a gateway with a failing CMS', () => {
     const config = { sync: { intervalS: 3600 }, upstream: { limits: LIMITS } };
     const cold = await startGateway({ transport: 'socket', cmsUrl: wordpress.url.href, config });
     const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
-    const change = () => cold.request('/events/1', { headers, body: '{"title":"written"}', method: 'POST' });
+    // A draft: the list of the other gateway must not change when it polls.
+    const create = () => cold.request('/events', { headers, body: NEW_DRAFT, method: 'POST' });
     try {
       wordpress.before = (request, response, valid) => {
         if (!request.url?.includes('users/me')) return false;
         sendJson(response, 200, { ...(valid as object), capabilities: [] });
         return true;
       };
-      expectOutcome(await change(), 'away');
+      expectOutcome(await create(), 'away');
       wordpress.before = undefined;
-      expect((await change()).status).to.equal(200);
+      expect((await create()).status).to.equal(201);
     } finally {
       await cold.stop();
     }
