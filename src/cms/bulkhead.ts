@@ -21,16 +21,7 @@ export function sharesOf({ connections, queue }: Share): Record<BulkheadName, Sh
   return { anonymous: small, logins: small, callers: large, sync: large };
 }
 
-export interface Bulkheads {
-  /**
-   * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
-   * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
-   * while the call waits
-   */
-  run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal): Promise<T>;
-}
-
-export function createBulkheads(limits: Share, observe: Observe): Bulkheads {
+export function createBulkheads(limits: Share, observe: Observe) {
   const shares = Object.entries(sharesOf(limits)).map(([name, share]) => ({
     ...share,
     name,
@@ -46,7 +37,12 @@ export function createBulkheads(limits: Share, observe: Observe): Bulkheads {
     });
 
   return {
-    async run(name, task, signal) {
+    /**
+     * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
+     * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
+     * while the call waits
+     */
+    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal): Promise<T> {
       signal.throwIfAborted();
       const { policy } = shares.find((share) => share.name === name)!;
       let isWaiting = true;

@@ -13,11 +13,6 @@ import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 
 export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
-export interface CircuitBreaker {
-  /** Runs the task, or throws `CmsUnavailable` `breaker-open` without running it. */
-  run<T>(task: () => Promise<T>): Promise<T>;
-}
-
 const MAX_OPEN_MS = 60_000;
 
 /** In a row. */
@@ -41,10 +36,7 @@ const STATES: Partial<Readonly<Record<CircuitState, CircuitBreakerState>>> = {
  * @param halfOpenAfterMs until an open breaker lets one call through. Doubles with every failure of that call, up to a
  * minute
  */
-export function createCircuitBreaker(
-  halfOpenAfterMs: number,
-  onStateChange: (state: CircuitBreakerState) => void,
-): CircuitBreaker {
+export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: new ConsecutiveBreaker(FAILURES),
     halfOpenAfter: new ExponentialBackoff({
@@ -61,7 +53,8 @@ export function createCircuitBreaker(
     });
 
   return {
-    async run(task) {
+    /** Runs the task, or throws `CmsUnavailable` `breaker-open` without running it. */
+    async run<T>(task: () => Promise<T>): Promise<T> {
       // Cockatiel would make other calls wait for the one that tries the CMS.
       if (policy.state === CircuitState.HalfOpen) throw openError();
       try {

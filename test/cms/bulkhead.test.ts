@@ -1,14 +1,14 @@
 // How bulkheads divide the connections to the CMS: no bulkhead can take them all.
 
 import { expect } from 'chai';
-import { type Bulkheads, createBulkheads, sharesOf } from '../../src/cms/bulkhead.ts';
+import { createBulkheads, sharesOf } from '../../src/cms/bulkhead.ts';
 import type { BulkheadName } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 const NAMES: readonly BulkheadName[] = ['anonymous', 'logins', 'callers', 'sync'];
 
 describe('bulkheads', () => {
-  let bulkheads: Bulkheads;
+  let bulkheads: ReturnType<typeof createBulkheads>;
   /** Names of the started calls, in order. */
   let started: string[];
   /** Functions that end the running calls. */

@@ -1,13 +1,13 @@
 // The circuit breaker with a clock of the test's own.
 
 import { expect } from 'chai';
-import { type CircuitBreaker, createCircuitBreaker } from '../../src/cms/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../src/cms/circuit-breaker.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 describe('circuit breaker', () => {
   let nowMs: number;
   let states: string[];
-  let breaker: CircuitBreaker;
+  let breaker: ReturnType<typeof createCircuitBreaker>;
   const realNow = Date.now;
   beforeEach(() => {
     nowMs = 0;

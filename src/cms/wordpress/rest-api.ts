@@ -87,37 +87,37 @@ export function objectOrEmpty(value: unknown): CmsRecord {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 export type RouteResolver = (route: string) => { path: string; query: Query };
 
-export interface Discovery {
-  /** Searches for the API on the first call, and again after a failure. */
-  resolver(): Promise<RouteResolver>;
-  /** Makes the next call search again: the site's permalinks may have changed. */
-  invalidate(): void;
-}
-
 /** The link to its API that WordPress sends with every page. */
 const API_LINK = /<([^<>]*)>\s{0,9};\s{0,9}rel="https:\/\/api\.w\.org\/"/;
 /** Failures of the CMS as a whole, which say nothing about one URL. */
 const TEMPORARY_REASONS = new Set(['refused', 'timeout', 'reset', 'busy', 'breaker-open']);
 
-/**
- * Creates a search for the API of the site at `url`, which may also be the API's own URL. `resolver` throws
- * CmsUnavailable if the CMS is unavailable, and NoRestApi if the site has no WordPress REST API.
- */
-export function createDiscovery(client: CmsClient, url: URL): Discovery {
-  let resolver: Promise<RouteResolver> | undefined;
-  return {
-    resolver() {
-      // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
-      resolver ??= discover(client, url).catch((error: unknown) => {
-        resolver = undefined;
-        throw error;
-      });
-      return resolver;
-    },
-    invalidate() {
-      resolver = undefined;
-    },
-  };
+/** The search for the API of the site at `url`, which may also be the API's own URL. */
+export class Discovery {
+  #resolver: Promise<RouteResolver> | undefined;
+  readonly #discover: () => Promise<RouteResolver>;
+
+  constructor(client: CmsClient, url: URL) {
+    this.#discover = () => discover(client, url);
+  }
+
+  /**
+   * Searches on the first call, and again after a failure. Throws CmsUnavailable if the CMS is unavailable, and
+   * NoRestApi if the site has no WordPress REST API.
+   */
+  resolver(): Promise<RouteResolver> {
+    // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
+    this.#resolver ??= this.#discover().catch((error: unknown) => {
+      this.invalidate();
+      throw error;
+    });
+    return this.#resolver;
+  }
+
+  /** Makes the next call search again: the site's permalinks may have changed. */
+  invalidate(): void {
+    this.#resolver = undefined;
+  }
 }
 
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
