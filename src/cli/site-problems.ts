@@ -7,7 +7,7 @@ import { programName } from './program-name.ts';
 
 /** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem =
-  | ('redirect' | 'redirect-loop' | 'login-page' | 'forbidden' | 'api-closed' | 'not-found' | 'no-api')
+  | NoApiReason
   | ('unknown-host' | 'refused' | 'tls-protocol' | 'tls-certificate' | 'no-answer' | 'rate-limited' | 'server-error')
   | ('login-required' | 'wrong-account' | 'account-refused');
 
@@ -104,24 +104,12 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     'role (an editor), or allow it in the plugin that closes the REST API.',
 };
 
-/** By what is found at the address. Any other answer shows no API. */
-const BY_REASON: Readonly<Partial<Record<NoApiReason, SiteProblem>>> = {
-  redirect: 'redirect',
-  'redirect-loop': 'redirect-loop',
-  'login-page': 'login-page',
-  'server-password': 'login-page',
-  unauthorized: 'login-page',
-  forbidden: 'forbidden',
-  'api-error': 'api-closed',
-  'not-found': 'not-found',
-};
-
 const TLS_PROTOCOL = /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST|EPROTO)$/;
 const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
-  if (error instanceof NoRestApi) return BY_REASON[error.finding.reason] ?? 'no-api';
+  if (error instanceof NoRestApi) return error.finding.reason;
   const { status = 0 } = error;
   // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it
   // does.

@@ -97,7 +97,7 @@ describe('discovery of a WordPress site', () => {
     const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'status' });
     expect((error as Error).message).to.contain('no REST API');
-    expect(error).to.be.instanceOf(NoRestApi).and.to.have.nested.property('finding.reason', 'page');
+    expect(error).to.be.instanceOf(NoRestApi).and.to.have.nested.property('finding.reason', 'no-api');
   });
 
   it('reports the most telling of several answers', async () => {
@@ -128,7 +128,7 @@ describe('discovery of a WordPress site', () => {
       const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(NoRestApi);
       expect((error as NoRestApi).finding)
-        .to.include({ reason: 'other-status', status: 302 })
+        .to.include({ reason: 'no-api', status: 302 })
         .and.not.have.key('target');
       await wordpress.close();
     }
@@ -153,11 +153,11 @@ describe('discovery of a WordPress site', () => {
       sendText(response, 200, method === 'HEAD' ? '' : `<title>${'<title>'.repeat(300_000)}`);
     open('/');
     const page = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
-    expect(page).to.have.nested.property('finding.reason', 'page');
+    expect(page).to.have.nested.property('finding.says', 'answers with a web page');
     cms.respond = ({ method }, response) =>
       sendText(response, 200, method === 'HEAD' ? '' : Buffer.alloc(6_000_000, '{'));
     const huge = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
-    expect(huge).to.have.nested.property('finding.reason', 'too-large');
+    expect(huge).to.have.nested.property('finding.says', 'answers with more than the gateway reads');
   });
 
   it('is repeated when the permalinks have changed', async () => {

@@ -9,24 +9,14 @@ export const NO_API_REASONS = [
   /** A redirect to another scheme, host or port. */
   'redirect',
   'redirect-loop',
-  /** A redirect to a login page, or its form. */
+  /** A redirect to a login page, its form, or a 401 that is not WordPress's. */
   'login-page',
-  /** The web server itself asks for a password (401 with `WWW-Authenticate: Basic`). */
-  'server-password',
-  'unauthorized',
   'forbidden',
   /** An error of WordPress's form with another status than 401 and 403. */
-  'api-error',
-  /** JSON that ends early, or with something else around it. */
-  'broken-json',
-  'too-large',
-  /** A web page with status 200. */
-  'page',
-  /** JSON, but not WordPress's description of its API. */
-  'other-json',
-  'empty',
+  'api-closed',
+  /** Anything else than WordPress's description of its API, such as a web page with status 200. */
+  'no-api',
   'not-found',
-  'other-status',
 ] as const;
 
 export type NoApiReason = (typeof NO_API_REASONS)[number];
@@ -35,6 +25,8 @@ export interface NoApiFinding {
   reason: NoApiReason;
   /** The URL that answered so. */
   url: string;
+  /** What it does: `answers with a web page`. */
+  says: string;
   status?: number;
   /** Of a redirect, without query. */
   target?: URL;
@@ -63,37 +55,41 @@ const LOGIN_FORM = /<form[^<>]{1,300}(?:id="loginform"|action="[^"<>]{0,200}wp-l
 
 /** What a response without the API's description means. `url`: what was requested. */
 export function findingOf(url: string, { status, headers, bytes, redirectedTo }: CmsResponse): NoApiFinding {
-  const finding = (reason: NoApiReason, words?: string): NoApiFinding => ({
-    reason,
-    url,
-    status,
+  const finding = (reason: NoApiReason, says: string, words?: string): NoApiFinding => ({
+    ...{ reason, url, says, status },
     ...(words ? { words: shorten(words) } : {}),
   });
   const start = bytes.subarray(0, INSPECTED_BYTES).toString('utf8').trimStart();
   const isPage = start.startsWith('<');
   const title = isPage ? /<title[^<>]{0,200}>([^<]{1,300})/i.exec(start)?.[1] : undefined;
-  if (LOGIN_PATH.test(pathOf(redirectedTo)) || LOGIN_FORM.test(start)) return finding('login-page', title);
+  if (LOGIN_PATH.test(pathOf(redirectedTo)) || LOGIN_FORM.test(start))
+    return finding('login-page', 'answers with a login page', title);
   const json = parseJson(bytes);
   const code = errorCode(json);
   const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
-  if (status === 401) return finding(isBasic(headers['www-authenticate']) ? 'server-password' : 'unauthorized', words);
-  if (status === 403) return finding('forbidden', words);
-  if (code) return finding('api-error', words);
-  if (status === 404 || status === 410) return finding('not-found', words);
-  if (status < 200 || status > 299) return finding('other-status', words);
-  if (start === '') return finding('empty');
-  if (json !== undefined) return finding('other-json');
-  return isPage ? finding('page', title) : finding('broken-json');
+  if (status === 401 && isBasic(headers['www-authenticate']))
+    return finding('login-page', 'asks for a password of the web server', words);
+  if (status === 401) return finding('login-page', 'requires a login, and not as WordPress does', words);
+  if (status === 403) return finding('forbidden', 'is forbidden, and not by WordPress', words);
+  if (code) return finding('api-closed', 'answers with an error', words);
+  if (status === 404 || status === 410) return finding('not-found', 'is not found', words);
+  if (status < 200 || status > 299) return finding('no-api', 'gives no usable answer', words);
+  if (start === '') return finding('no-api', 'answers with nothing');
+  if (json !== undefined) return finding('no-api', 'answers with JSON that does not describe that API');
+  return isPage ? finding('no-api', 'answers with a web page', title) : finding('no-api', 'answers with broken JSON');
 }
 
 /** What a failed request means; undefined for a failure that says nothing about the address (refused, timeout, 5xx). */
 export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding | undefined {
-  if (error.reason === 'too-large') return { reason: 'too-large', url };
+  if (error.reason === 'too-large') return { reason: 'no-api', url, says: 'answers with more than the gateway reads' };
   if (!(error instanceof CmsRedirected)) return undefined;
   const { target, isLoop } = error;
-  if (!target) return { reason: 'other-status', url, status: 302 };
-  const isLogin = LOGIN_PATH.test(target.pathname) || LOGIN_HOST.test(target.hostname);
-  return { reason: isLogin ? 'login-page' : isLoop ? 'redirect-loop' : 'redirect', url, target };
+  if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web', status: 302 };
+  if (LOGIN_PATH.test(target.pathname) || LOGIN_HOST.test(target.hostname))
+    return { reason: 'login-page', url, says: 'answers with a login page', target };
+  return isLoop
+    ? { reason: 'redirect-loop', url, says: 'redirects in a circle', target }
+    : { reason: 'redirect', url, says: 'redirects to another address', target };
 }
 
 const isBasic = (challenge: string | undefined): boolean => /^\s{0,9}basic\b/i.test(challenge ?? '');
@@ -106,29 +102,12 @@ function shorten(text: string): string {
   return plain.length > MAX_WORDS ? `${plain.slice(0, MAX_WORDS - 1)}…` : plain;
 }
 
-const TEXTS: Readonly<Record<NoApiReason, string>> = {
-  redirect: 'redirects to another address',
-  'redirect-loop': 'redirects in a circle',
-  'login-page': 'answers with a login page',
-  'server-password': 'asks for a password of the web server',
-  unauthorized: 'requires a login, and not as WordPress does',
-  forbidden: 'is forbidden, and not by WordPress',
-  'api-error': 'answers with an error',
-  'broken-json': 'answers with broken JSON',
-  'too-large': 'answers with more than the gateway reads',
-  page: 'answers with a web page',
-  'other-json': 'answers with JSON that does not describe that API',
-  empty: 'answers with nothing',
-  'not-found': 'is not found',
-  'other-status': 'gives no usable answer',
-};
-
 /** `https://a.example/wp-json/ answers with a web page (status 200, "Coming soon")`. */
-export function describeFinding({ reason, url, status, target, words }: NoApiFinding): string {
+export function describeFinding({ url, says, status, target, words }: NoApiFinding): string {
   const details = [
     ...(target ? [`to ${(target.origin + target.pathname).slice(0, 200)}`] : []),
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(words === undefined ? [] : [`"${words}"`]),
   ];
-  return `${url} ${TEXTS[reason]}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
+  return `${url} ${says}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
