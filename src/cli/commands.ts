@@ -30,17 +30,9 @@ export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-/** The settings that most gateways need. Their texts are those of the schema, as in docs/configuration.md. */
-const MAIN_SETTINGS = [
-  ...['upstream.url', 'upstream.user', 'upstream.password', 'mapping', 'publicUrl', 'mounts', 'dataDir'],
-  ...['listen.host', 'listen.port', 'listen.adminHost', 'listen.adminPort', 'listen.trustProxies'],
-  ...['sync.intervalS', 'webhook.secret', 'redisUrl', 'log.level'],
-];
-
+/** Every setting. The texts are those of the schema, as in docs/configuration.md. */
 const settingsHelp = (): string =>
-  columns(
-    SETTINGS.filter(({ key }) => MAIN_SETTINGS.includes(key)).map((each) => [`  ${each.variable}`, each.description]),
-  ).join('\n');
+  columns(SETTINGS.map(({ variable, description }) => [`  ${variable}`, description])).join('\n');
 
 export const CHECK_OPTIONS = {
   config: { type: 'string' },
@@ -87,8 +79,7 @@ configuration, or a site that does not answer.
     help: `calendar-gateway serve [--config FILE]
 
 Serves calendar/events/v1 in front of the site in the configuration. Settings come from FILE (or CALENDAR_CONFIG) and
-from the environment, which wins; the others have defaults. Every setting has a variable: docs/configuration.md lists
-them all.
+from the environment, which wins. Their defaults are in docs/configuration.md.
 
 ${settingsHelp()}
 
