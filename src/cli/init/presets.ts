@@ -59,7 +59,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   }
   if (site.cms === 'payload') return { ...match, isReadable: false, reason: 'you named it' };
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
-  // The site does not show the dates. Its plugin, or a collection or routes that only this plugin has, are evidence too.
+  // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
   const evidence = [...active.map((folder) => `the plugin ${folder}`), ...specific, ...routes];
