@@ -20,7 +20,7 @@ import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createApp } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
-import { createClientAddress } from './http/client-address.ts';
+import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
@@ -109,6 +109,7 @@ export function createApplication(options: ApplicationOptions): Application {
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
+      callerOf: (req) => wideNetworkOf(clientAddress(req)),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,

@@ -2,6 +2,7 @@
 // and long work in the event loop.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { type BulkheadPolicy, bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import { ApiError, CmsUnavailable } from '../errors.ts';
 import type { Actor } from './request.ts';
@@ -167,4 +168,20 @@ export function ownTurn(): Promise<void> {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(runNext);
   });
+}
+
+const MAX_CALLERS = 1000;
+
+/**
+ * Places for work that holds many records. A caller has half of them at a time: of one who asks for 600 lists on 600
+ * connections, two begin, and the list of another caller is the next.
+ */
+export function createPlaces(count: number): <T>(caller: string, work: () => Promise<T>) => Promise<T> {
+  const places = bulkhead(count, Number.POSITIVE_INFINITY);
+  const callers = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS });
+  return (caller, work) => {
+    const own = callers.get(caller) ?? bulkhead(count / 2, Number.POSITIVE_INFINITY);
+    callers.set(caller, own);
+    return own.execute(() => places.execute(work));
+  };
 }

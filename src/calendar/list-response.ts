@@ -1,7 +1,6 @@
 // What lists share: the records that the actor may list, the words of a search, the requested page, the links to this
 // page, the next and the previous one, and the response.
 
-import { bulkhead } from 'cockatiel';
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -12,6 +11,7 @@ import type { View } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
 import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
+import { createPlaces } from './limits.ts';
 import {
   identityOfList,
   listItems,
@@ -97,21 +97,24 @@ export const listResponse = <K extends Kind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
   request: RequestContext,
-): Promise<ApiResponse> => buildFound(find, (found) => responseSteps(services, found, request.baseUrl));
+): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
 
 /** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
-const building = bulkhead(4, Number.POSITIVE_INFINITY);
+const buildInPlace = createPlaces(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
  * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
  */
 export async function buildFound<Found extends { access: Pick<ListAccess, 'view'> }>(
+  { actor: { account, network = '' } }: RequestContext,
   find: () => Promise<Found>,
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
-  const response = await building.execute(() => runInTurns(found.access.view, build(found)));
+  const response = await buildInPlace(account ? String(account.userId) : network, () =>
+    runInTurns(found.access.view, build(found)),
+  );
   return response ?? runInOneTurn(build(await find()));
 }
 

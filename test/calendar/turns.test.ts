@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ownTurn } from '../../src/calendar/limits.ts';
+import { createPlaces, ownTurn } from '../../src/calendar/limits.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -38,6 +38,25 @@ describe('the turns of long work', () => {
     start.resolve();
     expect(steps.map(({ name }) => name).join('')).to.equal('abcabcabc');
     expect(new Set(steps.map(({ turn }) => turn)).size).to.equal(steps.length);
+  });
+
+  it('begin in a place each, of which one caller has half', async () => {
+    const begun: string[] = [];
+    let [running, most] = [0, 0];
+    const inPlace = createPlaces(4);
+    const build = (caller: string) =>
+      inPlace(caller, async () => {
+        begun.push(caller);
+        running += 1;
+        most = Math.max(most, running);
+        await nextTurn();
+        running -= 1;
+        if (begun.length === 6) throw new Error('work that fails makes room too');
+      }).catch(() => {});
+    await Promise.all([...Array.from({ length: 9 }, () => build('a')), build('b'), build('c'), build('b')]);
+    expect(most).to.equal(4);
+    expect(begun.slice(0, 4).join('')).to.equal('aabc');
+    expect(begun).to.have.length(12);
   });
 
   it('hold a few events of one feed, however many feeds are written at the same time', async () => {

@@ -86,6 +86,7 @@ const listFeed = <T>(
 ): Promise<ApiResponse> =>
   withEvents(services, input, request, (access) =>
     buildFound(
+      request,
       () => findEvents(services, input, request, access, format.pageSizes),
       (found) => feedSteps(services, found, request.baseUrl, format),
     ),

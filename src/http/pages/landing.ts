@@ -1,7 +1,7 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
-import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
+import { createPlaces } from '../../calendar/limits.ts';
 import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { withState } from '../../model/event-state.ts';
@@ -40,11 +40,13 @@ export interface LandingOptions {
 
 interface Rendering {
   query: LandingQuery;
+  /** The network of the visitor, for fairness between them. */
+  caller: string;
   charge: () => void;
 }
 
 /** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
-const rendering = bulkhead(2, Number.POSITIVE_INFINITY);
+const renderInPlace = createPlaces(2);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
@@ -72,7 +74,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => rendering.execute(() => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.caller, () => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -92,12 +94,12 @@ export class Landing {
    * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
    * kept takes none.
    */
-  async page(querystring: string, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, caller: string, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, charge } }))! };
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, caller, charge } }))! };
     } catch (error) {
       const described = error instanceof ApiError ? describeError(error, query) : undefined;
       if (!described) throw error;

@@ -27,6 +27,8 @@ export interface PagesOptions {
   read: PublicRead;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
+  /** The network of the client, for fairness between them. */
+  callerOf: (req: IncomingMessage) => string;
   assertPublic: (eventId: number) => void;
 }
 
@@ -78,14 +80,15 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandler(options: PagesOptions, assets: Assets): Handler {
-  const { config, mounts, freshness, site, charge } = options;
+  const { config, mounts, freshness, site, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const mount = withoutSlashes(mounts[0]);
   const landing = new Landing({ ...options, publicUrl, mount, brand: () => brandOf(options, assets) });
   const cacheControl = publicCacheControl(freshness);
   return async (ctx) => {
     setPageHeaders(ctx, imageOriginsOf(config, site()));
-    const { status, page, headers = {} } = await landing.page(ctx.querystring, () => charge(ctx.req, 1));
+    const caller = callerOf(ctx.req);
+    const { status, page, headers = {} } = await landing.page(ctx.querystring, caller, () => charge(ctx.req, 1));
     ctx.set(headers);
     await sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
   };
