@@ -8,6 +8,13 @@ import { wideNetworkOf } from './client-address.ts';
 import { SharedPlaces } from './shared-places.ts';
 
 /**
+ * Pipelined requests of one connection that wait for their turn. Programs that pipeline at all send about ten;
+ * browsers send none.
+ */
+const MAX_QUEUED = 16;
+/** One that waits with more header lines is the last: 400 lines take 50 kB. Browsers send about twenty. */
+const MAX_QUEUED_HEADERS = 40;
+/**
  * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
  * of 1 MB in chunks of one byte would take 300 MB.
  */
@@ -22,6 +29,8 @@ const WORK_OF_REQUEST = 3;
 const BYTES_OF_PIECE = 2048;
 /** Waiting connections that are read again in each turn: pausing and resuming one takes 10 µs. */
 const RESUMED_PER_TURN = 50;
+/** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
+const EVICTED_PART = 1 / 100;
 /** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
 const IDLE_TURNS = 10;
 const MAX_ACCEPT_MS = 500;
@@ -33,7 +42,11 @@ interface Connection {
   network: string;
   /** Earlier responses are sent before it. */
   newest: ServerResponse | undefined;
+  /** Pipelined requests that wait for their turn. */
+  queued: number;
 }
+
+const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.writableFinished;
 
 export interface ConnectionsOptions {
   /** The most connections, of which one network may hold a tenth. */
@@ -47,9 +60,8 @@ export interface ConnectionsOptions {
  * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
  * connections open.
  *
- * A request that arrives before the response to the one before it waits, and is the last of its connection: Node alone
- * would pass hundreds on at once, which block the event loop together, and hold all their responses in memory until the
- * client has received the first. Browsers and CDNs do not pipeline.
+ * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop
+ * together, and hold all their responses in memory until the client has received the first.
  */
 export class Connections {
   readonly #server: Server;
@@ -101,15 +113,30 @@ export class Connections {
   }
 
   #accept(socket: Socket): void {
+    const { sockets, isProxy } = this.#options;
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
-    if (!this.#places.tryTake(network, this.#options.isProxy?.(remoteAddress))) return void socket.destroy();
-    this.#open.set(socket, { network, newest: undefined });
-    socket.once('close', () => {
-      this.#open.delete(socket);
-      this.#places.release(network);
-    });
+    if (this.#places.isFull) this.#evictIdle(Math.ceil(sockets * EVICTED_PART));
+    if (!this.#places.tryTake(network, isProxy?.(remoteAddress))) return void socket.destroy();
+    this.#open.set(socket, { network, newest: undefined, queued: 0 });
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (this.#open.delete(socket)) this.#places.release(connection!.network);
+  }
+
+  /** Closes idle connections of the network that holds the most, the oldest first. */
+  #evictIdle(count: number): void {
+    const idle = [...this.#open].filter(([, connection]) => isIdle(connection));
+    const held = ([, { network }]: (typeof idle)[number]) => this.#places.held(network);
+    const most = Math.max(...idle.map(held));
+    for (const [socket] of idle.filter((each) => held(each) === most).slice(0, count)) {
+      socket.destroy();
+      this.#forget(socket);
+    }
   }
 
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
@@ -124,8 +151,13 @@ export class Connections {
     this.#countWork(connection.network, WORK_OF_REQUEST);
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
-    readNoFurther(socket, res);
+    connection.queued += 1;
+    if (connection.queued >= MAX_QUEUED || req.rawHeaders.length > 2 * MAX_QUEUED_HEADERS) {
+      readNoFurther(socket, res);
+      this.#countWork(connection.network, WORK_PER_TURN);
+    }
     previous.once('close', () => {
+      connection.queued -= 1;
       setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
     });
   }

@@ -135,11 +135,12 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
-    if (!res || (res.req.complete && res.writableFinished)) send();
-    else if (res.req.complete) res.once('close', send);
-    // The error is in the body of this request.
-    else if (!res.headersSent) res.writeHead(status, headers).end(json);
-    else if (res.writableFinished) socket.destroySoon();
-    else res.once('close', () => socket.destroySoon());
+    const isOfBody = res !== undefined && !res.req.complete;
+    if (isOfBody && res.writableFinished) socket.destroySoon();
+    else if (isOfBody && res.headersSent) res.once('close', () => socket.destroySoon());
+    // Queued behind an earlier response.
+    else if (isOfBody && !res.socket) res.writeHead(status, headers).end(json);
+    else if (isOfBody || !res || res.writableFinished) send();
+    else res.once('close', send);
   });
 }

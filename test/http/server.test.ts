@@ -163,6 +163,8 @@ describe('connections', () => {
   }
 
   const areOpen = () => clients.map(({ closed }) => !closed);
+  const addresses = (count: number) => Array.from({ length: count }, (_, n) => `127.0.0.${n + 2}`);
+
   it('of one address are a tenth of all at most', async () => {
     await open({ sockets: 50 });
     for (let n = 0; n < 8; n += 1) await idle('127.0.0.2');
@@ -180,6 +182,19 @@ describe('connections', () => {
     await idle('127.0.0.2');
     await until(() => clients[10]!.closed, 'one more is closed');
     expect(held).to.have.length(10);
+  });
+
+  it('that are idle make room, those of the largest holder first', async () => {
+    await open({ sockets: 20 });
+    await busy('127.0.0.2');
+    await idle('127.0.0.2');
+    await idle('127.0.0.3');
+    for (const address of addresses(19).slice(2)) await busy(address);
+    await busy('127.0.0.100');
+    await busy('127.0.0.101');
+    expect(areOpen()).to.deep.equal([true, false, false, ...Array(19).fill(true)]);
+    await idle('127.0.0.102');
+    await until(() => clients.at(-1)!.closed, 'none is idle: one more is closed');
   });
 });
 
@@ -199,7 +214,23 @@ describe('pipelined requests', () => {
     return socket;
   }
 
-  it('take turns; the second is the last of its connection', async () => {
+  it('take turns, and are answered in their order', async () => {
+    const socket = await pipeline(3);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    for (const turn of [1, 2, 3]) {
+      await until(() => held.length >= turn, 'its turn');
+      expect(held.length).to.equal(turn);
+      held[turn - 1]!.end(`response ${turn}`);
+    }
+    await until(() => received.includes('response 3'), 'all are answered');
+    expect(received.match(/response \d/g)).to.deep.equal(['response 1', 'response 2', 'response 3']);
+    socket.destroy();
+  });
+
+  it('beyond a few end the connection after the responses that are due', async () => {
     let parsed = 0;
     const count = () => {
       parsed += 1;
@@ -211,13 +242,47 @@ describe('pipelined requests', () => {
     socket.on('data', (chunk) => {
       received += chunk;
     });
-    expect([parsed, held.length]).to.deep.equal([2, 1]);
-    held[0]!.end('response 1');
-    await until(() => held.length > 1, 'its turn');
-    held[1]!.end('response 2');
-    await once(socket, 'close');
-    expect(received.match(/response \d+/g)).to.deep.equal(['response 1', 'response 2']);
-    expect(received.match(/Connection: [\w-]+/g)).to.deep.equal(['Connection: keep-alive', 'Connection: close']);
+    for (let turn = 0; !socket.closed; turn += 1) {
+      await until(() => held.length > turn || socket.closed, 'its turn, or the end');
+      held[turn]?.end(`response ${turn}`);
+    }
+    expect(parsed).to.equal(17);
+    expect(received.match(/response \d+/g)).to.have.length(17);
+    expect(received.match(/Connection: [\w-]+/g)).to.deep.equal([
+      ...Array(16).fill('Connection: keep-alive'),
+      'Connection: close',
+    ]);
+  });
+
+  it('beyond a few let only one connection of an address be read in a turn of the event loop', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    const count = () => turns.push(turn);
+    const sockets = Array.from({ length: 5 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (let n = 0; n < 5; n += 1) await nextTurn();
+    subscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\n${HOST}`.repeat(100));
+    for (; turns.length < 5 * 17; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    expect(new Set(turns).size).to.equal(5);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('with many headers are the last of their connection', async () => {
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    const large = `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(50)}${HOST}`;
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    subscribe('http.server.request.start', count);
+    socket.write(large.repeat(10));
+    await until(() => held.length > 0, 'the first has arrived');
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    expect(parsed).to.equal(2);
+    socket.destroy();
   });
 
   it('are dropped when the client disconnects', async () => {
@@ -234,25 +299,25 @@ describe('a turn of the event loop', () => {
   let port: HttpServer;
   afterEach(() => port.close());
 
-  /** The most requests that begin in one turn while so many connections of one address send the bytes. */
-  async function mostInTurn(bytes: string, requests: number, connections = 60): Promise<number> {
-    port = await openServer((_request, response) => void response.end(), { ...LIMITS, sockets: 10_000, drainMs: 0 });
+  /** The most requests that begin in one turn while 60 connections of one address send the bytes. */
+  async function mostInTurn(bytes: string, requests: number): Promise<number> {
+    port = await openServer((_request, response) => void response.end(), { ...LIMITS, drainMs: 0 });
     const turns: number[] = [];
     let turn = 0;
     const count = () => turns.push(turn);
-    const sockets = Array.from({ length: connections }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    const sockets = Array.from({ length: 60 }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    for (let n = 0; n < connections; n += 1) await nextTurn();
+    for (let n = 0; n < 60; n += 1) await nextTurn();
     subscribe('http.server.request.start', count);
     for (const socket of sockets) socket.write(bytes);
-    for (; turns.length < connections * requests; turn += 1) await nextTurn();
+    for (; turns.length < 60 * requests; turn += 1) await nextTurn();
     unsubscribe('http.server.request.start', count);
     for (const socket of sockets) socket.destroy();
     return Math.max(...turns.map((each) => turns.filter((other) => other === each).length));
   }
 
   it('reads some hundred requests of one address', async () => {
-    expect(await mostInTurn(`GET / HTTP/1.1\r\n${HOST}`.repeat(2), 2, 300)).to.be.within(100, 349);
+    expect(await mostInTurn(`GET / HTTP/1.1\r\n${HOST}`.repeat(15), 15)).to.be.within(100, 349);
   });
 
   it('reads a thousand pieces of bodies of one address, though the responses have been sent', async () => {

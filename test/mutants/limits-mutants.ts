@@ -118,7 +118,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/shared-places.ts', 'test/http/server.test.ts', {
     'share of one address': {
       function: 'tryTake',
-      code: '|| _1 >= _2',
+      code: '|| (!_1 && _2 >= Math.ceil(this.#total / SHARES))',
       title: 'a tenth of all',
     },
   }),
@@ -176,15 +176,20 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
     connections: {
-      code: 'if (!this.#places.tryTake(_1, this.#options.isProxy?.(_2))) return void _3.destroy();',
+      code: 'if (!this.#places.tryTake(_1, _2?.(_3))) return void _4.destroy();',
       replacement: 'this.#places.tryTake(_1, true);',
       test: 'test/faults/limits.test.ts',
       title: 'on connections of one address: further ones are closed on arrival',
     },
+    'idle connections make room': {
+      code: 'if (this.#places.isFull) this.#evictIdle(Math.ceil(_1 * EVICTED_PART));',
+      test: 'test/http/server.test.ts',
+      title: 'make room',
+    },
     'number of pipelined requests': {
       code: 'readNoFurther(_1, _2);',
       test: 'test/http/server.test.ts',
-      title: 'the second is the last',
+      title: 'beyond a few end the connection',
     },
     'connections of an address take turns': {
       code: '_1.pause(); this.#waiting.push(_1);',
