@@ -19,6 +19,8 @@ import {
 export interface Actor {
   credentials: Credentials;
   account: Account | undefined;
+  /** The network of an anonymous caller, for fairness between callers. */
+  network?: string;
 }
 
 export const ANONYMOUS: Actor = { credentials: undefined, account: undefined };

@@ -9,7 +9,7 @@ import type { Account, Cms, Login } from '../cms/port.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import type { ClientAddress } from './client-address.ts';
+import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { type Attempt, accountKey, type LoginLimit, type Refusal } from './login-limit.ts';
 import { READ_METHODS } from './request-target.ts';
 import type { Middleware } from './state.ts';
@@ -44,9 +44,9 @@ export interface Credentials {
   isRead: boolean;
 }
 
-function anonymousActor(nonce: string | undefined): Actor {
+function anonymousActor({ nonce, address }: Pick<Credentials, 'nonce' | 'address'>): Actor {
   if (nonce !== undefined) throw invalidNonce();
-  return ANONYMOUS;
+  return { ...ANONYMOUS, network: wideNetworkOf(address) };
 }
 
 /** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
@@ -76,7 +76,7 @@ export class Authenticator {
    */
   async authenticate({ authorization, nonce, address, isRead }: Credentials): Promise<Actor> {
     const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
-    if (authorization === undefined || !login) return anonymousActor(nonce);
+    if (authorization === undefined || !login) return anonymousActor({ nonce, address });
     const hash = createHmac('sha256', this.#key).update(authorization).digest('base64');
     // Tokens have no name: wrong ones count for their address.
     const user = login.kind === 'token' ? hash : login.user;
@@ -86,7 +86,7 @@ export class Authenticator {
     const auth = await (known ?? this.#remember(hash, this.#check(authorization, login, user, address)));
     if ('error' in auth) throw auth.error;
     if ('retryAfterS' in auth && !(auth.isIgnored && isRead)) throw tooManyLogins(auth.retryAfterS);
-    if (!('account' in auth) || !auth.account) return anonymousActor(nonce);
+    if (!('account' in auth) || !auth.account) return anonymousActor({ nonce, address });
     return { credentials: authorization, account: auth.account };
   }
 

@@ -136,7 +136,8 @@ describe('credentials', () => {
     });
 
     it('make an anonymous caller only if the CMS ignores them, which it is asked once', async () => {
-      for (let n = 0; n < 10; n += 1) expect(await received('Bearer ignored')).to.deep.equal(ANONYMOUS);
+      for (let n = 0; n < 10; n += 1)
+        expect(await received('Bearer ignored')).to.deep.equal({ ...ANONYMOUS, network: '203.0.113.1' });
       expect(ofSubscriber).to.have.length(1);
     });
 
@@ -147,7 +148,7 @@ describe('credentials', () => {
     });
 
     describe('that the CMS ignores', () => {
-      const anonymous = ANONYMOUS;
+      const anonymous = { ...ANONYMOUS, network: '203.0.113.1' };
       const statusOf = async (...request: Parameters<typeof received>) =>
         ((await received(...request)) as ApiError).status;
       async function pass(ms: number): Promise<void> {
