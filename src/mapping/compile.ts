@@ -278,9 +278,9 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
 
 const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;
 
-/** Of WordPress: for the search text and for the recognition of generated excerpts. */
+/** Of WordPress: for the recognition of generated excerpts. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
-/** Visitors get no source texts: searches look at these. */
+/** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
 type SelectFields = (

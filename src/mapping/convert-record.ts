@@ -65,7 +65,7 @@ export function createReader(
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);
     if (record.kind === 'venue') completeVenue(record);
-    if (isPostKind(kind)) values.searchText = searchTextOf(kind, values, cmsRecord);
+    if (isPostKind(kind)) values.searchText = searchTextOf(kind, values);
     return record;
   };
 }
@@ -124,32 +124,19 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
   parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
 
 /**
- * The text that searches look into: the raw texts if the CMS shows them, else the rendered ones, and the
- * searched fields. A protected post is found only by what every caller sees of it, because a search would
- * reveal the rest word by word. That is the title of an event, and the slug (which WordPress percent-encodes) of a
- * venue or organizer, whose name is blanked too.
+ * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by
+ * what every caller sees of it, because a search would reveal the rest word by word. That is the title of an event,
+ * and the slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
  */
-function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: CmsRecord): string {
-  if (values.protected === true) {
-    return kind === 'event'
-      ? protectedTitle(String(values.title ?? ''), cmsRecord)
-      : percentDecoded(String(values.slug ?? ''));
-  }
-  const names = ['title', 'content', 'excerpt'];
-  const raw = names.map((name) => valueAt(cmsRecord, [name, 'raw']));
-  const texts = raw.every((text) => typeof text === 'string')
-    ? [...raw]
-    : ['title', 'description', 'excerpt'].map((key) => searchableText(String(values[key] ?? '')));
-  for (const field of Object.values(FIELDS[kind])) if (field.searched) texts.push(String(values[field.key] ?? ''));
-  return texts
+function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
+  const textOf = (key: string) => searchableText(String(values[key] ?? ''));
+  if (values.protected === true) return kind === 'event' ? textOf('title') : percentDecoded(String(values.slug ?? ''));
+  const searched = Object.values(FIELDS[kind]).filter((field) => field.searched);
+  const texts = ['title', 'description', 'excerpt'].map(textOf);
+  return [...texts, ...searched.map(({ key }) => String(values[key] ?? ''))]
     .filter((text) => text !== '')
     .join('\n')
     .slice(0, MAX_READ_CHARACTERS);
-}
-
-function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {
-  const raw = valueAt(cmsRecord, ['title', 'raw']);
-  return typeof raw === 'string' ? raw : searchableText(rendered);
 }
 
 export interface WriteContext {

