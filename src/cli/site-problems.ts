@@ -26,15 +26,12 @@ interface Facts {
 }
 
 export const GIVE_PASSWORD =
-  'Make an application password in wp-admin under Users > Profile (it is not the login password) ' +
-  'and give it with the same user name. If the profile has no section Application Passwords, the ' +
-  'site needs https, or a plugin switches them off. If both are right, the web server withholds the ' +
-  'Authorization header from PHP (Apache: "CGIPassAuth On"). Leave user and password out to ' +
-  'replicate public records only.';
+  'Make an application password in wp-admin under Users > Profile (not the login password). Without that section ' +
+  'the site needs https, or a plugin switches it off. If user and password are right, the web server withholds the ' +
+  'Authorization header from PHP (Apache: "CGIPassAuth On"). Or leave both out: public records need no account.';
 export const GIVE_KEY =
-  'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user ' +
-  'with the slug of its collection; if that is not users, name it in the mapping: "payload": { ' +
-  '"users": "SLUG" }.';
+  'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug of its ' +
+  'collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.';
 
 /** What to do, by the problem. Each is tried in test/cli/site-problems.test.ts: following it makes the site usable. */
 export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>> = {
@@ -45,37 +42,32 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
       ? `${programName()} init ${target}`
       : `CALENDAR_UPSTREAM_URL=${target} (upstream.url in the configuration)`),
   'redirect-loop': ({ url }) =>
-    `Open ${url} in a private window of a browser. If it ends at another address, give that one; if ` +
-    'the browser reports too many redirects, correct the rule on the site (often one for https, ' +
-    'behind a proxy that does not send X-Forwarded-Proto).',
+    `Open ${url} in a private window of a browser. If it ends at another address, give that one; else correct the ` +
+    'rule on the site (often one for https, behind a proxy that does not send X-Forwarded-Proto).',
   'login-page': ({ cms }) =>
     'Something in front of the site asks for a login. Exempt the REST API ' +
     `(${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks'}) from that: ` +
     'the site itself checks the account there.',
   forbidden: ({ url }) =>
-    `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this ` +
-    'machine and the user agent "calendar-gateway", and switch off a setting that closes the REST ' +
-    'API.',
+    `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this machine and the user ` +
+    'agent "calendar-gateway", and switch off a setting that closes the REST API.',
   'api-closed': () =>
     'A plugin or a setting of the site closes its REST API. Open it there, at least for users with an ' +
     'application password.',
   'not-found': ({ url }) =>
-    'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the ' +
-    'address with the folder. If the address is right, a plugin or a rule of the web server hides the ' +
-    `REST API: open ${url} to everybody.`,
+    'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the address with it. ' +
+    `Otherwise a plugin or a rule of the web server hides the REST API: open ${url} to everybody.`,
   'no-api': ({ cms, url }) =>
     cms === 'payload'
-      ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its ` +
-        'REST API if that is below a path (https://example.org/cms/api).'
-      : `Open ${url} in a private window of a browser: it must show JSON that begins with the site's ` +
-        `name. If it shows nothing, or the JSON ends early, look into the site's PHP error log, and ` +
-        `switch off the plugin that it names. If it shows a maintenance page or a firewall's check of the ` +
-        'browser, or something is around the JSON, exempt /wp-json/ there (in a plugin such as WP Rocket, ' +
-        'LiteSpeed Cache, W3 Total Cache or WP Super Cache). Otherwise give the address of the WordPress ' +
-        'site, with its folder.',
+      ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
+        'that is below a path (https://example.org/cms/api).'
+      : `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
+        'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
+        'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +
+        'plugin such as WP Rocket). If it is another program, give the address of WordPress, with its folder.',
   'unknown-host': ({ site }) =>
-    `No such name is known to this machine. Correct the spelling, or this machine's DNS or ` +
-    `/etc/hosts: "getent hosts ${new URL(site).hostname}" must print an address.`,
+    "No such name is known to this machine. Correct the spelling, or this machine's DNS or /etc/hosts: " +
+    `"getent hosts ${new URL(site).hostname}" must print an address.`,
   refused: ({ site }) =>
     `Nothing accepts connections at ${new URL(site).host}. Give the right port, start the web server, ` +
     'or let a firewall accept this machine.',

@@ -24,15 +24,13 @@ const plugin = (options: string): string =>
 const WORDS: CmsWords = {
   admin: 'the admin panel',
   account:
-    'Make an account with an API key (auth: { useAPIKey: true } in the config of the collection, then ' +
-    '"Enable API Key" at the account in the admin panel). Set CALENDAR_UPSTREAM_USER to the slug of ' +
-    'its collection, such as users, and CALENDAR_UPSTREAM_PASSWORD to the key.',
+    'Make an account with an API key (auth: { useAPIKey: true } of its collection, then "Enable API Key" ' +
+    'in the admin panel). CALENDAR_UPSTREAM_USER is the slug of the collection, CALENDAR_UPSTREAM_PASSWORD the key.',
   timeZone: 'Name the time zone of the site in a copy of the mapping: "payload": { "timezone": "Europe/Vienna" }.',
   collection: () => 'Compare "collection" in the mapping with the slugs of the collections in payload.config.ts.',
   hiddenRecords:
-    'The gateway leaves out records whose ids are neither positive integers up to 2147483647 nor ' +
-    'texts of at most 200 characters without commas: give them other ids. If the ids are right, a ' +
-    'plugin or a proxy changes lists: switch that off.',
+    'Ids that are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas are ' +
+    'left out: give these records other ids. Or a plugin or a proxy changes lists: switch that off.',
   occurrences: () =>
     'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let ' +
     'access.read of the field allow it to everybody.',

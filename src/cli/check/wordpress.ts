@@ -22,22 +22,18 @@ const WORDS: CmsWords = {
     'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
   timeZone: 'Choose a city in wp-admin under Settings > General > Timezone.',
   collection: (options) =>
-    'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or ' +
-    'switch it on in the plugin that brings it. If it is there and only not in the REST API: ' +
-    `${installPlugin(options)}`,
+    'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the ' +
+    `plugin that brings it. If it is only not in the REST API: ${installPlugin(options)}`,
   hiddenRecords:
     'Give the account the capability to edit the records of others (account, above). If it has that, ' +
     'a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   occurrences: installPlugin,
   createRefused:
-    'If the account lacks a capability (account, above), give it. If a field is required that the ' +
-    'mapping does not write, make it optional in its field group, or add a line for it to the ' +
-    "mapping. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP " +
-    'on the site.',
+    'Give the account the capabilities that it lacks (account, above). Make optional what the mapping does not ' +
+    "write. The type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   lost:
-    'The site does not show the key (fields, above), or the type does not store it. Of an excerpt or ' +
-    "a description: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site, if it " +
-    'should; if not, ignore this.',
+    'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
+    "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
   permissions: (missing) =>
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; ` +
     'plugins with capabilities of their own often grant them to administrators only.',
