@@ -272,8 +272,9 @@ export async function resolveLinked(
     steps.push(async () => (await withLinkedErrors(kind, create)).id);
   }
   // Data with the name of a record that is linked by its id may mean that record.
-  for (const id of existing) names.delete(comparableText(getRecord(replica.db, kind, id)?.title ?? ''));
-  return { existing: [...new Set(existing)], newCount: names.size, steps };
+  const titles = existing.map((id) => getRecord(replica.db, kind, id)?.title);
+  for (const title of titles) names.delete(comparableText(title ?? ''));
+  return { existing: [...new Set(existing)], newCount: titles.includes(undefined) ? 0 : names.size, steps };
 }
 
 /** One error for all invalid data of a venue or organizer; other errors as they are. */

@@ -176,14 +176,10 @@ export function pageLinkOrder(kind: Kind, order: readonly string[]): string[] {
   return [...order, ...others];
 }
 
-/** Encoding does not change such a text. */
-const UNRESERVED = /^[\w.~-]*$/;
 const encode = (text: string): string =>
-  UNRESERVED.test(text)
-    ? text
-    : encodeURIComponent(text)
-        .replaceAll('%20', '+')
-        .replace(/[!'()*]/g, percent);
+  encodeURIComponent(text)
+    .replaceAll('%20', '+')
+    .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */

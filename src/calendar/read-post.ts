@@ -37,11 +37,8 @@ export interface ReadResult<K extends PostKind> {
 /** `Cms.exists` makes at most this many calls. */
 const EXISTS_CALLS = 2;
 
-export interface ReadOptions {
-  password?: string | undefined;
-  /** The request has `context=edit`. */
-  editing?: boolean;
-}
+/** `editing`: the request has `context=edit`. */
+type ReadOptions = { password?: string | undefined; editing?: boolean };
 
 /**
  * A post that the actor may read.

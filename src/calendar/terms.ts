@@ -208,13 +208,19 @@ export class Terms {
     return { status: 201, body: this.#serializeSingle(record, this.#audienceOf(request)), headers };
   }
 
-  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+  /** Creates a term, or updates that with this id. */
+  async #save(id: number | undefined, input: Input, request: RequestContext): Promise<TermRecord> {
+    const kind = this.#kind;
+    const { cmsRecords } = this.#services;
     await this.#assertMayManage(request);
-    const fields = this.#fieldsOf(input, undefined);
-    const record = await withApiErrors({ kind: this.#kind, anonymous: false }, () =>
-      this.#services.cmsRecords.create(this.#kind, fields, request),
+    const fields = this.#fieldsOf(input, id);
+    return withApiErrors({ kind, id, anonymous: false }, () =>
+      id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
     );
-    return this.#createdResponse(record, request);
+  }
+
+  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+    return this.#createdResponse(await this.#save(undefined, input, request), request);
   }
 
   /** The response to a repeated `create` of a term. */
@@ -225,11 +231,7 @@ export class Terms {
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-    await this.#assertMayManage(request);
-    const fields = this.#fieldsOf(input, id);
-    const record = await withApiErrors({ kind: this.#kind, id, anonymous: false }, () =>
-      this.#services.cmsRecords.update(this.#kind, id, fields, request),
-    );
+    const record = await this.#save(id, input, request);
     return { status: 200, body: this.#serializeSingle(record, this.#audienceOf(request)) };
   }
 
@@ -240,10 +242,9 @@ export class Terms {
     if (!record) throw invalidParam('id');
     writableMapping(this.#services, this.#kind);
     const body = this.#services.serializer.term(record, this.#audienceOf(request));
-    const children = [
-      ...getRecords(this.#services.replica.db, this.#kind, withDescendants(this.#services.replica.db, [id])).values(),
-    ];
-    const moved = children.filter(({ parent }) => parent === id);
+    const { db } = this.#services.replica;
+    const descendants = getRecords(db, this.#kind, withDescendants(db, [id])).values();
+    const moved = [...descendants].filter(({ parent }) => parent === id);
     await withApiErrors({ kind: this.#kind, id, anonymous: false }, () =>
       this.#services.cmsRecords.delete(this.#kind, id, request, moved),
     );
