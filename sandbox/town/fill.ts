@@ -140,7 +140,9 @@ async function create(title: string, url: string, request: RequestBody): Promise
 async function post(url: string, { headers, body }: RequestBody) {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, { method: 'POST', headers, body, signal });
+    // Drawing a picture may block this process for longer than a site keeps an idle connection.
+    const once = { ...headers, connection: 'close' };
+    const response = await fetch(url, { method: 'POST', headers: once, body, signal });
     const retryAfterS = Number(response.headers.get('retry-after')) || 1;
     return { status: response.status, text: await response.text(), retryAfterS };
   } catch (error) {
