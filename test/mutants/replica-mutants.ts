@@ -15,8 +15,8 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', {
     'the search text of a protected record has only its public parts': {
       function: 'searchTextOf',
-      code: 'if (_1.protected === true) {',
-      replacement: 'if (_1.protected === 0) {',
+      code: '_1.protected === true',
+      replacement: '_1.protected === 0',
       title: 'searches find',
     },
   }),
