@@ -94,8 +94,8 @@ export class CmsRecords {
   };
 
   /**
-   * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be read.
-   * Never rejects: the CMS has accepted the write.
+   * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be
+   * read. Never rejects: the CMS has accepted the write.
    */
   async #writeThrough(...written: readonly WrittenRecord[]): Promise<void> {
     const { sync, mapping, peers } = this.#parts;

@@ -62,8 +62,8 @@ export async function readPost<K extends PostKind>(
 }
 
 /**
- * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and images
- * that the CMS shows them. What it does not send at once is left out: the response is about another record.
+ * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and
+ * images that the CMS shows them. What it does not send at once is left out: the response is about another record.
  */
 export async function ownView(
   services: Services,
