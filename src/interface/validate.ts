@@ -6,7 +6,7 @@ import { isObject } from '../model/json.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
 import { BODY_PARAMETERS } from './fields.ts';
-import { GLOBAL_LIMITS, type Limit, type Limits, UNDECLARED_LIMIT } from './limits.ts';
+import { GLOBAL_LIMITS, type Limit, type Limits, MAX_NAMES, UNDECLARED_LIMIT } from './limits.ts';
 import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
@@ -171,8 +171,12 @@ export function checkLengths(sources: readonly Record<string, unknown>[], limits
 }
 
 function* findTooLong(values: Record<string, unknown>, limits: Limits): Generator<LengthError> {
-  for (const [name, value] of Object.entries(values)) {
+  let names = 0;
+  for (const name in values) {
+    names += 1;
+    if (names > MAX_NAMES) return yield { name, message: `There are more than ${MAX_NAMES} parameters.` };
     const declared = limits.get(name);
+    const value = values[name];
     const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
     if (isTooLong(value, limit)) yield { name, message: `The value is too long: ${describeLimit(limit)}.` };
     else if (declared?.fields && typeof value === 'object' && value !== null) {

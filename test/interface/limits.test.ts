@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
-import { GLOBAL_LIMITS, type Limit, READ_BODY_BYTES, SIZES } from '../../src/interface/limits.ts';
+import { GLOBAL_LIMITS, type Limit, MAX_NAMES, READ_BODY_BYTES, SIZES } from '../../src/interface/limits.ts';
 import { isTooLong } from '../../src/interface/validate.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
@@ -107,9 +107,11 @@ describe('length limits of values', () => {
     expectInvalid(await gateway.requestPath(`/?rest_route=/${over(GLOBAL_LIMITS.rest_route!)}`), 'rest_route');
   });
 
-  it('apply to undeclared parameters', async () => {
+  it('apply to undeclared parameters and to the number of names', async () => {
     const write = { as: 'admin', method: 'POST' };
     expectInvalid(await gateway.request('/events', { ...write, json: { extra: 'x'.repeat(70_000) } }), 'extra');
+    const many = Object.fromEntries(Array.from({ length: MAX_NAMES + 1 }, (_, i) => [`n${i}`, 1]));
+    expectInvalid(await gateway.request('/events', { ...write, json: many }), `n${MAX_NAMES}`);
   });
 
   it('are part of the error message', async () => {
