@@ -218,8 +218,6 @@ export interface CollectionInfo {
    * missing.
    */
   writableFields: string[] | undefined;
-  /** Fields, named like `writableFields`, that every create must set. */
-  requiredFields?: string[];
   /** Fields of its records, named like `writableFields`. Undefined if the CMS does not show its schema. */
   fields?: string[] | undefined;
 }

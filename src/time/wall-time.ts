@@ -103,36 +103,8 @@ export function dateDetails(wall: string): {
   };
 }
 
-const FOUR_DIGITS = 10_000;
-
 /**
  * Converts `2027-03-12 10:00:00` to 20270312100000, which sorts as the text does. Missing digits
  * count as 0.
  */
 export const wallNumber = (wall: string): number => Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
-
-/** A wall number divided by this is the day, 20270312, and the remainder the time of day. */
-export const WALL_DAY = 1_000_000;
-
-function wallMs(number: number): number {
-  const date = Math.floor(number / WALL_DAY);
-  const time = number % WALL_DAY;
-  const dayMs = dayStartMs(Math.floor(date / FOUR_DIGITS), (Math.floor(date / 100) % 100) - 1, date % 100);
-  const minutes = Math.floor(time / FOUR_DIGITS) * 60 + (Math.floor(time / 100) % 100);
-  return dayMs + (minutes * 60 + (time % 100)) * 1000;
-}
-
-/** Seconds between two wall numbers of one clock. */
-export function secondsBetween(from: number, to: number): number {
-  return (wallMs(to) - wallMs(from)) / 1000;
-}
-
-/** The wall number this many seconds earlier; 0 if it is before the year 1. */
-export function secondsBefore(number: number, seconds: number): number {
-  const date = new Date(wallMs(number) - seconds * 1000);
-  const year = date.getUTCFullYear();
-  if (!(year >= 1)) return 0;
-  const day = (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
-  const time = date.getUTCMinutes() * 100 + date.getUTCSeconds();
-  return ((year * FOUR_DIGITS + day) * 100 + date.getUTCHours()) * FOUR_DIGITS + time;
-}

@@ -158,7 +158,6 @@ async function readCollectionSchema(call: RestCall, collection: string, options:
   return {
     statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
     writableFields: schema === undefined ? undefined : fieldNames(properties, true),
-    requiredFields: requiredKeys(objectOrEmpty(properties.acf)).map((key) => `acf.${key}`),
     fields: schema === undefined ? undefined : fieldNames(properties, false),
   };
 }
