@@ -46,7 +46,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
       signal.throwIfAborted();
       const { policy } = shares.find((share) => share.name === name)!;
       let isWaiting = true;
-      // Cockatiel keeps an aborted call until its turn comes: its caller is told at once.
+      // Cockatiel would tell the caller of an aborted call only when its turn comes, perhaps seconds later.
       const aborted = Promise.withResolvers<never>();
       signal.addEventListener('abort', () => isWaiting && aborted.reject(signal.reason), { once: true });
       try {

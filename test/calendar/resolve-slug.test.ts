@@ -78,7 +78,7 @@ describe('a slug in a path', () => {
     expect(await read('admin')).to.equal(200);
   });
 
-  it('is resolved anew when its event has another slug', async () => {
+  it('finds the event that has it now, after an editor gave the slug to another event', async () => {
     await withCms();
     upsert(gateway.replica, [event(1, { slug: 'folk-night' })]);
     expect((await gateway.request('/events/by-slug/folk-night')).body).to.include({ id: 1 });

@@ -213,7 +213,7 @@ const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
 const backLink = (query: LandingQuery): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
 
-/** What visitors are told; undefined for an error that they do not meet. */
+/** The status and texts of the page that explains an error; undefined if the page has no words for it. */
 function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
   if (status === 503) return { status, title: 'Events', message };
   if (event === undefined) return undefined;
