@@ -92,7 +92,7 @@ export async function ownView(
   }
 }
 
-/** The response to a read of one post. That to who sees what the public sees is rendered once. */
+/** The response to a read of one post. Anonymous callers without a password share one rendering. */
 export async function singlePost<K extends PostKind>(
   services: Services,
   kind: K,
@@ -193,7 +193,9 @@ async function lookUpPost<K extends PostKind>(
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
 }
 
-/** The error for an id of which the CMS says that no record of the kind has it. Of an event: another may have it. */
+/**
+ * The error for an id that no record of the kind has in the CMS. For an event it says so if another record has the id.
+ */
 export async function missingPost(
   services: Services,
   kind: PostKind,

@@ -35,7 +35,7 @@ export interface PostWrite<K extends PostKind> {
 
 /**
  * Begins a create, or the update of the record with this id. Throws 401 or 403 unless the actor may write posts of this
- * kind; of an update also what the CMS says to who is not its editor.
+ * kind; for an update also what the CMS answers to a caller who may not edit the record.
  */
 export async function beginWrite<K extends PostKind>(
   services: Services,

@@ -59,7 +59,7 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines, and the zone that its times name with the years of these, if they name one. */
+/** A VEVENT with folded lines. `timeZone`: the zone that its times name, and their years; undefined without a zone. */
 export interface CalendarEvent {
   bytes: Buffer;
   timeZone: ZoneYears | undefined;
@@ -199,7 +199,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
   return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
-/** Before, zones had seconds in their offsets, which VTIMEZONE has not. */
+/** Zones of earlier years have seconds in their offsets, which apps do not read. */
 const FIRST_ZONE_YEAR = 1970;
 
 /**
