@@ -199,7 +199,7 @@ export function placeOf({ venue, online_url: online }: Pick<FeedEvent, 'venue' |
   return [names, shortAddress(online) ?? ''].filter((place) => place !== '').join('; ');
 }
 
-/** Zones of earlier years have seconds in their offsets, which apps do not read. */
+/** Zones of earlier years have seconds in their offsets: events before this year are written in UTC. */
 const FIRST_ZONE_YEAR = 1970;
 
 /**

@@ -173,8 +173,8 @@ const specOf = ({ base }: ProbedType, { cms }: ProbedSite): KindSpec =>
   cms === 'payload' ? { collection: base } : { posts: base };
 
 /**
- * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match, which decides if the
- * field has no ids yet. Pages need both: ids such as 3 and 7 are ids of pages, and just as often of terms or users.
+ * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match, which decides if
+ * the field has no ids yet. Pages need both: ids such as 3 and 7 are ids of pages, and just as often of terms or users.
  */
 function refersTo(field: SourceField, type: ProbedType, { cms, typeById }: ProbedSite, isNamed: boolean): boolean {
   if (cms === 'payload') return isRelation(field, type, isNamed);
