@@ -134,7 +134,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
   pages: section('HTML pages.', {
     landing: flag(true, 'Landing page at /: the calendar.'),
-    documentation: flag(true, 'API documentation at /docs.'),
     name: text({ minLength: 1, maxLength: 100 }, "Name of the calendar on the pages; the site's name if absent."),
     logo: text(
       { maxLength: 2000, format: 'web-address' },
@@ -144,14 +143,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
       'Colour of links and buttons on light screens, such as #1d4ed8, with a contrast of at least 4.5 to #f6f7fb.',
     ),
-    imageOrigins: {
-      type: 'array',
-      default: [],
-      description: 'Hosts of pictures beside those of the site and the logo, such as https://cdn.example.org.',
-      items: { type: 'string', description: 'Scheme and host.', maxLength: 300, format: 'web-address' },
-      uniqueItems: true,
-      maxItems: 10,
-    },
     locale: text(
       { default: 'en-US', maxLength: 5, pattern: '^en(-[A-Z]{2})?$' },
       'Order of day and month, clock and first day of the week on the page: en-US, en-GB, en-CA ...',
@@ -170,10 +161,9 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   log: section('Logging.', {
     level: {
       default: 'info',
-      description: 'Minimum level of log lines.',
+      description: 'Minimum level of log lines; warn leaves out requests below status 500.',
       enum: ['debug', 'info', 'warn', 'error', 'silent'],
     },
-    requests: flag(true, 'Whether to log every request.'),
   }),
 });
 

@@ -60,7 +60,7 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['CALENDAR_TRUST_PROXIES', 'yes', /an address such as/],
     ['CALENDAR_TRUST_PROXIES', 'true, 10.0.0.0/8', /an address such as/],
     ['CALENDAR_LOG_LEVEL', 'verbose', /one of debug/],
-    ['CALENDAR_LOG_REQUESTS', 'no', /true or false/],
+    ['CALENDAR_PAGES_LANDING', 'no', /true or false/],
     ['CALENDAR_CACHE_MAX_AGE', '99999999999', /<= 2147483647/],
     ['CALENDAR_LIMITS_REQUESTS_PER_MINUTE', '1e9', /whole number/],
     // The start waits for one call to the CMS, retries included.

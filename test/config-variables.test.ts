@@ -60,21 +60,13 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_COST_POSITION: { ...text('cost.position', 'postfix'), wrong: 'suffix' },
   CALENDAR_COST_CODE: { ...text('cost.code', 'EUR'), wrong: 'euro' },
   CALENDAR_PAGES_LANDING: off('pages.landing'),
-  CALENDAR_PAGES_DOCUMENTATION: off('pages.documentation'),
   CALENDAR_PAGES_NAME: { ...text('pages.name', 'Town'), wrong: 'x'.repeat(101) },
   CALENDAR_PAGES_LOGO: address('pages.logo'),
   CALENDAR_PAGES_ACCENT: colour('pages.accent'),
-  CALENDAR_PAGES_IMAGE_ORIGINS: {
-    key: 'pages.imageOrigins',
-    text: 'https://cdn.test',
-    value: ['https://cdn.test'],
-    wrong: 'cdn.test',
-  },
   CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'de-DE' },
   CALENDAR_WEBHOOK_SECRET: { ...text('webhook.secret', 'long enough'), wrong: 'hunter2' },
   CALENDAR_REDIS_URL: { ...text('redisUrl', 'rediss://:pw@cache:6379'), wrong: 'hunter2:6379' },
   CALENDAR_LOG_LEVEL: { ...text('log.level', 'warn'), wrong: 'verbose' },
-  CALENDAR_LOG_REQUESTS: off('log.requests'),
 };
 
 /** The settings that have a value: `listen.port` -> 3000. */

@@ -1,6 +1,6 @@
 // Who may do what on the site: Payload's access functions, for the four roles of its users.
 
-import type { Access, Where } from 'payload';
+import type { Access, FieldAccess, Where } from 'payload';
 
 export const ROLES = ['admin', 'editor', 'author', 'subscriber'] as const;
 export type Role = (typeof ROLES)[number];
@@ -18,6 +18,8 @@ const isWriter = (req: Request): boolean => isEditor(req) || userOf(req)?.role =
 export const everybody: Access = () => true;
 export const onlyAdmin: Access = ({ req }) => userOf(req)?.role === 'admin';
 export const editors: Access = ({ req }) => isEditor(req);
+/** Of one field: everybody else gets the record without it. */
+export const editorsField: FieldAccess = ({ req }) => isEditor(req);
 export const writers: Access = ({ req }) => isWriter(req);
 
 /** A request with `trash=true` gets trashed records too, unless the access function leaves them out. */

@@ -5,6 +5,7 @@ import { lexicalEditor, lexicalHTMLField } from '@payloadcms/richtext-lexical';
 import type { CollectionConfig, Field, FieldHook } from 'payload';
 import {
   editors,
+  editorsField,
   editorsOrAuthor,
   everybody,
   onlyAdmin,
@@ -57,6 +58,19 @@ const author: Field = {
 /** What an unpublished record is, if it is not a draft. Payload itself has drafts only. */
 const workflow: Field = { name: 'workflow', type: 'select', options: ['pending', 'private'] };
 
+/** What only editors read: a field of the record, and one of a group. */
+const forEditors: Field[] = [
+  { name: 'internalNote', type: 'text', access: { read: editorsField } },
+  {
+    name: 'contact',
+    type: 'group',
+    fields: [
+      { name: 'name', type: 'text' },
+      { name: 'phone', type: 'text', access: { read: editorsField } },
+    ],
+  },
+];
+
 const checkboxes = (defaultValue: boolean, ...names: string[]): Field[] =>
   names.map((name) => ({ name, type: 'checkbox', defaultValue }));
 const texts = (...names: string[]): Field[] => names.map((name) => ({ name, type: 'text' }));
@@ -100,6 +114,7 @@ const events: CollectionConfig = {
     ...checkboxes(false, 'allDay', 'featured', 'sticky', 'hideFromListings', 'showMap', 'showMapLink'),
     image,
     { name: 'publishedAt', type: 'date' },
+    ...forEditors,
     workflow,
     author,
   ],

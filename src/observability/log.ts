@@ -7,8 +7,6 @@ import type { Observation, ObservationOf, Observe } from './observations.ts';
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Log each request. Those with a status of 500 or more are always logged. */
-  requests: boolean;
   /** Format lines for people; default: on a terminal. */
   pretty?: boolean;
   /** Default: standard error. */
@@ -95,7 +93,7 @@ function createFormatter(colorize: boolean): (line: string) => string {
   return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
 }
 
-export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
+export function createLog({ level, pretty, stream }: LogOptions): Observe {
   const output: DestinationStream = stream ?? process.stderr;
   const isTerminal = (stream ?? process.stderr).isTTY === true;
   const format = (pretty ?? isTerminal) ? createFormatter(isTerminal) : undefined;
@@ -112,7 +110,6 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   );
 
   return (observation) => {
-    if (observation.type === 'request' && observation.status < 500 && !requests) return;
     if (observation.type === 'sync-progress' && !isNewTenth(observation)) return;
     const level = levelOf(observation);
     if (!log.isLevelEnabled(level)) return;

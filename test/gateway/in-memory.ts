@@ -116,9 +116,9 @@ export interface TestGateway {
 const NEVER_MS = 2 ** 29;
 
 const SITE_URL = 'https://cms.example';
-const NO_PAGES = { landing: false, documentation: false };
+const NO_PAGES = { landing: false };
 
-/** The default configuration with larger pages, no rate limit and no HTML pages. */
+/** The default configuration with larger pages, no rate limit and no calendar page. */
 function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
   const config = loadConfig({
     env: {

@@ -110,7 +110,7 @@ describe('three hundred edits within seconds', () => {
     await createEvents(php, EDIT_COUNT + 100);
     gateway = await startLiveGateway({ url: siteUrl, credentials: users } as Sandbox, {
       ...{ service: true, intervalS: INTERVAL_S },
-      config: { log: { level: 'warn', requests: false } },
+      config: { log: { level: 'warn' } },
     });
   });
   after(async () => {

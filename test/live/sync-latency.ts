@@ -29,7 +29,7 @@ const PATIENCE_MS = 20_000;
 const RESYNC_MS = 15_000;
 /** Full resync interval of the gateways whose polling is measured: too rare to help. */
 const RARE_RESYNC_MS = 60_000;
-const LOG = { level: 'warn', requests: false };
+const LOG = { level: 'warn' };
 const WEBHOOK_SECRET = 'live-suite';
 const PLUGIN = 'wordpress/wp-content/mu-plugins/calendar-gateway-companion.php';
 

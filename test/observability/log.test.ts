@@ -24,7 +24,7 @@ describe('log', () => {
         output += text;
       },
     };
-    return createLog({ level: 'info', requests: true, stream, ...options });
+    return createLog({ level: 'info', stream, ...options });
   };
   const lines = () =>
     output
@@ -64,14 +64,6 @@ describe('log', () => {
     log()({ type: 'message', level: 'warn', message: 'a text' });
     expect(output.match(/"level":/g)).to.have.length(1);
     expect(lines()[0]).to.include({ level: 40, type: 'message', msg: 'a text' });
-  });
-
-  it('omits requests if configured, but not failed ones', () => {
-    const observe = log({ requests: false });
-    observe(REQUEST);
-    expect(lines()).to.deep.equal([]);
-    observe({ ...REQUEST, status: 502 });
-    expect(lines()[0]).to.include({ level: 40, status: 502 });
   });
 
   it('assigns levels by severity', () => {

@@ -24,7 +24,7 @@ export interface PayloadGatewayOptions {
 }
 
 /** The bundled mapping with the addresses of pages, which every site has to name (codec `link`). */
-function bundledMapping(siteUrl: string): object {
+export function bundledMapping(siteUrl: string): object {
   const { source } = loadMapping('payload');
   const kinds = KINDS.map((kind) => {
     const { collection, fields } = source[kind]!;

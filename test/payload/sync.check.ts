@@ -1,7 +1,7 @@
 // A real Payload behind the gateway: changes become visible by polling and by webhook, drafts stay private,
 // and neither an outage of the site nor a crash of the gateway loses anything.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { type PayloadIds, type PayloadRole, type PayloadSandbox, startPayload } 
 import { freePort } from '../free-port.ts';
 import { type GatewayProcess, MOUNT } from '../start-gateway.ts';
 import { until } from '../until.ts';
-import { type Answer, send, startPayloadGateway, WEBHOOK_SECRET } from './payload-gateway.ts';
+import { type Answer, bundledMapping, send, startPayloadGateway, WEBHOOK_SECRET } from './payload-gateway.ts';
 
 interface Event {
   id: number;
@@ -141,6 +141,46 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
       expect(statuses).to.deep.equal({ admin: 200, editor: 200, author: 200, subscriber: 404, visitor: 404 });
       expect(await titled('A draft')).to.equal(undefined);
       expect(await titled('A draft', 'editor')).to.include({ status: 'draft' });
+    });
+
+    it('shows fields that only editors read to editors, in drafts only', async () => {
+      const dataDir = join(dir, 'fields');
+      const mapping = bundledMapping(site.url) as { event: object };
+      const custom_fields = { note: 'internalNote', host: 'contact.name', phone: 'contact.phone' };
+      const fields = await startPayloadGateway(site, {
+        ...{ intervalS: 1, dataDir },
+        mapping: { ...mapping, event: { ...mapping.event, custom_fields } },
+      });
+      try {
+        const users = (await inPayload('users?where[role][equals]=author')).body.docs as { id: Id }[];
+        const author = users[0]!.id;
+        const secrets = { internalNote: 'only-for-editors', contact: { name: 'Ada', phone: '555-0100' } };
+        await createInPayload('Fields of a published event', { ...secrets, author, _status: 'published' });
+        await createInPayload('Fields of a draft', { ...secrets, author, _status: 'draft' });
+        type Shown = Event & { custom_fields?: Record<string, { value: string }> };
+        const get = async (path: string, as?: PayloadRole): Promise<Answer['body']> =>
+          (await send(site, `${fields.url}${MOUNT}${path}`, as ? { as } : {})).body;
+        const shownTo = async (title: string, as?: PayloadRole): Promise<(string[] | undefined)[]> => {
+          const list = await get(`/events?${ON_THE_DAY}${as ? '&status=publish,draft' : ''}`, as);
+          const inList = (list.events as Shown[]).find((event) => event.title === title);
+          const single = inList && ((await get(`/events/${inList.id}`, as)) as unknown as Shown);
+          return [inList, single].map((event) => event && Object.keys(event.custom_fields ?? {}).sort());
+        };
+        const title = 'Fields of a published event';
+        await until(async () => (await shownTo(title))[0] !== undefined, 'the published event', VISIBLE_WITHIN_MS);
+        const [all, visitors, nothing] = [['host', 'note', 'phone'], ['host'], undefined];
+        for (const as of [undefined, 'subscriber', 'author', 'editor'] as const)
+          expect(await shownTo(title, as), `published, ${as}`).to.deep.equal([visitors, visitors]);
+        expect(await shownTo('Fields of a draft', 'editor')).to.deep.equal([all, all]);
+        expect(await shownTo('Fields of a draft', 'author')).to.deep.equal([visitors, visitors]);
+        expect(await shownTo('Fields of a draft')).to.deep.equal([nothing, nothing]);
+        for (const { parentPath, name } of readdirSync(dataDir, { withFileTypes: true, recursive: true }).filter(
+          (entry) => entry.isFile(),
+        ))
+          expect(readFileSync(join(parentPath, name), 'latin1'), name).to.not.match(/only-for-editors|555-0100/);
+      } finally {
+        await fields.stop();
+      }
     });
 
     it('is an ordinary record in Payload if it was created through the gateway', async () => {

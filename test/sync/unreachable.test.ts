@@ -55,7 +55,7 @@ describe('a gateway whose CMS', () => {
       cms: { url: proxy.url.href, limits: cmsLimits },
       service: SERVICE,
       nowMs,
-      pages: { landing: true, documentation: true },
+      pages: { landing: true },
       waitsForSync: false,
       ...options,
     });

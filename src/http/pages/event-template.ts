@@ -7,7 +7,6 @@ import type { Dates } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
-import { isFrom } from './rich-text.ts';
 
 export interface EventDetails {
   event: PublicEvent;
@@ -15,7 +14,6 @@ export interface EventDetails {
   description: Html;
   query: LandingQuery;
   dates: Dates;
-  imageOrigins: ReadonlySet<string>;
   /** The absolute address of the event's page. */
   shareUrl: string;
   /** The address of the event as an iCalendar file. */
@@ -55,12 +53,12 @@ ${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">Th
 }
 
 /** The largest size that fits into the dialog twice over, or the original. */
-function picture({ event: { image }, imageOrigins }: EventDetails): Html | false {
+function picture({ event: { image } }: EventDetails): Html | false {
   if (!image) return false;
   const sizes = Object.values(image.sizes ?? {}).filter(({ width }) => width >= 600 && width <= 1400);
   const { url, width, height } = sizes.sort((a, b) => a.width - b.width)[0] ?? image;
   return (
-    isFrom(imageOrigins, url) && html`<img class="picture" src="${url}" alt="" width="${width}" height="${height}">`
+    webAddress(url) !== undefined && html`<img class="picture" src="${url}" alt="" width="${width}" height="${height}">`
   );
 }
 

@@ -14,10 +14,9 @@ export interface LandingPage {
   head: Html;
   /** The filters and the events, or one event. */
   content: Html;
-  hasDocumentation: boolean;
 }
 
-export function landingPage({ brand, query, title, head, content, hasDocumentation }: LandingPage): Html {
+export function landingPage({ brand, query, title, head, content }: LandingPage): Html {
   const { asset } = brand;
   const view = viewOf(query);
   return pageFrame(brand, {
@@ -32,7 +31,7 @@ ${head}`,
 <p id="notice" role="status"></p>
 ${content}
 </main>
-${hasDocumentation && html`<footer><a href="docs">For developers: the API of this calendar</a></footer>`}
+<footer><a href="docs">For developers: the API of this calendar</a></footer>
 <dialog id="dialog" aria-labelledby="event-title">
 <form method="dialog"><button class="close" aria-label="Close"><span aria-hidden="true">&times;</span></button></form>
 </dialog>`,

@@ -20,7 +20,7 @@ import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
-import { isFrom, richText } from './rich-text.ts';
+import { richText } from './rich-text.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
@@ -57,10 +57,6 @@ export interface RenderedPage {
   page: Asset;
   headers?: Record<string, string> | undefined;
 }
-
-/** Origins of pictures: the site, the logo, and those that the operator names. */
-export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Site): Set<string> =>
-  new Set([site.url, logo, ...imageOrigins].flatMap((url) => webAddress(url) ?? []).map((url) => new URL(url).origin));
 
 export class Landing {
   readonly #options: LandingOptions;
@@ -122,11 +118,10 @@ export class Landing {
   }
 
   async #renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
-    const { config, site, today } = this.#options;
+    const { today } = this.#options;
     const { name } = this.#options.brand();
     const day = today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
-    const imageOrigins = imageOriginsOf(config, site());
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = await this.#readFilterOptions(reader);
@@ -139,7 +134,7 @@ export class Landing {
     const content = eventsView({
       ...shared,
       month,
-      list: eventList({ ...shared, list, range, imageOrigins }),
+      list: eventList({ ...shared, list, range }),
       grid,
       total: list.total,
       options,
@@ -156,19 +151,18 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
   }
 
   async #renderEvent(reader: EventReader, query: LandingQuery, id: number): Promise<Html> {
-    const { config, site, assertPublic, mount, brand } = this.#options;
+    const { site, assertPublic, mount, brand } = this.#options;
     const dates = this.#dates;
     assertPublic(id);
     const event = await reader.event(id);
-    const imageOrigins = imageOriginsOf(config, site());
     const { url: siteUrl } = site();
     const eventUrl = webAddress(event.url) ?? siteUrl;
-    const description = await richText(event.description, { eventUrl, siteUrl, imageOrigins });
+    const description = await richText(event.description, { eventUrl, siteUrl });
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
-    const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
+    const details = { event, description, query, dates, shareUrl, calendarFile };
     const title = textLine(withState(event, event.title));
-    const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;
+    const image = event.image && webAddress(event.image.url);
     const summary = [dates.when(event), textLine(event.excerpt || event.description)].filter((text) => text !== '');
     const head = html`<link rel="canonical" href="${shareUrl}">
 <meta name="description" content="${summary.join(': ')}">
@@ -198,9 +192,7 @@ ${jsonLdScript([event], () => shareUrl)}`;
   }
 
   #frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
-    const { brand, config } = this.#options;
-    const { documentation: hasDocumentation } = config;
-    return landingPage({ brand: brand(), query, title, head, content, hasDocumentation });
+    return landingPage({ brand: this.#options.brand(), query, title, head, content });
   }
 
   #urlOf(query: Partial<LandingQuery>): string {

@@ -2,11 +2,11 @@
 
 import { withState } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
+import { webAddress } from '../../text/text.ts';
 import { type Dates, spanOf } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { DayRange, EventList, PublicEvent } from './read-events.ts';
-import { isFrom } from './rich-text.ts';
 
 export interface ListView {
   list: EventList;
@@ -14,7 +14,6 @@ export interface ListView {
   query: LandingQuery;
   today: string;
   dates: Dates;
-  imageOrigins: ReadonlySet<string>;
   /** A CSS class with the colour of the event's category. */
   colorClass: (event: PublicEvent) => string;
 }
@@ -41,18 +40,18 @@ export function eventList(view: ListView): Html {
 ${pager(view)}`;
 }
 
-function item(event: PublicEvent, { query, today, dates, imageOrigins, colorClass }: ListView): Html {
+function item(event: PublicEvent, { query, today, dates, colorClass }: ListView): Html {
   const span = spanOf(event);
   const when = span.isLong ? dates.days(span, today) : dates.times(event);
   const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
   const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
   const title = textLine(withState(event, event.title));
-  const image = event.image && (event.image.sizes?.thumbnail?.url ?? event.image.url);
+  const image = event.image && webAddress(event.image.sizes?.thumbnail?.url ?? event.image.url);
   return html`<li class="item ${colorClass(event)}">
 <time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
 <div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${title}</a>
 ${place && html`<p>${textLine(place)}</p>`}</div>
-${image && isFrom(imageOrigins, image) && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
+${image && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
 </li>`;
 }
 

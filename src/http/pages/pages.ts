@@ -1,5 +1,4 @@
-// The landing page and the documentation page, with all of their assets: browsers load nothing from hosts
-// that the operator does not know.
+// The landing page and the documentation page, with all of their assets: of other hosts, browsers load pictures only.
 
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
@@ -12,7 +11,7 @@ import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { type Html, html } from './html.ts';
-import { imageOriginsOf, Landing } from './landing.ts';
+import { Landing } from './landing.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 
 export interface PagesOptions {
@@ -32,9 +31,8 @@ export interface PagesOptions {
   assertPublic: (eventId: number) => void;
 }
 
-const COMMON_FILES = ['page.css', 'icon.svg'];
 const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs'];
-const DOCUMENTATION_FILES = ['documentation.css', 'documentation.mjs'];
+const DOCUMENTATION_FILES = ['page.css', 'icon.svg', 'documentation.css', 'documentation.mjs'];
 const DOCUMENTATION_PACKAGES = {
   'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
@@ -48,21 +46,14 @@ const DEFAULT_ACCENT = '#4338ca';
 const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
   `:root {\n  --accent: light-dark(${accent}, color-mix(in oklab, ${accent}, white 60%));\n}\n`;
 
-/** The enabled pages (`/`, `/docs`) and their assets below `/-/assets/`, by path. */
+/** The documentation (`/docs`), the landing page (`/`) if it is enabled, and their assets. */
 export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
-  const { landing, documentation } = options.config;
-  const assets = readAssets(
-    [
-      ...(landing || documentation ? COMMON_FILES : []),
-      ...(landing ? LANDING_FILES : []),
-      ...(documentation ? DOCUMENTATION_FILES : []),
-    ],
-    documentation ? DOCUMENTATION_PACKAGES : {},
-  );
-  if (landing || documentation) assets.set('theme.css', asset('.css', Buffer.from(themeCss(options.config))));
+  const { landing } = options.config;
+  const assets = readAssets([...DOCUMENTATION_FILES, ...(landing ? LANDING_FILES : [])], DOCUMENTATION_PACKAGES);
+  assets.set('theme.css', asset('.css', Buffer.from(themeCss(options.config))));
   return new Map<string, Handler>([
     ...(landing ? [['/', landingHandler(options, assets)] as const] : []),
-    ...(documentation ? [['/docs', documentationHandler(options, assets)] as const] : []),
+    ['/docs', documentationHandler(options, assets)],
     ...[...assets].map(([name, file]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, file)]),
   ]);
 }
@@ -80,13 +71,13 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandler(options: PagesOptions, assets: Assets): Handler {
-  const { config, mounts, freshness, site, charge, callerOf } = options;
+  const { mounts, freshness, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const mount = withoutSlashes(mounts[0]);
   const landing = new Landing({ ...options, publicUrl, mount, brand: () => brandOf(options, assets) });
   const cacheControl = publicCacheControl(freshness);
   return async (ctx) => {
-    setPageHeaders(ctx, imageOriginsOf(config, site()));
+    setPageHeaders(ctx);
     const caller = callerOf(ctx.req);
     const { status, page, headers = {} } = await landing.page(ctx.querystring, caller, () => charge(ctx.req, 1));
     ctx.set(headers);
@@ -96,7 +87,7 @@ function landingHandler(options: PagesOptions, assets: Assets): Handler {
 
 function documentationHandler(options: PagesOptions, assets: Assets): Handler {
   return (ctx) => {
-    setPageHeaders(ctx, imageOriginsOf(options.config, options.site()));
+    setPageHeaders(ctx);
     ctx.set('Cache-Control', 'no-cache');
     ctx.type = 'html';
     ctx.body = documentationPage(options, assets).text;
@@ -105,14 +96,14 @@ function documentationHandler(options: PagesOptions, assets: Assets): Handler {
 
 /**
  * Allows scripts and styles of this origin, none inline (Swagger UI sets styles through the DOM, which needs
- * no permission), and pictures of the given origins.
+ * no permission), and pictures of any host, as on the site itself.
  */
-function setPageHeaders(ctx: Context, imageOrigins: ReadonlySet<string>): void {
+function setPageHeaders(ctx: Context): void {
   const policy = {
     'default-src': "'none'",
     'script-src': "'self'",
     'style-src': "'self'",
-    'img-src': ["'self'", 'data:', ...imageOrigins].join(' '),
+    'img-src': "'self' data: http: https:",
     'connect-src': "'self'",
     'base-uri': "'none'",
     'form-action': "'self'",

@@ -22,8 +22,6 @@ export interface RichTextOptions {
   eventUrl: string;
   /** Pictures are relative to the site. */
   siteUrl: string;
-  /** Pictures of other origins are left out. */
-  imageOrigins: ReadonlySet<string>;
 }
 
 /** A description of the CMS as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
@@ -36,7 +34,7 @@ export async function richText(description: string, options: RichTextOptions): P
   return new Html(sanitize(source, rulesOf(options)));
 }
 
-function rulesOf({ eventUrl, siteUrl, imageOrigins }: RichTextOptions): IOptions {
+function rulesOf({ eventUrl, siteUrl }: RichTextOptions): IOptions {
   return {
     allowedTags: TAGS.split(' '),
     nonTextTags: WITHOUT_TEXT.split(' '),
@@ -58,7 +56,7 @@ function rulesOf({ eventUrl, siteUrl, imageOrigins }: RichTextOptions): IOptions
         attribs: { src: src ? absolute(src, siteUrl) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
       }),
     },
-    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isFrom(imageOrigins, attribs.src),
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
   };
 }
 
@@ -68,10 +66,4 @@ const absolute = (url: string, base: string): string => (URL.canParse(url, base)
 function sizeOf(width: string, height: string): Record<string, string> {
   const isSize = /^\d{1,4}$/;
   return isSize.test(width) && isSize.test(height) ? { width, height } : {};
-}
-
-/** True if the address is one of the web and of these origins. */
-export function isFrom(origins: ReadonlySet<string>, address: string | undefined): address is string {
-  const url = webAddress(address);
-  return url !== undefined && origins.has(new URL(url).origin);
 }

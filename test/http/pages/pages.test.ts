@@ -11,7 +11,7 @@ import { servePages } from '../../../src/http/request-target.ts';
 import { until } from '../../until.ts';
 
 const options: PagesOptions = {
-  config: { landing: true, documentation: true, imageOrigins: [], locale: 'en-US' },
+  config: { landing: true, locale: 'en-US' },
   mounts: ['/calendar/events/v1', '/wp-json/tribe/events/v1'],
   publicUrl: 'https://calendar.example/',
   freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
@@ -60,16 +60,16 @@ describe('pages', () => {
   const addresses = (html: string) => [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address]) => address!);
 
   for (const path of ['/', '/docs']) {
-    it(`at ${path} load nothing from other hosts and have no inline script or style`, async () => {
+    it(`at ${path} load nothing but pictures from other hosts, and have no inline script or style`, async () => {
       const base = await served();
       const response = await fetch(base + path);
       const html = await response.text();
       expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
       const policy = response.headers.get('content-security-policy')!;
       expect(policy).to.include("default-src 'none'").and.include("script-src 'self'").and.include("style-src 'self'");
-      // Pictures come from the site.
-      expect(policy).to.include("img-src 'self' data: https://cms.example;");
-      expect(policy.replace('https://cms.example;', '')).not.to.match(/unsafe|https?:|\*/);
+      const pictures = "img-src 'self' data: http: https:;";
+      expect(policy).to.include(pictures);
+      expect(policy.replace(pictures, '')).not.to.match(/unsafe|https?:|\*/);
       expect(html).not.to.match(/<script(?![^>]*\s(src=|type="application\/ld\+json"))|<style|\sstyle=|\son\w+=/);
       expect(html).to.include('Town &lt;&amp; Country&gt;');
       const assets = addresses(html).filter((item) => item.startsWith('-/assets/'));
@@ -171,11 +171,10 @@ describe('pages', () => {
     expect(await zipped.text()).to.equal(await first.text());
   });
 
-  it("show the operator's name and logo, and load pictures from the configured hosts", async () => {
+  it("show the operator's name and logo, and load pictures from the web", async () => {
     const base = await served({
       name: 'Events & "more"',
       logo: 'https://brand.example/logo.svg?a="b',
-      imageOrigins: ['https://cdn.example/path'],
       locale: 'en-GB',
     });
     for (const path of ['/', '/docs']) {
@@ -184,9 +183,7 @@ describe('pages', () => {
       expect(html).to.include('<span>Events &amp; &quot;more&quot;</span>').and.not.include('Country');
       expect(html).to.include('<img src="https://brand.example/logo.svg?a=&quot;b" alt="">');
       expect(html).to.include('<html lang="en-GB"');
-      expect(response.headers.get('content-security-policy')).to.include(
-        "img-src 'self' data: https://cms.example https://brand.example https://cdn.example;",
-      );
+      expect(response.headers.get('content-security-policy')).to.include("img-src 'self' data: http: https:;");
     }
   });
 
@@ -231,15 +228,11 @@ describe('pages', () => {
     expect((await fetch(base, { method: 'POST' })).status).to.equal(404);
   });
 
-  it('can be disabled separately', async () => {
+  it('leave out the calendar if the operator wants none', async () => {
     const docsOnly = await served({ landing: false });
     const reached = async (base: string, path: string) => (await fetch(base + path)).status === 200;
     expect(await reached(docsOnly, '/')).to.equal(false);
     expect(await reached(docsOnly, '/docs')).to.equal(true);
     expect(await (await fetch(`${docsOnly}/docs`)).text()).not.to.include('>Calendar</a>');
-    server!.closeAllConnections();
-    server!.close();
-    const none = await served({ landing: false, documentation: false });
-    for (const path of ['/', '/docs', '/-/assets/page.css']) expect(await reached(none, path), path).to.equal(false);
   });
 });
