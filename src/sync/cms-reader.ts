@@ -14,7 +14,7 @@ import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE, recordsPerPage } from './collections.ts';
 import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
-import { type Cursor, type MarkedPage, type PageRequest, type PageWithCursor, paginate } from './paginate.ts';
+import { type MarkedPage, type NumberedPage, type PageRequest, paginate } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
 import { READ_AS } from './sync-state.ts';
 
@@ -116,14 +116,13 @@ export async function readPage(
 export function readAll(
   context: SyncContext,
   collection: Collection,
-  { detail, start, concurrency = 1 }: { detail: Detail; start?: Cursor | undefined; concurrency?: number },
-): AsyncGenerator<PageWithCursor<MarkedPage>> {
-  return paginate((position) => readPage(context, collection, { order: 'id', detail, ...position }), {
-    by: collection.isStoredAsPosts ? 'offset' : 'page',
-    start,
-    concurrency,
-    pageSize: detail === 'mapped' ? recordsPerPage(collection, context.pageSize) : context.pageSize,
-  });
+  { detail, ...options }: { detail: Detail; start?: number | undefined; concurrency?: number },
+): AsyncGenerator<NumberedPage> {
+  const limit = detail === 'mapped' ? recordsPerPage(collection, context.pageSize) : context.pageSize;
+  // WordPress counts no records on a page after the last one, and all of them at an offset after the last record.
+  const at = (page: number) => (collection.isStoredAsPosts ? { offset: (page - 1) * limit } : { page });
+  const read = (page: number) => readPage(context, collection, { order: 'id', detail, limit, ...at(page) });
+  return paginate(read, { pageSize: limit, ...options });
 }
 
 /** Warns once of each record that the adapter leaves out, up to `MAX_OMITTED`. */

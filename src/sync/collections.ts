@@ -60,10 +60,10 @@ export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collecti
 
 /**
  * Records with all their fields per request, for a CMS that sends up to `pageSize`: fewer if each brings the
- * occurrences of a series. At least two, because pages overlap by one.
+ * occurrences of a series.
  */
 export const recordsPerPage = ({ occurrences }: Collection, pageSize: number): number =>
-  occurrences ? Math.max(2, Math.ceil(pageSize / 5)) : pageSize;
+  occurrences ? Math.ceil(pageSize / 5) : pageSize;
 
 /** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */
 export const isPublished = ({ status }: CmsRecord): boolean => status === undefined || status === 'publish';

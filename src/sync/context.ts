@@ -10,7 +10,6 @@ import type { RecordStamp } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
 import type { Collection } from './collections.ts';
-import type { Cursor } from './paginate.ts';
 import { readState } from './saved-state.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
@@ -65,8 +64,8 @@ export const STATE_KEYS = {
 export interface CollectionProgress {
   done: number;
   total: number;
+  nextPage: number;
   isFinished: boolean;
-  cursor?: Cursor;
 }
 
 export type SyncProgress = Partial<Record<Kind, CollectionProgress>>;
@@ -122,8 +121,8 @@ export interface MediaMemory {
 /** A scan lists every record again, a few pages at each poll. */
 export interface Scan {
   remaining: Collection[];
-  /** Within the first of the remaining collections. */
-  cursor: Cursor | undefined;
+  /** Of the first of the remaining collections. */
+  nextPage: number;
   /** The ids of that collection until now. */
   seen: Set<number>;
   lastImageId: number;

@@ -6,7 +6,7 @@ import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { readPage } from './cms-reader.ts';
 import { type CollectionPart, PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, linkTablesState, restartScan, type SyncContext, scanState } from './context.ts';
-import { type PagePosition, paginate } from './paginate.ts';
+import { paginate } from './paginate.ts';
 
 /**
  * Rebuilds the tables whose lists changed. If events in the replica may now read differently, every record must be
@@ -46,9 +46,9 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
 
 async function listAll(context: SyncContext, part: CollectionPart, detail: Detail): Promise<CmsRecord[]> {
   const records: CmsRecord[] = [];
-  const options = { by: 'page', concurrency: 1, pageSize: context.pageSize } as const;
-  const readPosition = (position: PagePosition) => readPage(context, part, { order: 'id', detail, ...position });
-  for await (const page of paginate(readPosition, options)) records.push(...page.records);
+  const { pageSize } = context;
+  const read = (page: number) => readPage(context, part, { order: 'id', detail, limit: pageSize, page });
+  for await (const page of paginate(read, { pageSize })) records.push(...page.records);
   return records;
 }
 

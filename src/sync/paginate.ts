@@ -1,10 +1,9 @@
-// Owns reading a list of the CMS page by page, without losing a record while the list changes: all of it, or
-// what was modified since a time.
+// Owns reading a list of the CMS page by page: all of it, or what was modified since a time.
 
-import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
+import type { CmsPage, Detail, ListRequest } from '../cms/port.ts';
 import type { RecordStamp } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { idOf, type Scope, stampOf } from './collections.ts';
+import { type Scope, stampOf } from './collections.ts';
 
 /** A page, and the number of its request: it grows with every request and every write. */
 export interface MarkedPage extends CmsPage {
@@ -14,105 +13,40 @@ export interface MarkedPage extends CmsPage {
 /** A part of a list. `readPage` adds the scope. */
 export type PageRequest = Omit<ListRequest, keyof Scope> & { detail: Detail; limit: number };
 
-/** The next page, and the id of the last record that was read (0 for none). */
-export interface Cursor {
-  position: number;
-  lastId: number;
-}
-
-export type PageWithCursor<Page extends MarkedPage> = Page & {
-  /** Continues after this page. */
-  cursor: Cursor;
-  isLast: boolean;
-};
+/** A page of a whole list: its number, from 1, and whether it is the last one. */
+export type NumberedPage = MarkedPage & { page: number; isLast: boolean };
 
 export interface PaginateOptions {
-  /**
-   * `offset`: pages overlap by one record. If a page lacks it, there is a gap: the list moved. `page`: for lists
-   * without offsets, or with holes, which are records that the list leaves out although they exist.
-   */
-  by: 'offset' | 'page';
-  start?: Cursor | undefined;
+  /** Number of the first page. */
+  start?: number | undefined;
   pageSize: number;
-  /** Requests at a time. */
-  concurrency: number;
-}
-
-export type PagePosition = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
-
-/** At most this many steps back without a new record. Then the page counts in spite of the gap. */
-const MAX_STEPS_BACK = 8;
-
-/**
- * True if no record is missing between the one with `lastId` and this page: it has that record, or (in the
- * order of ids) an earlier one.
- */
-function overlaps(records: readonly CmsRecord[], lastId: number): boolean {
-  const ids = records.map(idOf);
-  if (ids.includes(lastId)) return true;
-  const isAscending = ids.every((id, n) => n === 0 || id > (ids[n - 1] ?? 0));
-  return isAscending && (ids[0] ?? Number.POSITIVE_INFINITY) <= lastId;
+  /** Requests at a time. Default: one. */
+  concurrency?: number;
 }
 
 /**
- * Yields the pages of a list that is in the order of ids; some repeat. A record that stays in the list meanwhile is
- * on at least one of them: if records before it disappeared, earlier pages are read again. Throws what `readPage`
- * throws.
+ * Yields the pages of a list that is in the order of ids. If a record of an earlier page is deleted meanwhile, the
+ * first record of the next page moves to an earlier one, and is on none of those that were read: whoever deletes what
+ * no page had must ask for it by id before. Throws what `readPage` throws.
  */
-export async function* paginate<Page extends MarkedPage>(
-  readPage: (position: PagePosition) => Promise<Page>,
-  { by, start, pageSize, concurrency }: PaginateOptions,
-): AsyncGenerator<PageWithCursor<Page>> {
-  const byOffset = by === 'offset';
-  const stride = byOffset ? pageSize - 1 : 1;
-  const recordsBefore = (position: number) => (byOffset ? position : (position - 1) * pageSize);
-  const prefetched = new Map<number, Promise<Page>>();
-  let { position, lastId } = start ?? { position: byOffset ? 0 : 1, lastId: 0 };
+export async function* paginate(
+  readPage: (page: number) => Promise<MarkedPage>,
+  { start = 1, pageSize, concurrency = 1 }: PaginateOptions,
+): AsyncGenerator<NumberedPage> {
+  const pending: Promise<MarkedPage>[] = [];
   let total = 0;
-  let stepsBack = 0;
-  let gap: string | undefined;
-  let highestId = lastId;
-
-  function fetchPage(at: number): Promise<Page> {
-    let page = prefetched.get(at);
-    if (!page) {
-      page = readPage(byOffset ? { limit: pageSize, offset: at } : { limit: pageSize, page: at });
-      // If the consumer stops, nothing awaits a prefetched page: its failure must not end the process.
-      page.catch(() => {});
-      prefetched.set(at, page);
+  for (let page = start; ; page += 1) {
+    const isAhead = () => pending.length < concurrency && (page + pending.length - 1) * pageSize < total;
+    while (pending.length === 0 || isAhead()) {
+      const request = readPage(page + pending.length);
+      // If the consumer stops, nothing awaits a page that was requested ahead: its failure must not end the process.
+      request.catch(() => {});
+      pending.push(request);
     }
-    return page;
-  }
-
-  for (;;) {
-    const pending = fetchPage(position);
-    for (let n = 1; n < concurrency; n += 1) {
-      const ahead = position + n * stride;
-      if (recordsBefore(ahead) + 1 < total) void fetchPage(ahead);
-    }
-    const page = await pending;
-    prefetched.delete(position);
-    total = page.total;
-    const isGap = byOffset && position > 0 && lastId > 0 && !overlaps(page.records, lastId);
-    const seen = JSON.stringify([position, lastId, total, page.records.map(idOf)]);
-    // The same gap again: the list did not move, but leaves out the record at which the pages overlap.
-    const isHole = isGap && gap === seen;
-    if (isGap && !isHole && stepsBack < MAX_STEPS_BACK) {
-      gap = seen;
-      position = Math.max(0, position - stride * 2 ** stepsBack);
-      stepsBack += 1;
-      prefetched.clear();
-      continue;
-    }
-    const isLast = recordsBefore(position) + pageSize >= total;
-    const lastRecord = page.records.at(-1);
-    if (lastRecord) lastId = idOf(lastRecord);
-    if (lastId > highestId) {
-      highestId = lastId;
-      stepsBack = 0;
-    }
-    position += stride;
-    yield { ...page, cursor: { position, lastId }, isLast };
+    const response = await pending.shift()!;
+    total = response.total;
+    const isLast = page * pageSize >= total;
+    yield { ...response, page, isLast };
     if (isLast) return;
   }
 }
@@ -172,9 +106,7 @@ export async function* modifiedSince(
     const aheadUtc = formatWallTime(first.cmsTimeMs + AHEAD_MS);
     if (stampOf(newest).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   }
-  yield* paginate((position) => readPage({ order: 'id', detail, ...range, ...position }), {
-    by: 'offset',
-    concurrency: 1,
-    pageSize,
-  });
+  const read = (page: number) =>
+    readPage({ order: 'id', detail, ...range, limit: pageSize, offset: (page - 1) * pageSize });
+  yield* paginate(read, { pageSize });
 }

@@ -20,9 +20,9 @@ const object = (properties: Record<string, object>, required: string[] = []) => 
 });
 const perKind = (value: object) => Object.fromEntries(KINDS.map((kind) => [kind, value]));
 
-const cursor = object({ position: number, lastId: number }, ['position', 'lastId']);
-const progressTypes = { done: number, total: number, isFinished: flag, cursor };
-const progress = object(progressTypes, ['done', 'total', 'isFinished']);
+const progress = object({ done: number, total: number, nextPage: { type: 'integer', minimum: 1 }, isFinished: flag }, [
+  ...['done', 'total', 'nextPage', 'isFinished'],
+]);
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
 const SCHEMAS = {

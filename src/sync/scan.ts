@@ -49,6 +49,9 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= nowMs() + scanIntervalMs;
+  // A deletion may have moved a record to a page that had been read: the poll compares the whole list of ids.
+  for (const { kind } of context.collections)
+    if ((memory.initialSync[kind]?.nextPage ?? 0) > 2) memory.kinds[kind].excess = undefined;
   await poll(context);
   replica.endInitialSync();
   replica.apply({ state: { [STATE_KEYS.complete]: '1', ...scanState(memory) } });
@@ -80,7 +83,7 @@ async function startCollection(context: SyncContext, collection: Collection): Pr
     : { detail: 'id' as const };
   const { total, cmsTimeMs } = await readPage(context, collection, { limit: 1, ...request });
   context.memory.polled[collection.kind] = cmsTimeMs;
-  return { done: 0, total, isFinished: false };
+  return { done: 0, total, nextPage: 1, isFinished: false };
 }
 
 /** A collection that the site removes or closes while it is read must not be served in part. */
@@ -105,11 +108,11 @@ async function copyCollection(
   const { kind } = collection;
   if (progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  const options = { detail: 'mapped', start: progress.cursor, concurrency: CONCURRENT_PAGES } as const;
-  for await (const { records, readMark, cursor, total, isLast } of readAll(context, collection, options)) {
+  const options = { detail: 'mapped', start: progress.nextPage, concurrency: CONCURRENT_PAGES } as const;
+  for await (const { records, readMark, page, total, isLast } of readAll(context, collection, options)) {
     await ingestRecords(context, collection, records, readMark);
     const done = isLast ? total : Math.min(total, progress.done + records.length);
-    Object.assign(progress, { cursor, total, isFinished: isLast, done });
+    Object.assign(progress, { total, nextPage: page + 1, isFinished: isLast, done });
     saveProgress(context);
     context.observe({ type: 'sync-progress', collection: kind, done, total });
   }
@@ -135,7 +138,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
       (await unlessUnreadable(context, name, () => scanPages(context, collection, scan))) !== false;
     if (!isFinished || memory.scan !== scan) return;
     scan.remaining.shift();
-    scan.cursor = undefined;
+    scan.nextPage = 1;
     scan.seen = new Set();
   }
   const { lastImageId: last } = scan;
@@ -173,18 +176,18 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
   const nextDueMs = nowMs() + scanIntervalMs;
-  return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0, beganS, nextDueMs };
+  return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS, nextDueMs };
 }
 
 /** Resolves with true at the end of the collection. */
 async function scanPages(context: SyncContext, collection: Collection, scan: Scan): Promise<boolean> {
   let pagesRead = 0;
-  const pages = readAll(context, collection, { detail: 'mapped', start: scan.cursor });
-  for await (const { records, readMark, cursor, isLast } of pages) {
-    decided(context, collection.name, 'scan: read a page', { records: records.length, cursor, isLast });
+  const pages = readAll(context, collection, { detail: 'mapped', start: scan.nextPage });
+  for await (const { records, readMark, page, isLast } of pages) {
+    decided(context, collection.name, 'scan: read a page', { page, records: records.length, isLast });
     await ingestRecords(context, collection, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
-    scan.cursor = cursor;
+    scan.nextPage = page + 1;
     pagesRead += 1;
     if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
   }

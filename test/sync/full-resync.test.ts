@@ -63,6 +63,30 @@ describe('the full resync', () => {
   }
 });
 
+describe('a full resync whose list changes meanwhile', () => {
+  it('keeps a record that a deletion moves to a page that was read, while a creation keeps the total', async () => {
+    const site = testSite();
+    const ids = Array.from({ length: EVENTS }, () => site.cms.createPost('events').id);
+    site.advance(60_000);
+    site.cms.createPost('events');
+    site.sync.start();
+    await site.settle();
+    // The first of the second page.
+    site.cms.editSilently(ids[5]!, { title: 'Edited silently' });
+    let pages = 0;
+    site.cms.beforeRequest = ({ base, order, detail }) => {
+      if (base !== 'events' || order !== 'id' || detail !== 'mapped' || ++pages !== 2) return;
+      site.cms.erase(ids[0]!);
+      site.cms.createPost('events');
+    };
+    await site.fullResync();
+    expect(pages).to.be.greaterThan(2);
+    expect(titleOf(site.replica, 'event', ids[5]!)).to.equal('Edited silently');
+    expectInSync(site);
+    await site.close();
+  });
+});
+
 describe('a full resync that fails', () => {
   it('is tried again at each poll, makes no poll fail, and leaves the replica stale until it succeeds', async () => {
     const site = testSite();
