@@ -162,9 +162,8 @@ export interface ReadRequest {
 }
 
 export interface CmsPage {
+  /** Without those that the gateway has no ids for. */
   records: CmsRecord[];
-  /** The CMS's own ids of records of this page that are not in `records`, because the gateway has no ids for them. */
-  omittedIds?: readonly unknown[];
   /** Of the whole list, records that the caller may not see included. */
   total: number;
   /** The CMS's clock when it responded, milliseconds since 1970. */

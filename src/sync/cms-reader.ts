@@ -18,9 +18,6 @@ import { type MarkedPage, type NumberedPage, type PageRequest, paginate } from '
 import { countRecords } from './replica-records.ts';
 import { READ_AS } from './sync-state.ts';
 
-/** Records that one warning names, records that all warnings are about, and characters of an id. */
-const [MAX_NAMED, MAX_OMITTED, MAX_ID_LENGTH] = [10, 1000, 100];
-
 /** How the sync calls the CMS: as a visitor, past the caches in front of it. */
 export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOptions => ({
   credentials: visitor,
@@ -106,7 +103,6 @@ export async function readPage(
   request: PageRequest,
 ): Promise<MarkedPage> {
   const page = await listInParts(context, spec, { ...scope, ...request }, visitorOptions(context));
-  warnOfOmitted(context, spec, page.omittedIds ?? []);
   const wholeRecords = page.records.filter((record) => !isTooLarge(record));
   checkComplete(context, spec, request.detail, wholeRecords);
   return page;
@@ -123,20 +119,6 @@ export function readAll(
   const at = (page: number) => (collection.isStoredAsPosts ? { offset: (page - 1) * limit } : { page });
   const read = (page: number) => readPage(context, collection, { order: 'id', detail, limit, ...at(page) });
   return paginate(read, { pageSize: limit, ...options });
-}
-
-/** Warns once of each record that the adapter leaves out, up to `MAX_OMITTED`. */
-function warnOfOmitted({ memory, observe }: SyncContext, { collection }: CollectionSpec, ids: readonly unknown[]) {
-  const texts = ids.map((id) => String(JSON.stringify(id)).slice(0, MAX_ID_LENGTH));
-  const unknown = texts
-    .filter((id) => !memory.omitted.has(`${collection} ${id}`))
-    .slice(0, MAX_OMITTED - memory.omitted.size);
-  if (unknown.length === 0) return;
-  for (const id of unknown) memory.omitted.add(`${collection} ${id}`);
-  const named = unknown.slice(0, MAX_NAMED).join(', ');
-  const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
-  const message = `the gateway cannot serve these ids of "${collection}", and leaves out their records`;
-  observe({ type: 'message', level: 'warn', message: `${message}: ${named}${more}` });
 }
 
 /** One record with the fields that the mapping names. Throws what the CMS throws. */

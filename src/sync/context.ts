@@ -141,8 +141,6 @@ export interface SyncMemory {
   media: MediaMemory;
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
-  /** Records that the adapter leaves out, each as its collection and its id: the gateway has warned of them. */
-  omitted: Set<string>;
   initialSync: SyncProgress;
   /** Undefined: there was no initial sync yet. 0: due now, because something changed that every record depends on. */
   scanDueMs: number | undefined;
@@ -255,7 +253,6 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
       completeAtVersion: undefined,
     },
     unreadable: new Map(),
-    omitted: new Set(),
     initialSync: loadInitialSync(saved),
     scanDueMs: readState<number | undefined>(saved, 'scanDue', STATE_KEYS.scanDue, undefined),
     scan: undefined,

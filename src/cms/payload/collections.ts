@@ -83,6 +83,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const { docs, total } = listOf(response);
       const wereTexts = ids.areTexts();
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);
+      // A record with an id that the gateway cannot serve must not stop the sync of all others.
       const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
       const records = ids.batch(() =>
         wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
@@ -90,13 +91,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       // The first ids that are texts: the list is in their order, which is not that of the numbers.
       if (!wereTexts && ids.areTexts() && request.order !== undefined)
         return collections.list(spec, request, callOptions);
-      return {
-        records,
-        // A record with an id that the gateway cannot serve must not stop the sync of all others.
-        omittedIds: wanted.filter((doc) => !hasId(doc)).map(({ id }) => id),
-        total,
-        cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs(),
-      };
+      return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
     },
 
     async read(spec, id, { view, detail }, callOptions = {}) {
