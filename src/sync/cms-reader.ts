@@ -58,7 +58,7 @@ async function list(
 }
 
 /**
- * One page of a list. If it is too large for one response, its records are read by id, in halves. A record that is too
+ * One page of a list. If it is too large for one response, its records are read one at a time. A record that is too
  * large alone comes as its stamp, for which {@link isTooLarge} is true.
  */
 async function listInParts(
@@ -73,23 +73,18 @@ async function listInParts(
     if (!isTooLargeError(error) || request.detail !== 'mapped') throw error;
   }
   const { offset: _offset, page: _page, ...unpaged } = request;
-  async function readInHalves(stamps: CmsRecord[]): Promise<CmsRecord[]> {
-    const limit = stamps.length === 1 ? 1 : request.limit;
+  const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
+  const stamps = new Map(page.records.map((stamp) => [idOf(stamp), stamp]));
+  const records: CmsRecord[] = [];
+  for (const [id, stamp] of stamps) {
     try {
-      const part = await list(context, spec, { ...unpaged, ids: stamps.map(idOf), limit }, options);
-      // A list that repeats records may need more than one page for them.
-      if (part.total <= limit || stamps.length === 1) return [...part.records];
+      records.push(...(await list(context, spec, { ...unpaged, ids: [id], limit: 1 }, options)).records);
     } catch (error) {
       if (!isTooLargeError(error)) throw error;
-      if (stamps.length === 1) return stamps.map((stamp) => ({ ...stamp, [TOO_LARGE]: true }));
+      records.push({ ...stamp, [TOO_LARGE]: true });
     }
-    const half = Math.ceil(stamps.length / 2);
-    return [...(await readInHalves(stamps.slice(0, half))), ...(await readInHalves(stamps.slice(half)))];
   }
-  const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
-  if (page.records.length === 0) return page;
-  const distinct = [...new Map(page.records.map((record) => [idOf(record), record])).values()];
-  return { ...page, records: await readInHalves(distinct) };
+  return { ...page, records };
 }
 
 /**

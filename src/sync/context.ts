@@ -86,7 +86,7 @@ export interface KindMemory {
   revision: number;
   /** Records to re-read by id, such as the events of a term that was deleted. */
   dirty: Set<number>;
-  /** Stamps of records that are left out because the CMS's response with one alone is too large. */
+  /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: Map<number, RecordStamp>;
   /**
    * The CMS's total minus the records that it listed last: 2 if it counts two that a plugin hides, and more with

@@ -6,13 +6,12 @@ import type { CmsRecord } from '../cms/port.ts';
 import { seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, getRecord, occurrenceIds, unusedEmbeddedIds } from '../store/records.ts';
+import { eventIdsShowing, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLarge, readByIds } from './cms-reader.ts';
 import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
 import { decided, isOutdated, markDirty, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
-import { stampsById } from './replica-records.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -79,7 +78,6 @@ function accept(context: SyncContext, { kind, name }: Collection, id: number, re
     markDirty(memory, kind, [id]);
     return false;
   }
-  memory.kinds[kind].tooLarge.delete(id);
   memory.kinds[kind].trashed.delete(id);
   return true;
 }
@@ -175,7 +173,7 @@ export async function fetchRecords(
   }
   const missingIds = missing.flatMap((slice) => slice.ids);
   if (missingIds.length === 0) return;
-  const stamps = stampsById(context, collection, missingIds);
+  const stamps = stampsById(context.replica.db, collection.kind, missingIds);
   const stored = missingIds.filter((id) => stamps.has(id));
   const approved = new Set(isConfirmed ? stored : approveDeletions(context, collection, stored, reported));
   const suspended = new Set(stored.filter((id) => !approved.has(id)));
@@ -196,16 +194,13 @@ async function leaveOutTooLarge(
   records: readonly CmsRecord[],
   readMark: number,
 ): Promise<void> {
-  const { replica, memory, observe } = context;
-  const { kind, name } = collection;
-  const { tooLarge } = memory.kinds[kind];
+  const { tooLarge } = context.memory.kinds[collection.kind];
   for (const stamp of records.map(stampOf)) {
-    const { id } = stamp;
-    const message = `record ${id} of "${name}" is larger than 5 MB: the gateway leaves it out`;
-    if (!tooLarge.has(id)) observe({ type: 'message', level: 'warn', message });
-    if (getRecord(replica.db, kind, id)) await deleteRecords(context, collection, [id], readMark);
-    tooLarge.set(id, stamp);
+    const message = `record ${stamp.id} of "${collection.name}" is larger than 5 MB: the gateway leaves it out`;
+    if (!tooLarge.has(stamp.id)) context.observe({ type: 'message', level: 'warn', message });
+    tooLarge.set(stamp.id, stamp);
   }
+  await deleteRecords(context, collection, records.map(idOf), readMark);
 }
 
 /** Re-reads the dirty records. Throws what the CMS throws. */
@@ -235,9 +230,8 @@ async function deleteRecords(
 ): Promise<void> {
   const { kind } = collection;
   const { memory, replica } = context;
-  const { trashed, tooLarge } = memory.kinds[kind];
+  const { trashed } = memory.kinds[kind];
   for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
-    for (const id of batch) tooLarge.delete(id);
     // Occurrences before their event.
     if (collection.occurrences)
       for (const id of batch) {
@@ -267,7 +261,7 @@ function deletableIds(
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
-  const stored = stampsById(context, collection, certain);
+  const stored = stampsById(replica.db, kind, certain);
   // The replica may withhold a post, which then has no stamp.
   const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));
   if (!isStoredAsPosts && kind !== 'event')

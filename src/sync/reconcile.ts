@@ -42,8 +42,6 @@ export async function deleteUnlisted(
   collection: Collection,
   listed: ReadonlySet<number>,
 ): Promise<void> {
-  const { tooLarge } = context.memory.kinds[collection.kind];
-  for (const id of tooLarge.keys()) if (!listed.has(id)) tooLarge.delete(id);
   endSuspension(context.memory, collection.kind, listed);
   const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
   if (isMassDeletion(context, collection, unlisted.length)) suspendDeletions(context, collection.kind, unlisted);

@@ -1,29 +1,12 @@
 // Owns what the replica holds of one collection, as it compares with the CMS's lists.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type RecordStamp, recordCounts, stamps, stampsById as storedStamps } from '../store/records.ts';
+import { type RecordStamp, recordCounts, stamps, stampsById } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
 import type { SyncContext } from './context.ts';
 
 const IDS_PER_SLICE = 2_000;
-
-/**
- * Ids and modification times of those records that the replica holds, by id.
- * Records that are left out because they are too large are among them: they are read again when they change.
- */
-export function stampsById(
-  { replica, memory }: SyncContext,
-  { kind }: Collection,
-  ids: readonly number[],
-): Map<number, RecordStamp> {
-  const stamps = storedStamps(replica.db, kind, ids);
-  for (const id of ids) {
-    const tooLarge = memory.kinds[kind].tooLarge.get(id);
-    if (tooLarge) stamps.set(id, tooLarge);
-  }
-  return stamps;
-}
 
 /** Stamps of all records of the collection in the replica, ascending by id. Yields to the event loop. */
 export async function allStamps(replica: Replica, { kind }: Collection): Promise<RecordStamp[]> {
@@ -40,13 +23,20 @@ export async function allStamps(replica: Replica, { kind }: Collection): Promise
 /** Number of records of the collection in the replica. */
 export const countRecords = ({ replica }: SyncContext, { kind }: Collection): number => recordCounts(replica.db)[kind];
 
-/** The listed records that the replica lacks, or has with another modification time. */
-export function findDiffering(context: SyncContext, collection: Collection, listed: readonly RecordStamp[]): number[] {
-  const ids = listed.map(({ id }) => id).filter((id) => id !== 0);
-  const stored = stampsById(context, collection, ids);
+/**
+ * The listed records that the replica lacks, or has with another modification time. One that was left out because it is
+ * too large differs once it changes.
+ */
+export function findDiffering(
+  { replica, memory }: SyncContext,
+  { kind, isStoredAsPosts }: Collection,
+  listed: readonly RecordStamp[],
+): number[] {
+  const ids = listed.map(({ id }) => id);
+  const stored = stampsById(replica.db, kind, ids);
   return listed.flatMap(({ id, modifiedUtc }) => {
-    const stamp = stored.get(id);
-    const isSame = stamp && (!collection.isStoredAsPosts || stamp.modifiedUtc === modifiedUtc);
+    const stamp = stored.get(id) ?? memory.kinds[kind].tooLarge.get(id);
+    const isSame = stamp && (!isStoredAsPosts || stamp.modifiedUtc === modifiedUtc);
     return id === 0 || isSame ? [] : id;
   });
 }

@@ -173,6 +173,7 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   if (remainingMs > 0 && remainingMs <= scanIntervalMs) return undefined;
   await unlessUnreadable(context, 'site', () => refreshSite(context));
   forgetMissingImages(context);
+  for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
   const nextDueMs = nowMs() + scanIntervalMs;

@@ -41,8 +41,6 @@ export interface SyncStatus {
   collections: Record<string, { done: number; total: number }>;
   /** Collections of the mapping that the site does not have. */
   absent: string[];
-  /** Ids of the records that are left out because they are too large, by collection; up to a hundred of each. */
-  tooLarge: Record<string, number[]>;
   /** Whom the public sees as: the site's visitors, or the account of the settings. */
   readAs: 'visitor' | 'account';
   reason?: string;
@@ -87,9 +85,6 @@ const MAX_INTERVALS_BEHIND = 3;
  * writes.
  */
 const SAVE_CAUGHT_UP_MS = 60_000;
-
-/** Ids of records of one collection in a status. */
-const MAX_REPORTED = 100;
 
 /** Nothing happens before `start`. */
 export class Sync {
@@ -151,10 +146,6 @@ export class Sync {
     }
     const sum = (key: 'done' | 'total') => Object.values(progress).reduce((all, counts) => all + counts[key], 0);
     const { state, sinceMs, complete, lastCaughtUpMs, reason } = memory.state;
-    const tooLarge = collections.flatMap(({ kind, name }) => {
-      const ids = [...memory.kinds[kind].tooLarge.keys()];
-      return ids.length > 0 ? [[name, ids.slice(0, MAX_REPORTED)] as const] : [];
-    });
     return {
       state,
       sinceMs,
@@ -163,7 +154,6 @@ export class Sync {
       lastCaughtUpMs,
       collections: progress,
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
-      tooLarge: Object.fromEntries(tooLarge),
       readAs: visitor === undefined ? 'visitor' : 'account',
       ...(reason !== undefined && { reason }),
     };
