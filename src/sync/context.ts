@@ -97,8 +97,6 @@ export interface KindMemory {
   /** Long lists of terms are read a few pages at each poll: 6 after a poll that read the first five. */
   nextTermPage: number;
   suspended: SuspendedDeletions | undefined;
-  /** Deletions of the last minute: three within a second count as one mass deletion. */
-  recentDeletions: { atMs: number; count: number }[];
   /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
@@ -230,7 +228,6 @@ const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
   excess: 0,
   nextTermPage: 1,
   suspended: undefined,
-  recentDeletions: [],
   trashed: new Set(),
   knownFields: new Set(readState<string[]>(saved, 'fields', STATE_KEYS.fields(kind), [])),
 });

@@ -9,10 +9,9 @@ import { type Collection, type CollectionPart, isPublished } from './collections
 import { collectionOf, decided, isComplete, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
-/** A mass deletion: within a minute, more than ten records and more than a third of the collection. */
+/** A mass deletion: more than ten records and more than a third of the collection, with those that wait already. */
 const FEW_DELETIONS = 10;
 const MAX_FRACTION = 1 / 3;
-const RECENT_MS = 60_000;
 const WAIT_MS = 5 * 60_000;
 /** Records that are read one by one before a mass deletion. */
 const SAMPLE = 5;
@@ -28,28 +27,22 @@ export function approveDeletions(
   missing: readonly number[],
   reported: ReadonlySet<number> = new Set(),
 ): number[] {
-  const { memory, clockMs } = context;
   const { kind } = collection;
-  const suspended = suspendedIds(memory, kind);
+  const suspended = suspendedIds(context.memory, kind);
   const expected = missing.filter((id) => reported.has(id));
   const others = missing.filter((id) => !reported.has(id) && !suspended.has(id));
   if (isMassDeletion(context, collection, others.length)) {
     suspendDeletions(context, kind, others);
     return expected;
   }
-  if (others.length > 0) memory.kinds[kind].recentDeletions.push({ atMs: clockMs(), count: others.length });
   return [...expected, ...others];
 }
 
 /** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
 export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
   if (missing === 0 || !isComplete(context.replica)) return false;
-  const { memory, clockMs } = context;
-  const kindMemory = memory.kinds[collection.kind];
-  kindMemory.recentDeletions = kindMemory.recentDeletions.filter(({ atMs }) => clockMs() - atMs < RECENT_MS);
-  const recent = kindMemory.recentDeletions.reduce((sum, { count }) => sum + count, 0);
-  const deletions = recent + missing + suspendedIds(memory, collection.kind).size;
-  return deletions > FEW_DELETIONS && deletions > (countRecords(context, collection) + recent) * MAX_FRACTION;
+  const deletions = missing + suspendedIds(context.memory, collection.kind).size;
+  return deletions > FEW_DELETIONS && deletions > countRecords(context, collection) * MAX_FRACTION;
 }
 
 /** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
