@@ -6,11 +6,11 @@ import { CmsRejected, ReplicaError } from '../errors.ts';
 /*
  * The usual ways (`stateAfter` has all):
  *
- *           syncStarted            synced
+ *           syncStarted            polled
  *   empty ──────────────> syncing ────────> live <─────────┐
- *     │  opened              │                │            │ caughtUp
- *     └──────────> stale <───┼── failed, late ┘            │
- *                     │      │ failed, refused             │
+ *     │  opened              │                │            │ polled
+ *     └──────────> stale <───┼───── failed ───┘            │
+ *                     │      │ failed                      │
  *                     └──────┴─────────> unreachable ──────┘
  */
 
@@ -21,27 +21,15 @@ export type SyncEvent =
   | { type: 'syncStarted' }
   /** A complete replica was on disk. `lastCaughtUpMs`: when it was last known to be current. */
   | { type: 'opened'; lastCaughtUpMs?: number | undefined }
-  /** The initial sync is complete and has caught up. */
-  | { type: 'synced' }
-  /** A poll saw everything that changed. */
-  | { type: 'caughtUp' }
-  /** A poll takes longer than changes may stay unseen. */
-  | { type: 'late' }
-  /** The CMS sent no usable response. */
+  /**
+   * The initial sync, or a poll after it, saw everything that changed. `reason`: why the replica may nevertheless differ
+   * from the CMS. A mass deletion waits for confirmation, a collection is absent, or the scan fails.
+   */
+  | { type: 'polled'; reason?: string | undefined }
+  /** The CMS sent no usable response, or refuses the account that the settings name for reading. */
   | { type: 'failed'; reason: string }
-  /** The CMS refuses the account that the settings name for reading. */
-  | { type: 'refused'; reason: string }
-  /**
-   * The CMS responded, but the replica could not be read or written, for example because the disk is full.
-   */
-  | { type: 'replicaFailed'; reason: string }
-  /**
-   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the scan
-   * fails.
-   */
-  | { type: 'unconfirmed'; reason: string };
-
-export type SyncEventType = SyncEvent['type'];
+  /** The CMS responded, but the replica could not be read or written, for example because the disk is full. */
+  | { type: 'replicaFailed'; reason: string };
 
 /** Immutable. */
 export interface SyncState {
@@ -67,25 +55,17 @@ export function initialSyncState(nowMs: number): SyncState {
 }
 
 /** The next state; undefined if the event is ignored. */
-function stateAfter({ state, complete }: SyncState, event: SyncEventType): ReplicaState | undefined {
-  switch (event) {
+function stateAfter({ state, complete }: SyncState, event: SyncEvent): ReplicaState | undefined {
+  switch (event.type) {
     case 'syncStarted':
       return complete ? undefined : 'syncing';
     case 'opened':
       return state === 'empty' ? 'stale' : undefined;
-    case 'synced':
-      return state === 'syncing' ? 'live' : undefined;
-    case 'caughtUp':
-      return complete ? 'live' : undefined;
-    case 'unconfirmed':
-      return complete ? 'stale' : undefined;
-    case 'late':
-      if (!complete) return undefined;
-      return state === 'live' ? 'stale' : state;
+    case 'polled':
+      if (!complete && state !== 'syncing') return undefined;
+      return event.reason === undefined ? 'live' : 'stale';
     case 'failed':
       return state === 'live' ? 'stale' : 'unreachable';
-    case 'refused':
-      return 'unreachable';
     case 'replicaFailed':
       return state === 'live' ? 'stale' : state;
   }
@@ -93,7 +73,7 @@ function stateAfter({ state, complete }: SyncState, event: SyncEventType): Repli
 
 /** The state after an event; the same object if the event is ignored. */
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
-  const state = stateAfter(current, event.type);
+  const state = stateAfter(current, event);
   if (state === undefined) return current;
   const next = { ...current, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
   switch (event.type) {
@@ -101,15 +81,15 @@ export function transition(current: SyncState, event: SyncEvent, nowMs: number):
       return { ...next, reason: undefined };
     case 'opened':
       return { ...next, complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
-    case 'synced':
-    case 'caughtUp':
-      return { ...next, complete: true, lastCaughtUpMs: nowMs, failures: 0, reason: undefined };
-    case 'late':
-      return { ...next, reason: current.reason ?? 'the CMS responds slowly' };
-    case 'unconfirmed':
-      return { ...next, failures: 0, reason: event.reason };
+    case 'polled':
+      return {
+        ...next,
+        complete: true,
+        lastCaughtUpMs: event.reason === undefined ? nowMs : current.lastCaughtUpMs,
+        failures: 0,
+        reason: event.reason,
+      };
     case 'failed':
-    case 'refused':
     case 'replicaFailed':
       return { ...next, failures: current.failures + 1, reason: event.reason };
   }
@@ -128,12 +108,12 @@ export function retryDelayMs({ failures }: Pick<SyncState, 'failures'>): number 
 export const READ_AS = 'To show the public what an account sees, set upstream.readAs to "account".';
 
 /** The event of a failed poll. */
-export function failureEvent(error: unknown, visitor: string | undefined): Extract<SyncEvent, { reason: string }> {
+export function failureEvent(error: unknown, visitor: string | undefined): SyncEvent & { reason: string } {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
   if (error instanceof CmsRejected && [401, 403].includes(error.status)) {
     if (visitor === undefined) return { type: 'failed', reason: `the site refuses visitors: ${message} ${READ_AS}` };
-    return { type: 'refused', reason: `the CMS refuses the account ${accountName(visitor)}: ${message}` };
+    return { type: 'failed', reason: `the CMS refuses the account ${accountName(visitor)}: ${message}` };
   }
   return { type: 'failed', reason: message };
 }

@@ -78,8 +78,6 @@ export interface SyncOptions {
 const SCAN_INTERVAL_MS = 10 * 60_000;
 /** The longest that a write waits until its record is fetched. */
 const FETCH_WRITTEN_MS = 5000;
-/** The replica is stale after this many intervals without a complete poll. */
-const MAX_INTERVALS_BEHIND = 3;
 /**
  * The time of the last successful poll is saved this often: a site without changes costs hardly any disk
  * writes.
@@ -272,28 +270,21 @@ export class Sync {
   async #runPoll({ onlyScan = false } = {}): Promise<boolean> {
     const { memory, clockMs, signal, visitor, observe } = this.#context;
     this.#startReading();
-    const before = { ...memory.tally };
     const startedMs = clockMs();
-    const late = setTimeout(() => this.#dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * this.#options.intervalMs);
-    late.unref();
+    memory.tally = { requests: 0, changed: 0, removed: 0 };
     let isCurrent = false;
     try {
-      isCurrent = await this.#pollOnce(onlyScan, () => clearTimeout(late));
+      isCurrent = await this.#pollOnce(onlyScan);
     } catch (error) {
       if (!signal.aborted) this.#dispatch(failureEvent(error, visitor));
     } finally {
-      clearTimeout(late);
-      const requests = memory.tally.requests - before.requests;
-      const changed = memory.tally.changed - before.changed;
-      const removed = memory.tally.removed - before.removed;
-      if (!onlyScan || requests > 0)
-        observe({ type: 'sync-poll', requests, changed, removed, durationMs: clockMs() - startedMs });
+      if (!onlyScan || memory.tally.requests > 0)
+        observe({ type: 'sync-poll', ...memory.tally, durationMs: clockMs() - startedMs });
     }
     return isCurrent;
   }
 
-  /** Calls `onPolled` before the scan, which may take long. */
-  async #pollOnce(onlyScan: boolean, onPolled: () => void): Promise<boolean> {
+  async #pollOnce(onlyScan: boolean): Promise<boolean> {
     const context = this.#context;
     let isCurrent = false;
     let unconfirmed: string | undefined;
@@ -301,14 +292,13 @@ export class Sync {
       this.#dispatch({ type: 'syncStarted' });
       await runInitialSync(context);
       isCurrent = true;
-      this.#dispatch({ type: 'synced' });
+      this.#dispatchPolled(undefined);
     } else if (!onlyScan) {
       unconfirmed = await poll(context);
       noteScan(context);
       isCurrent = unconfirmed === undefined;
       this.#dispatchPolled(unconfirmed);
     }
-    onPolled();
     if (await this.#tryScan()) this.#dispatchPolled(unconfirmed);
     return isCurrent;
   }
@@ -316,7 +306,7 @@ export class Sync {
   /** After a poll that saw everything. `unconfirmed`: as `poll` returned it. */
   #dispatchPolled(unconfirmed: string | undefined): void {
     const reasons = [unconfirmed, this.#context.memory.scanProblem].filter((each) => each !== undefined);
-    this.#dispatch(reasons.length === 0 ? { type: 'caughtUp' } : { type: 'unconfirmed', reason: reasons.join('; ') });
+    this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
   }
 
   /**

@@ -84,7 +84,7 @@ describe('sync and CMS failures', () => {
     it('is unreachable when it refuses the account that stands for visitors, which the reason names without its password', async () => {
       site = await syncedSite({ visitor: SERVICE });
       site.cms.serviceRole = 'refused';
-      await site.poll();
+      for (let n = 0; n < 2; n += 1) await site.poll();
       const { state, reason } = site.sync.status();
       expect(state).to.equal('unreachable');
       expect(reason).to.contain('"admin"').and.not.contain('secret');

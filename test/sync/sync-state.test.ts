@@ -7,7 +7,6 @@ import {
   type ReplicaState,
   retryDelayMs,
   type SyncEvent,
-  type SyncEventType,
   type SyncState,
   transition,
 } from '../../src/sync/sync-state.ts';
@@ -17,37 +16,36 @@ const TABLE = `
                 empty       syncing     live        stale       unreachable
   syncStarted   syncing     syncing     -           -           syncing
   opened        stale       -           -           -           -
-  synced        -           live        -           -           -
-  caughtUp      -           -           live        live        live
-  late          -           -           stale       stale       unreachable
+  polled        -           live        live        live        live
+  differing     -           stale       stale       stale       stale
   failed        unreachable unreachable stale       unreachable unreachable
-  refused       unreachable unreachable unreachable unreachable unreachable
   replicaFailed empty       syncing     stale       stale       unreachable
-  unconfirmed   -           -           stale       stale       stale
 `;
 
 const [head = [], ...rows] = TABLE.trim()
   .split('\n')
   .map((line) => line.trim().split(/\s+/));
 const STATES = head as ReplicaState[];
-const EVENTS = rows.map(([name]) => name as SyncEventType);
+/** `differing`: polled, with a reason why the replica may differ from the CMS. */
+type EventName = SyncEvent['type'] | 'differing';
+const EVENTS = rows.map(([name]) => name as EventName);
 
-const createEvent = (type: SyncEventType): SyncEvent =>
-  type === 'failed' || type === 'refused' || type === 'replicaFailed' || type === 'unconfirmed'
-    ? { type, reason: `because ${type}` }
-    : { type };
+function createEvent(name: EventName): SyncEvent {
+  if (name === 'differing') return { type: 'polled', reason: 'because it may differ' };
+  return name === 'failed' || name === 'replicaFailed' ? { type: name, reason: `because ${name}` } : { type: name };
+}
 
 /** A path into each state, with a replica that was complete once or never was. */
-const PATHS: { state: ReplicaState; complete: boolean; path: SyncEventType[] }[] = [
+const PATHS: { state: ReplicaState; complete: boolean; path: EventName[] }[] = [
   { state: 'empty', complete: false, path: [] },
   { state: 'syncing', complete: false, path: ['syncStarted'] },
-  { state: 'live', complete: true, path: ['syncStarted', 'synced'] },
+  { state: 'live', complete: true, path: ['syncStarted', 'polled'] },
   { state: 'stale', complete: true, path: ['opened'] },
   { state: 'unreachable', complete: true, path: ['opened', 'failed'] },
   { state: 'unreachable', complete: false, path: ['syncStarted', 'failed'] },
 ];
 
-const stateAfter = (path: SyncEventType[]) =>
+const stateAfter = (path: EventName[]) =>
   path.reduce((state, type, n) => transition(state, createEvent(type), n + 1), initialSyncState(0));
 
 describe('sync state machine', () => {
@@ -59,7 +57,7 @@ describe('sync state machine', () => {
         const after = transition(before, createEvent(type), 100);
         let next = rows.find(([name]) => name === type)?.[STATES.indexOf(state) + 1];
         if (type === 'syncStarted' && complete) next = '-';
-        if ((type === 'caughtUp' || type === 'unconfirmed') && !complete) next = '-';
+        if ((type === 'polled' || type === 'differing') && !complete && state !== 'syncing') next = '-';
         if (next === '-') expect(after).to.equal(before);
         else {
           expect(after.state).to.equal(next);
@@ -69,7 +67,7 @@ describe('sync state machine', () => {
     }
   }
 
-  type Check = (before: SyncState, type: SyncEventType, after: SyncState) => void;
+  type Check = (before: SyncState, type: EventName, after: SyncState) => void;
 
   /** Checks each step of random sequences of events. */
   function checkHistories(check: Check): void {
@@ -89,7 +87,7 @@ describe('sync state machine', () => {
   it('stays complete', () => {
     checkHistories((before, type, after) => {
       if (before.complete) expect(after.complete).to.equal(true);
-      if (!before.complete && after.complete) expect(type).to.be.oneOf(['opened', 'synced']);
+      if (!before.complete && after.complete) expect(type).to.be.oneOf(['opened', 'polled', 'differing']);
     });
   });
 
@@ -117,13 +115,13 @@ describe('sync state machine', () => {
   });
 
   it('retries after 1 s, doubled with each failure up to 30 s, and does not pause after a success', () => {
-    let state = stateAfter(['syncStarted', 'synced']);
+    let state = stateAfter(['syncStarted', 'polled']);
     const delays = [retryDelayMs(state)];
     for (let n = 0; n < 8; n += 1) {
       state = transition(state, { type: 'failed', reason: '' }, n);
       delays.push(retryDelayMs(state));
     }
     expect(delays).to.deep.equal([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(retryDelayMs(transition(state, { type: 'caughtUp' }, 99))).to.equal(0);
+    expect(retryDelayMs(transition(state, { type: 'polled' }, 99))).to.equal(0);
   });
 });
