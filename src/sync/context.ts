@@ -94,8 +94,6 @@ export interface KindMemory {
    * poll reads it again.
    */
   excess: number | undefined;
-  /** Long lists of terms are read a few pages at each poll: 6 after a poll that read the first five. */
-  nextTermPage: number;
   suspended: SuspendedDeletions | undefined;
   /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
   trashed: Set<number>;
@@ -226,7 +224,6 @@ const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
   dirty: new Set(),
   tooLarge: new Map(),
   excess: 0,
-  nextTermPage: 1,
   suspended: undefined,
   trashed: new Set(),
   knownFields: new Set(readState<string[]>(saved, 'fields', STATE_KEYS.fields(kind), [])),

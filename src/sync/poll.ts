@@ -1,6 +1,6 @@
 // Owns the poll: what a poll reads in each collection and in the media library.
 
-import { readPage, unlessUnreadable, unreadableReasons, visitorOptions } from './cms-reader.ts';
+import { readAll, readPage, unlessUnreadable, unreadableReasons, visitorOptions } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { restartScan, STATE_KEYS, type SyncContext, scanState, UNKNOWN_SITE } from './context.ts';
 import { confirmedDeletions, suspensionReasons } from './deletion-guard.ts';
@@ -11,10 +11,7 @@ import { type MarkedPage, mayHaveChanged, modifiedSince } from './paginate.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
 import { findDiffering } from './replica-records.ts';
 
-/**
- * The list of all terms is read at every poll up to this many pages; longer lists are read a few pages at
- * each poll.
- */
+/** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
 
 /**
@@ -89,21 +86,13 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   return first!.total;
 }
 
-/** Terms have no modification time: the poller reads their lists. */
+/** Terms have no modification time. Resolves with the total. */
 async function pollTerms(context: SyncContext, collection: Collection): Promise<number> {
-  const { pageSize } = context;
-  const memory = context.memory.kinds[collection.kind];
-  const firstPage = memory.nextTermPage;
-  let total: number | undefined;
-  let page = firstPage;
-  for (let pagesRead = 0; pagesRead < TERM_PAGES_PER_POLL; pagesRead += 1) {
-    const response = await readPage(context, collection, { order: 'id', limit: pageSize, page, detail: 'mapped' });
-    total ??= response.total;
-    await ingestRecords(context, collection, response.records, response.readMark);
-    const isLast = page * pageSize >= response.total;
-    page = isLast ? 1 : page + 1;
-    if (page === firstPage || (isLast && firstPage === 1)) break;
+  let total = 0;
+  for await (const page of readAll(context, collection, { detail: 'mapped' })) {
+    total = page.total;
+    await ingestRecords(context, collection, page.records, page.readMark);
+    if (page.page === TERM_PAGES_PER_POLL) break;
   }
-  memory.nextTermPage = page;
-  return total ?? 0;
+  return total;
 }
