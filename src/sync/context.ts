@@ -51,7 +51,6 @@ export const STATE_KEYS = {
   polled: 'sync.polled',
   /** `1` once the initial sync was complete. */
   complete: 'sync.complete',
-  initialSync: 'sync.initialSync',
   caughtUp: 'sync.lastCaughtUpMs',
   linkTables: 'sync.linkTables',
   /** When the next scan is due, in milliseconds. */
@@ -60,15 +59,13 @@ export const STATE_KEYS = {
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
-/** How far the initial sync of one collection is. Kept in the replica, so that a restart continues it. */
+/** How far the initial sync of one collection is. Another process begins again. */
 export interface CollectionProgress {
   done: number;
   total: number;
   nextPage: number;
   isFinished: boolean;
 }
-
-export type SyncProgress = Partial<Record<Kind, CollectionProgress>>;
 
 /** By the CMS's clock in milliseconds, when the last complete poll of each began; and how many media there were. */
 type Polled = Partial<Record<KindOrImage | 'mediaTotal', number>>;
@@ -137,7 +134,7 @@ export interface SyncMemory {
   media: MediaMemory;
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
-  initialSync: SyncProgress;
+  initialSync: Partial<Record<Kind, CollectionProgress>>;
   /** Undefined: there was no initial sync yet. 0: due now, because something changed that every record depends on. */
   scanDueMs: number | undefined;
   scan: Scan | undefined;
@@ -190,9 +187,6 @@ export const isOutdated = ({ writes }: SyncMemory, kind: Kind, id: number, mark:
 type Saved = Pick<SyncContext, 'replica' | 'observe'>;
 
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
-
-export const loadInitialSync = (saved: Saved): SyncProgress =>
-  readState(saved, 'initialSync', STATE_KEYS.initialSync, {});
 
 /** When the replica was last current. */
 export const loadCaughtUpMs = (saved: Saved): number | undefined =>
@@ -247,7 +241,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
       completeAtVersion: undefined,
     },
     unreadable: new Map(),
-    initialSync: loadInitialSync(saved),
+    initialSync: {},
     scanDueMs: readState<number | undefined>(saved, 'scanDue', STATE_KEYS.scanDue, undefined),
     scan: undefined,
     scannedS: undefined,

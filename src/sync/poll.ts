@@ -89,10 +89,10 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
 /** Terms have no modification time. Resolves with the total. */
 async function pollTerms(context: SyncContext, collection: Collection): Promise<number> {
   let total = 0;
-  for await (const page of readAll(context, collection, { detail: 'mapped' })) {
-    total = page.total;
-    await ingestRecords(context, collection, page.records, page.readMark);
-    if (page.page === TERM_PAGES_PER_POLL) break;
+  for await (const { records, readMark, page, ...list } of readAll(context, collection, { detail: 'mapped' })) {
+    total = list.total;
+    await ingestRecords(context, collection, records, readMark);
+    if (page === TERM_PAGES_PER_POLL) break;
   }
   return total;
 }

@@ -9,7 +9,6 @@ import { getState } from '../store/state.ts';
 const text = { type: 'string', maxLength: 2000 };
 /** An id, or how many there are. */
 const number = { type: 'integer', minimum: 0 };
-const flag = { type: 'boolean' };
 /** The latest that a `Date` can be. */
 const timeMs = { type: 'number', minimum: 0, maximum: 8.64e15 };
 const list = (items: object) => ({ type: 'array', items });
@@ -20,15 +19,11 @@ const object = (properties: Record<string, object>, required: string[] = []) => 
 });
 const perKind = (value: object) => Object.fromEntries(KINDS.map((kind) => [kind, value]));
 
-const progress = object({ done: number, total: number, nextPage: { type: 'integer', minimum: 1 }, isFinished: flag }, [
-  ...['done', 'total', 'nextPage', 'isFinished'],
-]);
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
 const SCHEMAS = {
   site: object({ url: text, name: text, timezone: text }, ['url', 'name', 'timezone']),
   polled: object({ ...perKind(timeMs), image: timeMs, mediaTotal: number }),
-  initialSync: object(perKind(progress)),
   caughtUp: timeMs,
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
   scanDue: timeMs,

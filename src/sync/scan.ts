@@ -1,16 +1,12 @@
-// Owns reading everything: the initial sync, which fills the replica and continues where an earlier process stopped;
-// and the scan, which lists every record again, a few pages at each poll, and so corrects what neither a date nor a
-// total shows.
+// Owns reading everything: the initial sync, which fills the replica; and the scan, which lists every record again, a
+// few pages at each poll, and so corrects what neither a date nor a total shows.
 
 import { CmsUnavailable } from '../errors.ts';
-import { imageIds } from '../store/records.ts';
-import { setState } from '../store/state.ts';
 import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import {
   type CollectionProgress,
   decided,
-  loadInitialSync,
   type Scan,
   STATE_KEYS,
   type SyncContext,
@@ -36,11 +32,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, observe, nowMs, scanIntervalMs } = context;
   await refreshSite(context);
   replica.beginInitialSync();
-  // A failure may have rolled back the last changes, with the progress.
-  memory.initialSync = loadInitialSync(context);
   await startCollections(context);
-  // Images of records that were written before: the initial sync reads only those that the replica lacks.
-  for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
   const onImages = (done: number, missing: number) => {
     memory.media.progress = { done, total: done + missing };
@@ -69,7 +61,6 @@ async function startCollections(context: SyncContext): Promise<void> {
     else if (kind === 'event') throw noEventsError(context, collection);
   }
   memory.polled.image ??= memory.cmsClock?.timeMs ?? 0;
-  saveProgress(context);
   for (const { kind } of collections) {
     const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
     observe({ type: 'sync-progress', collection: kind, done, total });
@@ -113,15 +104,8 @@ async function copyCollection(
     await ingestRecords(context, collection, records, readMark);
     const done = isLast ? total : Math.min(total, progress.done + records.length);
     Object.assign(progress, { total, nextPage: page + 1, isFinished: isLast, done });
-    saveProgress(context);
     context.observe({ type: 'sync-progress', collection: kind, done, total });
   }
-}
-
-/** With the time from which the first poll reads. */
-function saveProgress({ replica, memory }: SyncContext): void {
-  setState(replica.db, STATE_KEYS.initialSync, JSON.stringify(memory.initialSync));
-  setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
 }
 
 /** Reads the next pages if a scan is in progress, or starts one if it is due. Throws what the CMS throws. */
