@@ -5,10 +5,10 @@ import { MEDIA } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { readImages, readMediaPage } from './cms-reader.ts';
-import { PUBLIC_SCOPE, stampOf } from './collections.ts';
+import { PUBLIC_SCOPE } from './collections.ts';
 import { decided, markDirty, type SyncContext } from './context.ts';
 import { findExisting } from './deletion-guard.ts';
-import { type MarkedPage, mayHaveChanged, modifiedSince } from './paginate.ts';
+import { listModified } from './paginate.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
@@ -68,19 +68,9 @@ export async function fetchMissingImages(
 export async function pollMedia(context: SyncContext): Promise<void> {
   const { memory, replica, pageSize } = context;
   const { media, polled } = memory;
-  const pages = modifiedSince((request) => readMediaPage(context, request), {
-    polledMs: polled.image,
-    detail: 'time',
-    pageSize,
-  });
-  let first: MarkedPage | undefined;
-  for await (const page of pages) {
-    first ??= page;
-    const recent = page.records.map(stampOf).filter((stamp) => mayHaveChanged(stamp, polled.image, page.cmsTimeMs));
-    const ids = recent.map(({ id }) => id);
-    for (const id of getImages(replica.db, ids).keys()) media.toRead.add(id);
-  }
-  const { total, cmsTimeMs } = first!;
+  const options = { polledMs: polled.image, detail: 'time', pageSize } as const;
+  const { recentIds, total, cmsTimeMs } = await listModified((request) => readMediaPage(context, request), options);
+  for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
     for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) media.toRead.add(id);

@@ -69,44 +69,50 @@ const AHEAD_MS = 2 * 3_600_000;
 const SAME_SECOND_MS = 2_000;
 
 /** True if the record may have changed since the last poll although its `modified` is known. */
-export function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefined, nowMs: number): boolean {
+function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefined, nowMs: number): boolean {
   // The modification time of a record that was created with a future date is that date.
   return modifiedUtc >= formatWallTime((polledMs ?? 0) - SAME_SECOND_MS) && modifiedUtc <= formatWallTime(nowMs);
 }
 
-export interface ModifiedSinceOptions {
-  /** When the last poll began, by the CMS's clock; undefined lists all records. */
-  polledMs: number | undefined;
-  detail: Detail;
-  pageSize: number;
+/** What was modified since a poll began; older records may be among them. */
+export interface Modifications {
+  stamps: RecordStamp[];
+  /** Those that may have changed since that poll although their `modified` is known. */
+  recentIds: Set<number>;
+  /** Of the whole collection. */
+  total: number;
+  /** By the CMS's clock, when the first page was read. */
+  cmsTimeMs: number;
 }
 
 /**
- * Yields the newest modifications first. If they do not reach back to the last poll, everything modified
- * since then follows in the order of ids: databases order equal times differently for every page (MariaDB
- * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
- * that of the whole collection. Throws what `readPage` throws.
+ * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
+ * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
+ * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
+ * Throws what `readPage` throws.
  *
  * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
  * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
  * whole collection, which takes longer and is as correct.
  */
-export async function* modifiedSince(
+export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
-  { polledMs, detail, pageSize }: ModifiedSinceOptions,
-): AsyncGenerator<MarkedPage> {
+  { polledMs, detail, pageSize }: { polledMs: number | undefined; detail: Detail; pageSize: number },
+): Promise<Modifications> {
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
-  yield first;
-  const [newest, oldest] = [first.records[0], first.records.at(-1)];
-  if (!newest || !oldest || first.total <= pageSize) return;
+  const { total, cmsTimeMs } = first;
+  const stamps = first.records.map(stampOf);
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
-  if (polledMs !== undefined) {
-    range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
-    if (stampOf(oldest).modifiedUtc < range.modifiedAfterUtc) return;
-    const aheadUtc = formatWallTime(first.cmsTimeMs + AHEAD_MS);
-    if (stampOf(newest).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
+  if (polledMs !== undefined) range.modifiedAfterUtc = formatWallTime(polledMs - LATE_COMMIT_MS);
+  const aheadUtc = formatWallTime(cmsTimeMs + AHEAD_MS);
+  if (polledMs !== undefined && (stamps[0]?.modifiedUtc ?? '') > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
+  const reachesBack = (stamps.at(-1)?.modifiedUtc ?? '') < (range.modifiedAfterUtc ?? '');
+  if (total > pageSize && !reachesBack) {
+    const read = (page: number) =>
+      readPage({ order: 'id', detail, ...range, limit: pageSize, offset: (page - 1) * pageSize });
+    for await (const { records } of paginate(read, { pageSize })) stamps.push(...records.map(stampOf));
   }
-  const read = (page: number) =>
-    readPage({ order: 'id', detail, ...range, limit: pageSize, offset: (page - 1) * pageSize });
-  yield* paginate(read, { pageSize });
+  const listed = stamps.filter(({ id }) => id !== 0);
+  const recent = listed.filter((stamp) => mayHaveChanged(stamp, polledMs, cmsTimeMs));
+  return { stamps: listed, recentIds: new Set(recent.map(({ id }) => id)), total, cmsTimeMs };
 }

@@ -1,13 +1,13 @@
 // Owns the poll: what a poll reads in each collection and in the media library.
 
 import { readAll, readPage, unlessUnreadable, unreadableReasons, visitorOptions } from './cms-reader.ts';
-import { type Collection, stampOf } from './collections.ts';
+import type { Collection } from './collections.ts';
 import { restartScan, STATE_KEYS, type SyncContext, scanState, UNKNOWN_SITE } from './context.ts';
 import { confirmedDeletions, suspensionReasons } from './deletion-guard.ts';
 import { deleteUnusedEmbedded, fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
-import { type MarkedPage, mayHaveChanged, modifiedSince } from './paginate.ts';
+import { listModified, type PageRequest } from './paginate.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
 import { findDiffering } from './replica-records.ts';
 
@@ -64,26 +64,15 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 async function pollPosts(context: SyncContext, collection: Collection): Promise<number> {
   const { pageSize, memory } = context;
   const { kind } = collection;
-  const differing = new Set<number>();
-  const recent = new Set<number>();
-  let first: MarkedPage | undefined;
-  const polledMs = memory.polled[kind];
-  const pages = modifiedSince((request) => readPage(context, collection, request), {
-    polledMs,
-    detail: 'stamp',
-    pageSize,
-  });
-  for await (const page of pages) {
-    first ??= page;
-    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
-    for (const id of findDiffering(context, collection, stamps)) differing.add(id);
-    for (const stamp of stamps) if (mayHaveChanged(stamp, polledMs, page.cmsTimeMs)) recent.add(stamp.id);
-  }
-  for (const id of differing) recent.delete(id);
-  await fetchRecords(context, collection, [...differing], { reason: 'the list of changes differs' });
-  await fetchRecords(context, collection, [...recent], { reason: 'modified since the last poll began' });
-  memory.polled[kind] = first!.cmsTimeMs;
-  return first!.total;
+  const read = (request: PageRequest) => readPage(context, collection, request);
+  const options = { polledMs: memory.polled[kind], detail: 'stamp', pageSize } as const;
+  const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
+  const differing = findDiffering(context, collection, stamps);
+  for (const id of differing) recentIds.delete(id);
+  await fetchRecords(context, collection, differing, { reason: 'the list of changes differs' });
+  await fetchRecords(context, collection, [...recentIds], { reason: 'modified since the last poll began' });
+  memory.polled[kind] = cmsTimeMs;
+  return total;
 }
 
 /** Terms have no modification time. Resolves with the total. */

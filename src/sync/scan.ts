@@ -2,6 +2,7 @@
 // few pages at each poll, and so corrects what neither a date nor a total shows.
 
 import { CmsUnavailable } from '../errors.ts';
+import { imageIds } from '../store/records.ts';
 import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import {
@@ -33,6 +34,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   replica.beginInitialSync();
   await startCollections(context);
+  // Another process may have written images before: the initial sync reads only those that the replica lacks.
+  for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
   const onImages = (done: number, missing: number) => {
     memory.media.progress = { done, total: done + missing };

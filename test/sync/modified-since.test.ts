@@ -1,8 +1,7 @@
 // Listing modifications finds all records, in whatever order those of the same second come.
 
 import { expect } from 'chai';
-import { idOf } from '../../src/sync/collections.ts';
-import { modifiedSince, type PageRequest } from '../../src/sync/paginate.ts';
+import { listModified, type PageRequest } from '../../src/sync/paginate.ts';
 import { parseWallTime } from '../../src/time/wall-time.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 
@@ -38,10 +37,9 @@ function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
 }
 
 async function listIds(list: ReturnType<typeof fakeList>, polledUtc: string): Promise<number[]> {
-  const ids = new Set<number>();
   const options = { polledMs: parseWallTime(polledUtc), detail: 'time' as const, pageSize: PAGE };
-  for await (const page of modifiedSince(list.readPage, options)) for (const item of page.records) ids.add(idOf(item));
-  return [...ids].sort((a, b) => a - b);
+  const { stamps } = await listModified(list.readPage, options);
+  return [...new Set(stamps.map(({ id }) => id))].sort((a, b) => a - b);
 }
 
 const records = (count: number, utc: string, from = 1) =>
