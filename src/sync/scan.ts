@@ -5,14 +5,7 @@ import { CmsUnavailable } from '../errors.ts';
 import { imageIds } from '../store/records.ts';
 import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
-import {
-  type CollectionProgress,
-  decided,
-  type Scan,
-  STATE_KEYS,
-  type SyncContext,
-  scanState,
-} from './context.ts';
+import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext, scanState } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, forgetMissingImages, scanImages } from './media-sync.ts';
