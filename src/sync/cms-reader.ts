@@ -13,9 +13,8 @@ import {
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE, recordsPerPage } from './collections.ts';
-import { collectionOf, STATE_KEYS, type SyncContext } from './context.ts';
+import { collectionOf, countRecords, STATE_KEYS, type SyncContext } from './context.ts';
 import { type MarkedPage, type NumberedPage, type PageRequest, paginate } from './paginate.ts';
-import { countRecords } from './replica-records.ts';
 import { READ_AS } from './sync-state.ts';
 
 /** How the sync calls the CMS: as a visitor, past the caches in front of it. */

@@ -6,7 +6,7 @@ import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { RecordStamp } from '../store/records.ts';
+import { type RecordStamp, recordCounts } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
 import type { Collection } from './collections.ts';
@@ -43,6 +43,9 @@ export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
   collections.find((collection) => collection.kind === kind);
+
+/** Number of records of the collection in the replica. */
+export const countRecords = ({ replica }: SyncContext, { kind }: Collection): number => recordCounts(replica.db)[kind];
 
 /** Keys of the replica's state table. */
 export const STATE_KEYS = {

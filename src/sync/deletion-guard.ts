@@ -6,8 +6,7 @@ import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord } from './cms-reader.ts';
 import { type Collection, type CollectionPart, isPublished } from './collections.ts';
-import { collectionOf, decided, isComplete, type SyncContext, type SyncMemory } from './context.ts';
-import { countRecords } from './replica-records.ts';
+import { collectionOf, countRecords, decided, type SyncContext, type SyncMemory } from './context.ts';
 
 /** A mass deletion: more than ten records and more than a third of the collection, with those that wait already. */
 const FEW_DELETIONS = 10;
@@ -40,8 +39,9 @@ export function approveDeletions(
 
 /** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
 export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
-  if (missing === 0 || !isComplete(context.replica)) return false;
-  const deletions = missing + suspendedIds(context.memory, collection.kind).size;
+  const { memory } = context;
+  if (missing === 0 || !memory.state.complete) return false;
+  const deletions = missing + suspendedIds(memory, collection.kind).size;
   return deletions > FEW_DELETIONS && deletions > countRecords(context, collection) * MAX_FRACTION;
 }
 

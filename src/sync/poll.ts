@@ -8,8 +8,7 @@ import { deleteUnusedEmbedded, fetchDirty, fetchRecords, ingestRecords } from '.
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { listModified, type PageRequest } from './paginate.ts';
-import { matchesTotal, reconcile } from './reconcile.ts';
-import { findDiffering } from './replica-records.ts';
+import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;

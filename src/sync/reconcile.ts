@@ -3,17 +3,17 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import type { RecordStamp } from '../store/records.ts';
+import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
 import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
-import { decided, type SyncContext } from './context.ts';
+import { countRecords, decided, type SyncContext } from './context.ts';
 import { endSuspension, isMassDeletion, suspendDeletions, suspendedIds } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
 import type { PageRequest } from './paginate.ts';
-import { allStamps, countRecords, findDiffering } from './replica-records.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
+const IDS_PER_SLICE = 2_000;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, collection: Collection): Promise<void> {
@@ -48,13 +48,43 @@ export async function deleteUnlisted(
   else await fetchRecords(context, collection, unlisted, { reason: 'in no list' });
 }
 
+/**
+ * The listed records that the replica lacks, or has with another modification time. One that was left out because it is
+ * too large differs once it changes.
+ */
+export function findDiffering(
+  { replica, memory }: SyncContext,
+  { kind, isStoredAsPosts }: Collection,
+  listed: readonly RecordStamp[],
+): number[] {
+  const ids = listed.map(({ id }) => id);
+  const stored = stampsById(replica.db, kind, ids);
+  return listed.flatMap(({ id, modifiedUtc }) => {
+    const stamp = stored.get(id) ?? memory.kinds[kind].tooLarge.get(id);
+    const isSame = stamp && (!isStoredAsPosts || stamp.modifiedUtc === modifiedUtc);
+    return id === 0 || isSame ? [] : id;
+  });
+}
+
+/** Stamps of all records of the collection in the replica, ascending by id. Yields to the event loop. */
+async function allStamps({ replica }: SyncContext, { kind }: Collection): Promise<RecordStamp[]> {
+  const all: RecordStamp[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id ?? 0;
+    const slice = stamps(replica.db, kind, { after, limit: IDS_PER_SLICE, withoutOccurrences: true });
+    all.push(...slice);
+    if (slice.length < IDS_PER_SLICE) return all;
+    await nextTurn();
+  }
+}
+
 /** Suspended records are in no list. */
 const listedCount = (context: SyncContext, collection: Collection): number =>
   countRecords(context, collection) - suspendedIds(context.memory, collection.kind).size;
 
 async function listedStamps(context: SyncContext, collection: Collection): Promise<RecordStamp[]> {
   const suspended = suspendedIds(context.memory, collection.kind);
-  return (await allStamps(context.replica, collection)).filter(({ id }) => !suspended.has(id));
+  return (await allStamps(context, collection)).filter(({ id }) => !suspended.has(id));
 }
 
 /**
