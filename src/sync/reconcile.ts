@@ -136,10 +136,10 @@ async function reconcileAll(context: SyncContext, collection: Collection): Promi
   }
   await fetchRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, collection, listed);
-  // An event that became a draft after its page was read is in `listed`, but not in the last total.
-  const [total] = totals;
-  const isSteady = total !== undefined && totals.every((each) => each === total);
-  context.memory.kinds[collection.kind].excess = isSteady ? total - listedCount(context, collection) : undefined;
+  // An event that became a draft after its page was read is in `listed`, and another may have been created meanwhile.
+  const excess = Math.min(...totals) - listedCount(context, collection);
+  const isSteady = excess >= 0 && totals.every((each) => each === totals[0]);
+  context.memory.kinds[collection.kind].excess = isSteady ? excess : undefined;
 }
 
 /**

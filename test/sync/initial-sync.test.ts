@@ -1,6 +1,7 @@
 // The initial sync reads everything, continues after a restart, and yields to the event loop.
 
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { stamps } from '../../src/store/records.ts';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
@@ -40,6 +41,35 @@ describe('initial sync and ingest', () => {
       await site.poll();
       expectInSync(site);
     });
+
+    it('and two polls miss nothing, whatever is created, edited and deleted between their requests', async () => {
+      const change = fc.record({ request: fc.nat({ max: 40 }), name: fc.nat({ max: 4 }), event: fc.nat({ max: 30 }) });
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { maxLength: 12, size: 'max' }), async (changes) => {
+          site = filledSite();
+          let requests = 0;
+          site.cms.beforeRequest = () => {
+            requests += 1;
+            for (const { name, event } of changes.filter(({ request }) => request === requests)) {
+              const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+              const { id } = events[event % events.length]!;
+              site.advance(1_000);
+              if (name === 0) site.cms.createPost('events', { title: 'Created meanwhile' });
+              if (name === 1) site.cms.edit(id, { title: 'Edited meanwhile' });
+              if (name === 2) site.cms.edit(id, { status: 'draft' });
+              if (name > 2) site.cms.erase(id);
+            }
+          };
+          site.sync.start();
+          await site.sync.whenComplete();
+          site.cms.beforeRequest = undefined;
+          for (let n = 0; n < 2; n += 1) await site.poll();
+          expectInSync(site);
+          await site.close();
+        }),
+        { numRuns: 100 },
+      );
+    }).timeout(60_000);
 
     it('misses no record that a deletion moves to a page that was read, while a creation keeps the total', async () => {
       site = filledSite();
