@@ -19,9 +19,6 @@ export interface ErrorContext {
   parameterAt?: ((location: string) => string | undefined) | undefined;
 }
 
-/** In characters: the column of WordPress. */
-export const MAX_TERM_NAME = 200;
-
 /** The API parameter for a record's title or name. */
 const TITLE_PARAMETERS: Record<Kind, string> = {
   event: 'title',
@@ -96,11 +93,9 @@ function missingCollection(error: CmsRejected): ApiError {
 }
 
 function conflictError(error: CmsRejected, kind: Kind): ApiError {
-  if (error.existingId !== undefined)
-    return isTermKind(kind) ? termNameTaken(kind, error.existingId) : genericError(error);
-  return error.fields.includes('slug')
-    ? invalidParam('slug', 'The slug is already in use by another term.')
-    : genericError(error);
+  if (error.existingId !== undefined && isTermKind(kind)) return termNameTaken(kind, error.existingId);
+  if (error.fields.includes('slug')) return invalidParam('slug', 'The slug is already in use by another term.');
+  return genericError(error);
 }
 
 /** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
@@ -114,20 +109,17 @@ function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext, 
   );
 }
 
-const CREDENTIAL_MESSAGES = {
-  incorrect_password: 'The provided password is an invalid application password.',
-  invalid_username: '<strong>Error:</strong> Unknown username. Check again or try your email address.',
-  invalid_email: '<strong>Error:</strong> Unknown email address. Check again or try your username.',
+/** By the part of the credentials that is wrong. */
+const WRONG_PARTS: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  username: ['invalid_username', '<strong>Error:</strong> Unknown username. Check again or try your email address.'],
+  email: ['invalid_email', '<strong>Error:</strong> Unknown email address. Check again or try your username.'],
 };
-const WRONG_PART_CODES: Readonly<Record<string, keyof typeof CREDENTIAL_MESSAGES>> = {
-  username: 'invalid_username',
-  email: 'invalid_email',
-};
+const WRONG_PASSWORD = ['incorrect_password', 'The provided password is an invalid application password.'] as const;
 
 /** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
 export function invalidCredentials(error: CmsRejected): ApiError {
-  const code = WRONG_PART_CODES[error.fields[0] ?? ''] ?? 'incorrect_password';
-  return new ApiError(401, code, CREDENTIAL_MESSAGES[code], { cause: error });
+  const [code, message] = WRONG_PARTS[error.fields[0] ?? ''] ?? WRONG_PASSWORD;
+  return new ApiError(401, code, message, { cause: error });
 }
 
 /** The CMS did not respond: 502 if a write may have happened, otherwise 503. */

@@ -16,12 +16,8 @@ import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts
 import {
   type ListAccess,
   listResponse,
-  type PageLinkParam,
   type PageSizes,
-  pageLinkOrder,
-  pageLinkParams,
   pageLinks,
-  type RequestedPage,
   requestedPage,
   searchWords,
   withAccess,
@@ -58,7 +54,6 @@ export async function findEvents(
   pageSizes: PageSizes = services.lists,
 ) {
   const { values, sent } = input;
-  const { baseUrl } = request;
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
   const hasDates = values.include === undefined;
@@ -84,7 +79,21 @@ export async function findEvents(
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
-  const links = eventPageLinks(input, { ...effective, status: access.status }, { ...page, total }, baseUrl);
+  const shown = {
+    ...effective,
+    status: access.status,
+    page: page.page,
+    per_page: page.perPage,
+    geoloc: values.geoloc,
+    include: values.include,
+    venue: values.venue,
+    organizer: values.organizer,
+    featured: values.featured === undefined ? undefined : Number(values.featured),
+    // A value without effect may come from a client of the original, whose links lack it.
+    order: values.order === 'desc' ? 'desc' : undefined,
+    orderby: values.orderby,
+  };
+  const links = pageLinks('event', sent, shown, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
   return { listPage: { kind: 'event', ids, total, page, links, serialize, validUntilMs } as const, access };
 }
@@ -116,37 +125,33 @@ async function unlockingSerializer(
  * The filter without page, dates and statuses. A venue, organizer or parent that the actor may not see
  * matches no event.
  */
-export function eventFilter(
+function eventFilter(
   services: Services,
   values: Record<string, unknown>,
   view: View,
 ): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
-  const visibleIds = (kind: LinkedKind, ids: number[]) => linkedIds(view, kind, ids);
-  /** Undefined if the client did not send the parameter. */
-  const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
-    values[name] === undefined ? undefined : from(values[name] as T);
+  const ids = (name: string) => values[name] as number[] | undefined;
+  const visibleIds = (kind: LinkedKind) => (values[kind] ? linkedIds(view, kind, ids(kind)!) : undefined);
   return {
     ...orderOf(values),
     featured: values.featured as boolean | undefined,
     event_status: values.event_status as EventFilter['event_status'],
     customFields: customFieldCondition(customFieldsOf(services.mapping, 'event'), values.custom_fields),
-    words: condition('search', (text) => searchWords(String(text))),
-    categories: condition('categories', (ids: number[]) => withDescendants(replica.db, ids)),
-    tags: condition('tags', (ids: number[]) => ids),
-    ...venueConditions(
-      view,
-      values,
-      condition('venue', (ids: number[]) => visibleIds('venue', ids)),
-    ),
-    organizers: condition('organizer', (ids: number[]) => visibleIds('organizer', ids)),
-    include: condition('include', (ids: number[]) => ids),
-    // If the actor may not see the parent, 0 matches no event.
-    parent: condition('post_parent', (id) => {
-      const parent = getRecord(view, 'event', Number(id));
-      return parent && parent.status !== 'trash' ? parent.id : 0;
-    }),
+    words: values.search === undefined ? undefined : searchWords(String(values.search)),
+    categories: values.categories ? withDescendants(replica.db, ids('categories')!) : undefined,
+    tags: ids('tags'),
+    ...venueConditions(view, values, visibleIds('venue')),
+    organizers: visibleIds('organizer'),
+    include: ids('include'),
+    parent: values.post_parent === undefined ? undefined : visibleParent(view, Number(values.post_parent)),
   };
+}
+
+/** If the actor may not see the parent, 0 matches no event. */
+function visibleParent(view: View, id: number): number {
+  const parent = getRecord(view, 'event', id);
+  return parent && parent.status !== 'trash' ? id : 0;
 }
 
 const ORDERS = { start_date: 'start', modified: 'modified', title: 'title' } as const satisfies Record<
@@ -158,48 +163,6 @@ function orderOf({ order, orderby, include }: Record<string, unknown>): Pick<Eve
   const byDefault = include === undefined ? 'start' : 'date';
   const by = ORDERS[orderby as (typeof EVENT_ORDERS)[number]] ?? byDefault;
   return order === 'desc' ? { order: by, descending: true } : { order: by };
-}
-
-/**
- * The order of parameters in The Events Calendar's links. From `categories` on, they are only in this API's
- * links.
- */
-const PAGE_LINK_ORDER = pageLinkOrder(
-  'event',
-  [
-    ['page', 'per_page', 'start_date', 'end_date', 'search', 'geoloc', 'geoloc_lat', 'geoloc_lng', 'status'],
-    ['post_parent', 'include', 'starts_before', 'starts_after', 'ends_before', 'ends_after'],
-    ['venue', 'organizer', 'featured', 'categories', 'tags', 'strict_dates', 'ticketed'],
-  ].flat(),
-);
-
-/** The links to this page, the next and the previous one. `effective`: the values that links do not repeat as sent. */
-function eventPageLinks(
-  { sent, values }: Input,
-  effective: Record<string, unknown>,
-  page: RequestedPage & { total: number },
-  baseUrl: string,
-): Record<string, string> {
-  const converted: Record<string, unknown> = {
-    ...effective,
-    page: page.page,
-    per_page: page.perPage,
-    geoloc: values.geoloc,
-    include: values.include,
-    venue: values.venue,
-    organizer: values.organizer,
-    featured: values.featured === undefined ? undefined : Number(values.featured),
-    // A value without effect may come from a client of the original, whose links lack it.
-    order: values.order === 'desc' ? 'desc' : undefined,
-    orderby: values.orderby,
-  };
-  const params: PageLinkParam[] = PAGE_LINK_ORDER.flatMap((name) => {
-    const value = name in converted ? converted[name] : sent[name];
-    if (value === undefined) return [];
-    const csv = name === 'venue' || name === 'organizer';
-    return csv ? [{ name, value: String(value), csv }] : pageLinkParams(name, value);
-  });
-  return pageLinks(`${baseUrl}/events/`, params, page);
 }
 
 const DEFAULT_DISTANCE_KM = 25;

@@ -8,7 +8,6 @@ import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
 import { type EventFields, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
-import { getRecord } from '../store/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { cmsToApiError } from './cms-errors.ts';
@@ -16,7 +15,7 @@ import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
 import { listEvents } from './event-reads.ts';
 import { ownTurn } from './limits.ts';
-import { comparableText, type LinkedRecords } from './linked-records.ts';
+import type { LinkedRecords } from './linked-records.ts';
 import {
   createdBefore,
   existingTermIds,
@@ -104,19 +103,19 @@ async function fieldsOf(
   // A new event without a website may have `"0"` in the body, as in The Events Calendar.
   const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
   if (hasWebsite) fields.website = String(sent.website ?? '');
-  const references: Partial<Record<ReferenceField, ResolvedReferences>> = {};
+  const references: References = {};
   for (const [field, kind] of TERM_FIELDS) {
     const items = sent[field] as unknown[] | null | undefined;
     if (items) references[field] = await resolveTerms(services, kind, items, request);
   }
   for (const [field, kind] of LINKED_FIELDS) {
     if (sent[field] === undefined) continue;
-    references[field] = await resolveLinked(services, linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
+    references[field] = await resolveLinked(linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
   await checkWrite(write, { ...fields, ...knownReferences(services, references) });
-  for (const [field, { steps }] of Object.entries(references)) {
+  for (const [field, items] of Object.entries(references)) {
     const ids = new Set<number>();
-    for (const step of steps) ids.add(await step());
+    for (const item of items) ids.add(typeof item === 'number' ? item : await item());
     Reflect.set(fields, field, [...ids]);
   }
   Object.assign(fields, await imageField(write));
@@ -153,17 +152,18 @@ function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<Even
  * The references as far as they can be checked: records that will be created have no id yet, and no entry
  * in a link table.
  */
-function knownReferences(
-  services: Services,
-  references: Partial<Record<ReferenceField, ResolvedReferences>>,
-): Partial<EventFields> {
-  const { linkFields } = services.mapping.kinds.event;
-  const known = Object.entries(references).flatMap(([field, { existing, newCount }]) => {
-    if (newCount > 0 && linkFields.some((link) => link.field === field)) return [];
-    const placeholders = Array.from({ length: newCount }, (_, n) => n + 1);
-    return [[field, [...existing, ...placeholders]] as const];
-  });
-  return Object.fromEntries(known);
+function knownReferences({ mapping }: Services, references: References): Partial<EventFields> {
+  const { linkFields } = mapping.kinds.event;
+  const known = Object.entries(references).filter(
+    ([field, items]) =>
+      items.every((item) => typeof item === 'number') || !linkFields.some((link) => link.field === field),
+  );
+  return Object.fromEntries(
+    known.map(([field, items]) => {
+      const ids = items.map((item, n) => (typeof item === 'number' ? item : n + 1));
+      return [field, [...new Set(ids)]];
+    }),
+  );
 }
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
@@ -179,14 +179,12 @@ function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<Event
   return Object.fromEntries(changed.map((name) => [name, times[name]]));
 }
 
-/** What a list in a body refers to, before anything is created. */
-export interface ResolvedReferences {
-  existing: number[];
-  /** At least this many records will be created. */
-  newCount: number;
-  /** In order: each resolves with the id of a record, which it may have to create. */
-  steps: (() => Promise<number>)[];
-}
+/**
+ * What a list in a body refers to, before anything is created: the id of a record, or what resolves with the id and may
+ * have to create the record.
+ */
+type Reference = number | (() => Promise<number>);
+type References = Partial<Record<ReferenceField, Reference[]>>;
 
 /**
  * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`
@@ -202,32 +200,28 @@ function parseTerm(item: unknown): number | string | undefined {
 /**
  * The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term.
  */
-export async function resolveTerms(
+async function resolveTerms(
   services: Services,
   kind: TermKind,
   items: unknown[],
   request: RequestContext,
-): Promise<ResolvedReferences> {
+): Promise<Reference[]> {
   const sent = items.map(parseTerm).filter((term) => term !== undefined);
   const ids = sent.filter((term) => typeof term === 'number');
   const existing = await existingTermIds(services, kind, ids, request);
-  const found = new Set<number>();
-  const names = new Set<string>();
-  const steps: (() => Promise<number>)[] = [];
+  const references: Reference[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await ownTurn();
-    const id = typeof term === 'string' ? findTermByText(services, kind, term) : term;
-    if (typeof term === 'string' && id === undefined) {
-      names.add(comparableText(term));
+    if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
-      steps.push(async () => findTermByText(services, kind, term) ?? createTerm(services, kind, term, request));
-    } else if (id !== undefined && (typeof term === 'string' || existing.has(id))) {
-      found.add(id);
-      steps.push(async () => id);
-    }
+      references.push(
+        findTermByText(services, kind, term) ??
+          (async () => findTermByText(services, kind, term) ?? createTerm(services, kind, term, request)),
+      );
+    else if (existing.has(term)) references.push(term);
   }
-  return { existing: [...found], newCount: names.size, steps };
+  return references;
 }
 
 /** Creates a term, or resolves with the term in the CMS that has the name already. */
@@ -247,34 +241,20 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
  * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is
  * checked as far as the gateway can.
  */
-export async function resolveLinked(
-  { replica }: Services,
-  linked: LinkedRecords,
-  items: unknown[],
-  request: RequestContext,
-): Promise<ResolvedReferences> {
+async function resolveLinked(linked: LinkedRecords, items: unknown[], request: RequestContext): Promise<Reference[]> {
   const { kind } = linked;
-  const existing: number[] = [];
-  const names = new Set<string>();
-  const steps: (() => Promise<number>)[] = [];
+  const references: Reference[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
     if (!isEmpty(data.id)) {
-      const id = Number(data.id);
-      existing.push(id);
-      steps.push(async () => id);
+      references.push(Number(data.id));
       continue;
     }
     await ownTurn();
-    const input = parseInline(kind, data);
-    const create = await withLinkedErrors(kind, () => linked.prepare(input, request));
-    names.add(comparableText(String(input.fields.title)));
-    steps.push(async () => (await withLinkedErrors(kind, create)).id);
+    const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
+    references.push(async () => (await withLinkedErrors(kind, create)).id);
   }
-  // Data with the name of a record that is linked by its id may mean that record.
-  const titles = existing.map((id) => getRecord(replica.db, kind, id)?.title);
-  for (const title of titles) names.delete(comparableText(title ?? ''));
-  return { existing: [...new Set(existing)], newCount: titles.includes(undefined) ? 0 : names.size, steps };
+  return references;
 }
 
 /** One error for all invalid data of a venue or organizer; other errors as they are. */

@@ -9,32 +9,21 @@ import type { Actor } from './request.ts';
 
 const SECOND_MS = 1000;
 
-/** Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. */
-class TokenBucket {
-  readonly #burst: number;
-  readonly #perSecond: number;
-  readonly #clockMs: () => number;
-  #available: number;
-  #refilledMs: number;
-
-  constructor(burst: number, perSecond: number, clockMs: () => number) {
-    this.#burst = burst;
-    this.#perSecond = perSecond;
-    this.#clockMs = clockMs;
-    this.#available = burst;
-    this.#refilledMs = clockMs();
-  }
-
-  /** Takes `tokens` if there are as many; otherwise takes none and returns false. */
-  take(tokens: number): boolean {
-    const nowMs = this.#clockMs();
-    const refilled = ((nowMs - this.#refilledMs) / SECOND_MS) * this.#perSecond;
-    this.#available = Math.min(this.#burst, this.#available + refilled);
-    this.#refilledMs = nowMs;
-    if (this.#available < tokens) return false;
-    this.#available -= tokens;
+/**
+ * Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. The result takes tokens if
+ * there are as many; otherwise it takes none and returns false.
+ */
+function createTokens(burst: number, perSecond: number, clockMs: () => number): (tokens: number) => boolean {
+  let available = burst;
+  let refilledMs = clockMs();
+  return (tokens) => {
+    const nowMs = clockMs();
+    available = Math.min(burst, available + ((nowMs - refilledMs) / SECOND_MS) * perSecond);
+    refilledMs = nowMs;
+    if (available < tokens) return false;
+    available -= tokens;
     return true;
-  }
+  };
 }
 
 /** Calls of all anonymous callers together: an app that asks for a page of removed events must not be told less. */
@@ -61,11 +50,11 @@ interface UnknownRecordsOptions {
 export class UnknownRecords {
   readonly #isComplete: () => boolean;
   readonly #missing: LRUCache<string, true>;
-  readonly #bucket: TokenBucket;
+  readonly #takeLookups: (calls: number) => boolean;
 
   constructor({ isComplete, clockMs = () => performance.now(), lookupsMs = clockMs }: UnknownRecordsOptions) {
     this.#isComplete = isComplete;
-    this.#bucket = new TokenBucket(LOOKUP_BURST, LOOKUPS_PER_SECOND, lookupsMs);
+    this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, lookupsMs);
     this.#missing = new LRUCache({
       maxSize: MISSING_BYTES,
       sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
@@ -86,7 +75,7 @@ export class UnknownRecords {
 
   /** Whether the actor may cause this many calls to the CMS. An account always may. */
   mayCall(actor: Actor, calls: number): boolean {
-    return actor.account !== undefined || !this.#isComplete() || this.#bucket.take(calls);
+    return actor.account !== undefined || !this.#isComplete() || this.#takeLookups(calls);
   }
 
   /**
@@ -119,11 +108,11 @@ const MAX_CORRECT = 1000;
 export class PasswordAttempts {
   readonly #key = randomBytes(32);
   readonly #correct: LRUCache<string, true>;
-  readonly #attempts: TokenBucket;
+  readonly #takeAttempts: (attempts: number) => boolean;
 
   /** @param clockMs a monotonic clock in milliseconds */
   constructor(clockMs: () => number = () => performance.now()) {
-    this.#attempts = new TokenBucket(ATTEMPT_BURST, ATTEMPTS_PER_SECOND, clockMs);
+    this.#takeAttempts = createTokens(ATTEMPT_BURST, ATTEMPTS_PER_SECOND, clockMs);
     this.#correct = new LRUCache({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf: { now: clockMs }, ttlResolution: 0 });
   }
 
@@ -134,7 +123,7 @@ export class PasswordAttempts {
    */
   async read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T> {
     const attempt = createHmac('sha256', this.#key).update(`${record} ${password}`).digest('base64');
-    if (!this.#correct.has(attempt) && !this.#attempts.take(1)) throw tooManyPasswords();
+    if (!this.#correct.has(attempt) && !this.#takeAttempts(1)) throw tooManyPasswords();
     try {
       const result = await fetch();
       this.#correct.set(attempt, true);

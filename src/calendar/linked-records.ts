@@ -4,16 +4,11 @@
 
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
+import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
-import {
-  type LinkedKind,
-  type LinkedRecord,
-  type OrganizerFields,
-  PLURALS,
-  type VenueFields,
-} from '../model/records.ts';
+import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
@@ -26,32 +21,15 @@ import {
   type ListAccess,
   linkedSearchWords,
   listResponse,
-  pageLinkOrder,
-  pageLinkParams,
   pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
 import { createdBefore, ownView, singlePost } from './read-post.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
-import { unpublishedParts, writableMapping } from './request.ts';
+import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
-
-/**
- * The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same
- * parameters.
- */
-const PAGE_LINK_ORDER = pageLinkOrder('venue', [
-  'page',
-  'per_page',
-  'event',
-  'has_events',
-  'status',
-  'search',
-  'only_with_upcoming',
-]);
 
 const keysOf = (kind: LinkedKind): string[] => copiedFields(kind).map(([, { key }]) => key);
 
@@ -92,14 +70,8 @@ export class LinkedRecords {
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
-    const effective: Record<string, unknown> = {
-      ...sent,
-      page: page.page,
-      per_page: page.perPage,
-      status: access.status,
-    };
-    const params = PAGE_LINK_ORDER.flatMap((name) => (name in effective ? pageLinkParams(name, effective[name]) : []));
-    const links = pageLinks(`${request.baseUrl}/${PLURALS[this.kind]}/`, params, { ...page, total });
+    const shown = { page: page.page, per_page: page.perPage, status: access.status };
+    const links = pageLinks(this.kind, sent, shown, { ...page, total }, request.baseUrl);
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind: this.kind, ids, total, page, links, serialize: this.#serializeItem, validUntilMs };
     return { listPage, access };
@@ -138,19 +110,15 @@ export class LinkedRecords {
     if (String(input.fields.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
-    const createOrReuse = async (): Promise<LinkedRecord> => {
+    // Of a kind that nobody may write, a record with the same data can still be linked. The check refuses all others.
+    const isReadOnly = kindMappingOf(this.#services.mapping, this.kind)?.readOnly !== false;
+    const known = isReadOnly && isEmpty(input.fields.image) ? await findDuplicate(write, fields) : undefined;
+    if (known) return async () => known;
+    await checkWrite(write, fields);
+    return async () => {
       Object.assign(fields, await imageField(write));
       return (await findDuplicate(write, fields)) ?? save(write, fields);
     };
-
-    if (kindMappingOf(this.#services.mapping, this.kind)?.readOnly === false) {
-      await checkWrite(write, fields);
-      return createOrReuse;
-    }
-    // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
-    if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(this.#services, this.kind);
-    const record = await createOrReuse();
-    return async () => record;
   }
 
   async create(input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -222,12 +190,7 @@ async function findDuplicate(
   const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);
   if (Object.keys(parts).length === 0) return findSame(replica.db, kind, longestWord, isSame);
-  const lease = await ownRecords.acquire(request, parts);
-  try {
-    return findSame(lease.records, kind, longestWord, isSame);
-  } finally {
-    lease.release();
-  }
+  return ownRecords.use(request, parts, async ({ records }) => findSame(records, kind, longestWord, isSame));
 }
 
 function findSame(

@@ -60,13 +60,9 @@ export async function withAccess<T>(
     status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
   };
   if (Object.keys(parts).length === 0) return use({ view: replica.db, isPublic: true, ...rest, async addImages() {} });
-  const lease = await ownRecords.acquire(request, parts);
-  try {
-    const addImages = (ids: readonly number[]) => ownRecords.addImages(lease, ids, request);
-    return await use({ view: lease.records, isPublic: false, ...rest, addImages });
-  } finally {
-    lease.release();
-  }
+  return ownRecords.use(request, parts, ({ records: view, addImages }) =>
+    use({ view, isPublic: false, addImages, ...rest }),
+  );
 }
 
 export interface ListPage<K extends Kind> {
@@ -163,46 +159,33 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
 /** The number of pages, 0 for an empty list. */
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
-/** A parameter in a link. `csv`: the value is not encoded, because of its commas. */
-export interface PageLinkParam {
-  name: string;
-  value: string;
-  csv?: boolean;
+/** A parameter as sent, by name and text. Each property of an object becomes a parameter of its own; commas join a list. */
+export function linkParams(name: string, value: unknown): [string, string][] {
+  if (value === undefined) return [];
+  return isObject(value)
+    ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))
+    : [[name, value === true ? '1' : String(value)]];
 }
-
-/** The parameters of a list in the order of its links. Those that `order` does not name follow. */
-export function pageLinkOrder(kind: Kind, order: readonly string[]): string[] {
-  const others = LIST_PARAMETERS[kind].map(({ name }) => name).filter((name) => !order.includes(name));
-  return [...order, ...others];
-}
-
-const encode = (text: string): string =>
-  encodeURIComponent(text)
-    .replaceAll('%20', '+')
-    .replace(/[!'()*]/g, percent);
-const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-
-/** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
-export const pageLinkParams = (name: string, value: unknown): PageLinkParam[] =>
-  isObject(value)
-    ? Object.entries(value).flatMap(([key, item]) => pageLinkParams(`${name}[${key}]`, item))
-    : [{ name, value: value === true ? '1' : String(value) }];
 
 /**
- * The three links of a page, encoded alike. The links to other pages end with `page`, which the link to the
- * first page lacks.
+ * The three links of a page. The links to other pages end with `page`, which the link to the first page lacks.
+ * @param shown the values that the links do not repeat as sent; undefined for none
  */
 export function pageLinks(
-  address: string,
-  params: PageLinkParam[],
-  { page, total, perPage }: { page: number; total: number; perPage: number },
+  kind: Kind,
+  sent: Record<string, unknown>,
+  shown: Record<string, unknown>,
+  { page, total, perPage }: RequestedPage & { total: number },
+  baseUrl: string,
 ): Record<string, string> {
-  const encoded = params.map(({ name, value, csv }) => `${encode(name)}=${csv ? value : encode(value)}`);
-  const withoutPage = encoded.filter((_, i) => params[i]!.name !== 'page');
-  const linkWith = (parts: string[]): string => (parts.length > 0 ? `${address}?${parts.join('&')}` : address);
-  const linkTo = (number: number): string => linkWith(number === 1 ? withoutPage : [...withoutPage, `page=${number}`]);
+  const values = { ...sent, ...shown };
+  const params = LIST_PARAMETERS[kind].flatMap(({ name }) => linkParams(name, values[name]));
+  const others = params.filter(([name]) => name !== 'page');
+  const linkWith = (pairs: [string, string][]): string =>
+    `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;
+  const linkTo = (number: number): string => linkWith(number === 1 ? others : [...others, ['page', String(number)]]);
   return {
-    rest_url: linkWith(encoded),
+    rest_url: linkWith(params),
     ...(page < totalPages(total, perPage) ? { next_rest_url: linkTo(page + 1) } : {}),
     ...(page > 1 ? { previous_rest_url: linkTo(page - 1) } : {}),
   };

@@ -11,8 +11,7 @@ import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
 import { getImage } from '../store/records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import type { Caller } from './request.ts';
-import { callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
+import { type Caller, callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -33,9 +32,14 @@ interface Slot {
   usedMs: number;
 }
 
-export interface Lease {
+/** A caller's records while one response is built. */
+interface InUse {
   records: OwnRecords;
-  release(): void;
+  /**
+   * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
+   * @param imageId of a record that is not in `records`
+   */
+  addImages(ids: readonly number[], imageId?: number): Promise<void>;
 }
 
 interface Dependencies {
@@ -48,6 +52,8 @@ interface Dependencies {
 export class OwnRecordsCache {
   readonly #dependencies: Dependencies;
   #slots: Slot[] = [];
+  /** The numbers of databases that are not open. */
+  readonly #free = Array.from({ length: MAX_OWN_DATABASES }, (_, number) => number);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -59,71 +65,62 @@ export class OwnRecordsCache {
   }
 
   /**
-   * The caller's records of these kinds, for one response; call `release` after it. Throws `CmsUnavailable`, and 400
-   * for more records than `MAX_PAGES` pages of the CMS have.
+   * Runs `work` with the caller's records of these kinds. Throws `CmsUnavailable`, and 400 for more records than
+   * `MAX_PAGES` pages of the CMS have.
    */
-  async acquire(caller: Caller, parts: UnpublishedParts): Promise<Lease> {
+  async use<T>(caller: Caller, parts: UnpublishedParts, work: (inUse: InUse) => Promise<T>): Promise<T> {
     const slot = this.#slotOf(caller.actor.account!.userId);
     slot.leases += 1;
-    const release = () => {
+    try {
+      await this.#fill(slot, parts, caller);
+      const { records } = slot;
+      const addImages = (ids: readonly number[], imageId = 0) => this.#addImages(records, ids, imageId, caller);
+      return await work({ records, addImages });
+    } finally {
       slot.leases -= 1;
       slot.usedMs = performance.now();
       if (slot.isOutdated) this.#closeUnused(slot);
-    };
+    }
+  }
+
+  async #fill(slot: Slot, parts: UnpublishedParts, caller: Caller): Promise<void> {
     try {
       for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
         const done = slot.kinds.get(kind) ?? this.#read(slot, kind, ofKind, caller);
         slot.kinds.set(kind, done);
         await done;
       }
-      return { records: slot.records, release };
     } catch (error) {
       this.#outdate(slot);
-      release();
       throw error;
     }
   }
 
-  /**
-   * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
-   * @param imageId of a record that is not in the lease
-   */
-  async addImages({ records }: Lease, ids: readonly number[], caller: Caller, imageId = 0): Promise<void> {
+  async #addImages(records: OwnRecords, ids: readonly number[], imageId: number, caller: Caller): Promise<void> {
     const missing = records.missingImageIds(ids);
     if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
     if (missing.length === 0) return;
     // A record without its image is still a record.
-    const images = await this.#dependencies.cms.images(missing, callOptions(caller)).catch(() => []);
-    records.addImages(images);
+    records.addImages(await this.#dependencies.cms.images(missing, callOptions(caller)).catch(() => []));
   }
 
   #slotOf(userId: number): Slot {
     const own = this.#slots.find((slot) => slot.userId === userId && !slot.isOutdated);
     if (own) return own;
-    const free = this.#freeNumber();
-    const slot: Slot = {
-      number: free,
-      userId,
-      records: new OwnRecords(this.#dependencies.db, free),
-      kinds: new Map(),
-      leases: 0,
-      isOutdated: false,
-      usedMs: performance.now(),
-    };
+    if (this.#free.length === 0) this.#closeOldest();
+    const number = this.#free.pop()!;
+    const records = new OwnRecords(this.#dependencies.db, number);
+    const now = performance.now();
+    const slot: Slot = { number, userId, records, kinds: new Map(), leases: 0, isOutdated: false, usedMs: now };
     this.#slots.push(slot);
     setTimeout(() => this.#outdate(slot), KEPT_MS).unref();
     return slot;
   }
 
-  #freeNumber(): number {
-    const number = Array.from({ length: MAX_OWN_DATABASES }, (_, n) => n).find(
-      (n) => !this.#slots.some((slot) => slot.number === n),
-    );
-    if (number !== undefined) return number;
+  #closeOldest(): void {
     const [oldest] = this.#slots.filter(({ leases }) => leases === 0).sort((a, b) => a.usedMs - b.usedMs);
     if (!oldest) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
     this.#outdate(oldest);
-    return oldest.number;
   }
 
   #outdate(slot: Slot): void {
@@ -134,6 +131,7 @@ export class OwnRecordsCache {
   #closeUnused(slot: Slot): void {
     if (slot.leases > 0 || !this.#slots.includes(slot)) return;
     this.#slots = this.#slots.filter((other) => other !== slot);
+    this.#free.push(slot.number);
     try {
       slot.records.close();
     } catch (error) {

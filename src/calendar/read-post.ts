@@ -22,7 +22,6 @@ import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
-import type { Lease } from './own-records.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
@@ -77,18 +76,14 @@ export async function ownView(
   const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
   const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
   if (isPublic || !request.actor.account) return jsonIn(replica.db);
-  let lease: Lease;
   try {
     const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
-    lease = await ownRecords.acquire(request, parts);
+    return await ownRecords.use(request, parts, async ({ records, addImages }) => {
+      await addImages(linked, record.image);
+      return jsonIn(records);
+    });
   } catch {
     return jsonIn(replica.db);
-  }
-  try {
-    await ownRecords.addImages(lease, linked, request, record.image);
-    return jsonIn(lease.records);
-  } finally {
-    lease.release();
   }
 }
 
@@ -318,30 +313,14 @@ async function findInCms(
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
 const MAX_CMS_SLUG_BYTES = 200;
 
-/**
- * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
- * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
- */
+/** The id of the post with this slug. Undefined if the actor may know of none. Throws `CmsUnavailable`. */
 export async function resolveSlug(
   services: Services,
   kind: PostKind,
   text: string,
   request: RequestContext,
 ): Promise<number | undefined> {
-  const slugs = new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))]);
-  for (const slug of slugs) {
-    const id = await findBySlug(services, kind, slug, request);
-    if (id !== undefined) return id;
-  }
-  return undefined;
-}
-
-async function findBySlug(
-  services: Services,
-  kind: PostKind,
-  slug: string,
-  request: RequestContext,
-): Promise<number | undefined> {
+  const slug = slugKey(text);
   const { mapping, unknownRecords, permissions, cmsRecords } = services;
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;

@@ -167,8 +167,6 @@ export interface RequestImages {
    * Whether the value is a usable image. The gateway fetches a foreign URL only for an actor who may upload.
    */
   isUsable(value: string | number): Promise<boolean>;
-  /** Whether `idOf` would upload the image, so that no record of the CMS can have it. */
-  needsUpload(value: string): boolean;
   /** The image's id in the CMS. Uploads an image that was fetched. 0 for `''`. */
   idOf(value: string): Promise<number>;
   /** Frees the fetched images at the end of the request. */

@@ -201,27 +201,21 @@ export class Serializer {
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
   linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const image = this.#imageOf(record, audience);
-    const copied = Object.entries(copiedValues(record, false));
-    const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'string'));
-    const numbers: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
-    const flags: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'boolean'));
+    const { description, excerpt, slug } = record;
     const values = {
-      ...withoutEmpty({ description: record.description, excerpt: record.excerpt, slug: record.slug }),
+      ...withoutEmpty({ description, excerpt, slug, ...copiedValues(record, false) }),
       ...(image ? { image: serializeImage(image) } : {}),
-      ...withoutEmpty(texts),
     };
     if (record.protected && !options.unlocked) {
-      const blank = Object.fromEntries(Object.keys(values).map((key) => [key, key === 'slug' ? record.slug : '']));
-      const unset = Object.fromEntries(Object.keys(flags).map((key) => [key, null]));
-      return { ...this.#common(record), [record.kind]: [], ...blank, ...unset, ...this.#globalId(record.id) };
+      const shown = Object.entries(values).filter(([, value]) => typeof value !== 'number');
+      const blank = Object.fromEntries(shown.map(([key, value]) => [key, typeof value === 'boolean' ? null : '']));
+      return { ...this.#common(record), [record.kind]: [], ...blank, slug, ...this.#globalId(record.id) };
     }
     const custom = shownCustomFields(this.#mapping, record);
     const json: JsonObject = {
       ...this.#common(record),
       [record.kind]: record.title,
       ...values,
-      ...numbers,
-      ...flags,
       ...this.#globalId(record.id),
       ...(custom && { custom_fields: custom }),
     };
@@ -310,9 +304,11 @@ function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
   return values;
 }
 
-/** Omits `''` and `'0'`, as PHP's `empty` does. */
+/** Omits `''`, `'0'` and null, as PHP's `empty` does. */
 function withoutEmpty(values: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '' && value !== '0'));
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== '' && value !== '0' && value !== null),
+  );
 }
 
 const EXCERPT_WORDS = 30;
@@ -428,21 +424,11 @@ const escapeScript = (text: string): string =>
     .join("\\'");
 
 /**
- * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets.
+ * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets. A
+ * bracket that is not closed takes the rest of its line, which stays: so each character is read once.
  */
-const withoutShortcodes = (html: string): string => html.split('\n').map(withoutBrackets).join('\n');
-
-function withoutBrackets(line: string): string {
-  let text = '';
-  let from = 0;
-  for (let open = line.indexOf('['); open >= 0; open = line.indexOf('[', from)) {
-    const close = line.indexOf(']', open + 2);
-    if (close < 0) break;
-    text += line.slice(from, open);
-    from = close + 1;
-  }
-  return text + line.slice(from);
-}
+const withoutShortcodes = (html: string): string =>
+  html.replace(/\[[^\n][^\]\n]*(\]?)/g, (text, close) => (close ? '' : text));
 
 /** The typed characters, which The Events Calendar puts into `json_ld`, for the entities of WordPress's typography. */
 const typedText = (html: string): string =>

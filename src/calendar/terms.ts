@@ -2,61 +2,34 @@
 
 import { plainCollection } from '../cms/port.ts';
 import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
-import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { listTerms } from '../store/lists.ts';
 import { getRecord, getRecords, withDescendants } from '../store/records.ts';
-import { MAX_TERM_NAME, withApiErrors } from './cms-errors.ts';
+import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
   type FoundPage,
   type ListAccess,
   listResponse,
-  pageLinkOrder,
-  pageLinkParams,
   pageLinks,
-  type RequestedPage,
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
+/** In characters: the column of WordPress. */
+const MAX_NAME = 200;
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
 /**
- * Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route of terms
- * declares `context`.
- */
-const LINK_PARAMS = [...pageLinkOrder('category', []).filter((name) => name !== 'page'), 'context'];
-/** Properties of a term with `context=embed`. */
-const EMBED_PROPERTIES = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
-
-const isWholeTerm = (context: unknown): boolean => isEmpty(context) || context === 'view';
-
-/**
- * The properties that a `context` shows: all, a short form without the parent, or only links for an unknown
- * context.
- */
-function inContext(term: JsonObject, context: unknown): JsonObject | [] {
-  if (isWholeTerm(context) || context === 'edit') return term;
-  const isShown = (key: string) => (context === 'embed' ? EMBED_PROPERTIES.has(key) : key === '_links');
-  const shown = Object.fromEntries(Object.entries(term).filter(([key]) => isShown(key)));
-  if (isObject(shown.urls)) {
-    const { up: _up, ...urls } = shown.urls;
-    return { ...shown, urls };
-  }
-  return Object.keys(shown).length > 0 ? shown : [];
-}
-
-/**
- * Terms are public. Writes, `context=edit` and lists of the terms of an event depend on the actor. Each use
- * case throws `ApiError` and `CmsUnavailable`.
+ * Terms are public. Writes and lists of the terms of an event depend on the actor. Each use case throws `ApiError` and
+ * `CmsUnavailable`.
  */
 export class Terms {
   readonly #services: Services;
@@ -90,24 +63,16 @@ export class Terms {
     };
   }
 
-  /** The parent in the CMS's short form, if `_embed` names the link relation `up`. */
-  #parentLinks(record: TermRecord, embed: unknown): JsonObject {
-    const relations = ['', 'true', '1'].includes(String(embed ?? '')) ? ['up'] : String(embed).split(/[\s,]+/);
-    const parent =
-      embed !== undefined &&
-      relations.includes('up') &&
-      getRecord(this.#services.replica.db, this.#kind, record.parent);
+  /** The parent in the CMS's short form, for `_embed`. */
+  #parentLinks(record: TermRecord, audience: Audience): JsonObject {
+    const parent = getRecord(this.#services.replica.db, this.#kind, record.parent);
     if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = this.#services.serializer.term(parent, {
-      baseUrl: '',
-      view: this.#services.replica.db,
-    });
+    const { id, url, name, slug, taxonomy } = this.#services.serializer.term(parent, audience);
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
   async #find(input: Input, request: RequestContext, view: ListAccess['view']): Promise<FoundPage<TermKind>> {
-    const { values } = input;
-    const { context } = input.sent;
+    const { values, sent } = input;
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -126,20 +91,18 @@ export class Terms {
       slug: values.slug === undefined ? undefined : String(values.slug),
       noticedFrom: modifiedAfter.utc,
     });
-    const isPublic = isWholeTerm(context);
-    const serializeInContext: Serialize<TermKind> = (record, audience) =>
-      inContext(this.#serializeItem(record, audience), context) as JsonObject;
-    const isShown = context !== 'edit' || (await this.#mayManage(request));
+    // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
+    const links = pageLinks(this.#kind, sent, { page: undefined }, { ...page, total }, request.baseUrl);
     const listPage = {
       kind: this.#kind,
-      ids: isShown ? ids : [],
+      ids,
       total,
       page,
-      links: this.#listLinks(input, total, page, request),
-      serialize: isPublic ? this.#serializeItem : serializeInContext,
+      links,
+      serialize: this.#serializeItem,
       validUntilMs: modifiedAfter.validUntilMs,
     };
-    return { listPage, access: { isPublic, view } };
+    return { listPage, access: { isPublic: true, view } };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
@@ -153,24 +116,13 @@ export class Terms {
     return respond(this.#services.replica.db);
   }
 
-  /** Unlike in other lists, `rest_url` has no page. */
-  #listLinks(
-    { sent }: Input,
-    total: number,
-    { page, perPage }: RequestedPage,
-    { baseUrl }: RequestContext,
-  ): Record<string, string> {
-    const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : pageLinkParams(name, sent[name])));
-    return pageLinks(`${baseUrl}/${PLURALS[this.#kind]}/`, params, { page, perPage, total });
-  }
-
   async read(id: number, { sent }: Input, request: RequestContext): Promise<ApiResponse> {
     const audience = this.#audienceOf(request);
     const record = getRecord(this.#services.replica.db, this.#kind, id);
     if (!record) throw invalidParam('id');
-    if (!isWholeTerm(sent.context) || sent._embed !== undefined) {
-      const term = inContext(this.#serializeSingle(record, audience), sent.context);
-      return { status: 200, body: { ...term, ...this.#parentLinks(record, sent._embed) } };
+    if (sent._embed !== undefined) {
+      const body = { ...this.#serializeSingle(record, audience), ...this.#parentLinks(record, audience) };
+      return { status: 200, body };
     }
     return singleResponse(
       findRendered(this.#services, this.#kind, id, audience, 'single') ??
@@ -178,14 +130,10 @@ export class Terms {
     );
   }
 
-  /** Whether the CMS lets the actor manage the taxonomy. */
-  #mayManage({ actor }: RequestContext): Promise<boolean> {
-    return this.#services.permissions.allow('manageTerms', this.#kind, actor);
-  }
-
-  async #assertMayManage(request: RequestContext): Promise<void> {
-    if (!request.actor.account) throw forbidden(true);
-    if (!(await this.#mayManage(request))) throw forbidden(false);
+  /** Throws 401 or 403 unless the CMS lets the actor manage the taxonomy. */
+  async #assertMayManage({ actor }: RequestContext): Promise<void> {
+    if (!actor.account) throw forbidden(true);
+    if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden(false);
   }
 
   /** Validates the fields of a body. `id` is absent on create. */
@@ -196,10 +144,8 @@ export class Terms {
     for (const name of FIELDS)
       if (input.fields[name] !== undefined) Object.assign(fields, { [name]: input.fields[name] });
     if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
-    if (fields.name !== undefined && fields.name.trim() === '')
-      throw invalidParam('name', 'A name is required for this term.');
-    if (fields.name !== undefined && fields.name.length > MAX_TERM_NAME)
-      throw invalidParam('name', 'The name is too long.');
+    if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
+    if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');
     return fields;
   }
 

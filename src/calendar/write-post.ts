@@ -236,7 +236,6 @@ export function createRequestImages(
       if (found !== undefined) usable.set(text, found);
       return found !== undefined;
     },
-    needsUpload: (value) => typeof usable.get(value.trim()) === 'object',
     async idOf(value) {
       const text = value.trim();
       if (text === '') return 0;

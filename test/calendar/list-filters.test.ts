@@ -252,24 +252,5 @@ describe('list filters', () => {
       for (const value of ['maybe', ''])
         expectMistyped(await fixture.gateway.request(`/tags?hide_empty=${value}`), { hide_empty: 'boolean' });
     });
-
-    it('context=embed shortens entries, edit shows entries only to those who may edit, and an unknown context none', async () => {
-      const EMBEDDED = ['id', 'name', 'slug', 'taxonomy', 'url', 'urls'];
-      const { tags } = await get('/tags?context=embed');
-      for (const tag of tags) expect(Object.keys(tag)).to.have.members(EMBEDDED);
-      expect(Object.keys(await get('/tags/41?context=embed'))).to.have.members([...EMBEDDED, '_links']);
-      const { urls } = (await get('/categories?context=embed&slug=jazz')).categories[0];
-      expect(Object.keys(urls)).to.deep.equal(['self', 'collection']);
-      for (const blank of ['', '0']) {
-        expect((await get(`/tags?context=${blank}`)).tags).to.deep.equal((await get('/tags')).tags);
-        expect(await get(`/tags/41?context=${blank}`)).to.deep.equal(await get('/tags/41'));
-      }
-      expect(await get('/tags?context=edit')).to.deep.include({ tags: [], total: 2 });
-      expect((await get('/tags?context=edit', 'admin')).tags).to.have.length(2);
-      expect((await get('/tags?context=nothing')).tags).to.deep.equal([[], []]);
-      expect(Object.keys(await get('/tags/41?context=nothing'))).to.deep.equal(['_links']);
-      const { rest_url, next_rest_url } = await get('/tags?context=embed&per_page=1');
-      for (const link of [rest_url, next_rest_url]) expect(new URL(link).searchParams.get('context')).to.equal('embed');
-    });
   });
 });

@@ -27,16 +27,12 @@ describe('pages', () => {
 });
 
 describe('links of a list', () => {
-  const echoes = [
-    { name: 'page', value: '2' },
-    { name: 'per_page', value: '3' },
-    { name: 'start_date', value: '2026-11-20 00:00:00' },
-    { name: 'status', value: 'publish' },
-  ];
-  const at = (page: number) => pageLinks('B/events/', echoes, { page, total: 9, perPage: 3 });
+  const at = (page: number, sent: Record<string, unknown> = {}) =>
+    pageLinks('event', sent, { page, per_page: 3 }, { page, total: 9, perPage: 3, limit: 3, offset: 0 }, 'B');
+  const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };
 
   it('have the form of The Events Calendar, rest_url encoded like the others', () => {
-    expect(at(2)).to.deep.equal({
+    expect(at(2, dates)).to.deep.equal({
       rest_url: 'B/events/?page=2&per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish',
       next_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish&page=3',
       previous_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish',
@@ -49,7 +45,6 @@ describe('links of a list', () => {
   });
 
   it('encode a value that a parser would read differently', () => {
-    const { rest_url } = pageLinks('B/', [{ name: 'search', value: 'a&b' }], { page: 1, total: 0, perPage: 3 });
-    expect(rest_url).to.equal('B/?search=a%26b');
+    expect(at(1, { search: 'a&b' }).rest_url).to.equal('B/events/?page=1&per_page=3&search=a%26b');
   });
 });

@@ -13,7 +13,7 @@ import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { findEvents, withEvents } from '../event-reads.ts';
-import { assertPageExists, buildFound, type PageSizes, pageLinkParams } from '../list-response.ts';
+import { assertPageExists, buildFound, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
@@ -182,8 +182,7 @@ const calendarHeaders = (name: string): Record<string, string> => ({
 
 /** The declared parameters as sent. */
 function queryOf({ values, sent }: Input): string {
-  const params = Object.keys(values).flatMap((name) => pageLinkParams(name, sent[name]));
-  const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value]));
+  const query = new URLSearchParams(Object.keys(values).flatMap((name) => linkParams(name, sent[name])));
   return query.size === 0 ? '' : `?${query}`;
 }
 
