@@ -56,8 +56,6 @@ export const STATE_KEYS = {
   complete: 'sync.complete',
   caughtUp: 'sync.lastCaughtUpMs',
   linkTables: 'sync.linkTables',
-  /** When the next scan is due, in milliseconds. */
-  scanDue: 'sync.scanDueMs',
   /** The required fields that records of a kind have had until now. */
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
@@ -138,7 +136,10 @@ export interface SyncMemory {
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
   initialSync: Partial<Record<Kind, CollectionProgress>>;
-  /** Undefined: there was no initial sync yet. 0: due now, because something changed that every record depends on. */
+  /**
+   * By `clockMs`. Undefined: this process has not read everything yet, so that a scan is due. 0: due too, because
+   * something changed that every record depends on.
+   */
   scanDueMs: number | undefined;
   scan: Scan | undefined;
   /** When the last scan began, by the CMS's clock in seconds, if it has ended since the last poll. */
@@ -212,10 +213,6 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
   return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
 }
 
-/** Saved at the end of a scan: another process begins one again that this process did not end. */
-export const scanState = ({ scanDueMs }: SyncMemory): Record<string, string> =>
-  scanDueMs === undefined ? {} : { [STATE_KEYS.scanDue]: String(scanDueMs) };
-
 const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
   revision: 0,
   dirty: new Set(),
@@ -245,7 +242,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     },
     unreadable: new Map(),
     initialSync: {},
-    scanDueMs: readState<number | undefined>(saved, 'scanDue', STATE_KEYS.scanDue, undefined),
+    scanDueMs: undefined,
     scan: undefined,
     scannedS: undefined,
     scanProblem: undefined,
@@ -260,7 +257,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
   };
 }
 
-/** Starts the next scan immediately. Save the reason together with `scanState`: another process then starts it too. */
+/** The next scan starts with the next poll; that of another process starts with its first poll. */
 export function restartScan(memory: SyncMemory): void {
   memory.scan = undefined;
   memory.scanDueMs = 0;

@@ -5,7 +5,7 @@ import { type CmsRecord, type Detail, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { readPage } from './cms-reader.ts';
 import { type CollectionPart, PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, linkTablesState, restartScan, type SyncContext, scanState } from './context.ts';
+import { collectionOf, linkTablesState, restartScan, type SyncContext } from './context.ts';
 import { paginate } from './paginate.ts';
 
 /**
@@ -40,7 +40,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const before = memory.linkTables[field.field];
   memory.linkTables = { ...memory.linkTables, [field.field]: table };
   if (changesEvents(before, table)) restartScan(memory);
-  replica.apply({ state: { ...linkTablesState(memory.linkTables), ...scanState(memory) } });
+  replica.apply({ state: linkTablesState(memory.linkTables) });
   memory.linksBuiltFrom.set(field, fingerprint);
 }
 

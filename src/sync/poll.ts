@@ -2,7 +2,7 @@
 
 import { readAll, readPage, unlessUnreadable, unreadableReasons, visitorOptions } from './cms-reader.ts';
 import type { Collection } from './collections.ts';
-import { restartScan, STATE_KEYS, type SyncContext, scanState, UNKNOWN_SITE } from './context.ts';
+import { restartScan, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
 import { confirmedDeletions, suspensionReasons } from './deletion-guard.ts';
 import { deleteUnusedEmbedded, fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
@@ -54,7 +54,7 @@ export async function refreshSite(context: SyncContext): Promise<void> {
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartScan(memory);
-  replica.apply({ state: { [STATE_KEYS.site]: JSON.stringify(site), ...scanState(memory) } });
+  replica.apply({ state: { [STATE_KEYS.site]: JSON.stringify(site) } });
   memory.site = site;
   replica.clearRendered();
 }

@@ -26,7 +26,6 @@ const SCHEMAS = {
   polled: object({ ...perKind(timeMs), image: timeMs, mediaTotal: number }),
   caughtUp: timeMs,
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
-  scanDue: timeMs,
   fields: list(text),
 };
 

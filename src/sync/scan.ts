@@ -5,7 +5,7 @@ import { CmsUnavailable } from '../errors.ts';
 import { imageIds } from '../store/records.ts';
 import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
-import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext, scanState } from './context.ts';
+import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, forgetMissingImages, scanImages } from './media-sync.ts';
@@ -23,7 +23,7 @@ const PAGES_PER_COLLECTION = 5;
  * the next call continues.
  */
 export async function runInitialSync(context: SyncContext): Promise<void> {
-  const { replica, memory, observe, nowMs, scanIntervalMs } = context;
+  const { replica, memory, observe, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
   replica.beginInitialSync();
   await startCollections(context);
@@ -36,13 +36,13 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   };
   await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
-  memory.scanDueMs ??= nowMs() + scanIntervalMs;
+  memory.scanDueMs ??= clockMs() + scanIntervalMs;
   // A deletion may have moved a record to a page that had been read: the poll compares the whole list of ids.
   for (const { kind } of context.collections)
     if ((memory.initialSync[kind]?.nextPage ?? 0) > 2) memory.kinds[kind].excess = undefined;
   await poll(context);
   replica.endInitialSync();
-  replica.apply({ state: { [STATE_KEYS.complete]: '1', ...scanState(memory) } });
+  replica.apply({ state: { [STATE_KEYS.complete]: '1' } });
 }
 
 /** Reads how long each collection is before its first page is read, so that the percentage is known. */
@@ -106,7 +106,7 @@ async function copyCollection(
 
 /** Reads the next pages if a scan is in progress, or starts one if it is due. Throws what the CMS throws. */
 export async function continueScan(context: SyncContext): Promise<void> {
-  const { memory, replica } = context;
+  const { memory } = context;
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan) return;
@@ -131,7 +131,6 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan = undefined;
   memory.scannedS = scan.beganS;
   memory.scanDueMs = scan.nextDueMs;
-  replica.apply({ state: scanState(memory) });
 }
 
 /**
@@ -147,16 +146,14 @@ export function noteScan({ memory, replica }: SyncContext): void {
 }
 
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
-  const { memory, collections, scanIntervalMs, nowMs } = context;
-  const remainingMs = (memory.scanDueMs ?? 0) - nowMs();
-  // More than a whole interval: the clock was set back.
-  if (remainingMs > 0 && remainingMs <= scanIntervalMs) return undefined;
+  const { memory, collections, scanIntervalMs, clockMs } = context;
+  if (clockMs() < (memory.scanDueMs ?? 0)) return undefined;
   await unlessUnreadable(context, 'site', () => refreshSite(context));
   forgetMissingImages(context);
   for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
-  const nextDueMs = nowMs() + scanIntervalMs;
+  const nextDueMs = clockMs() + scanIntervalMs;
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS, nextDueMs };
 }
 

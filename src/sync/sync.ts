@@ -1,13 +1,10 @@
 // Keeps the replica current: runs the polls and the scans, and tells how current it is. CONTRIBUTING.md explains it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cms, CmsRecord, Credentials } from '../cms/port.ts';
+import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
-import type { Mapping } from '../mapping/mapping.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
-import type { Observe } from '../observability/observations.ts';
-import type { Replica } from '../store/replica.ts';
 import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
@@ -17,33 +14,18 @@ import { refreshLinkTables } from './link-tables.ts';
 import { poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { continueScan, noteScan, runInitialSync } from './scan.ts';
-import {
-  failureEvent,
-  type ReplicaState,
-  retryDelayMs,
-  type SyncEvent,
-  type SyncState,
-  transition,
-} from './sync-state.ts';
+import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
 /** What `/status` reports of the sync. */
-export interface SyncStatus {
-  state: ReplicaState;
-  /** Since when it is in this state. */
-  sinceMs: number;
-  /** True if lists may be answered from the replica. */
-  complete: boolean;
+export interface SyncStatus extends Omit<SyncState, 'failures'> {
   /** Of the initial sync, a whole number; 100 once it is complete. */
   percent: number;
-  /** When the replica was last known to be current. */
-  lastCaughtUpMs: number | undefined;
   /** By record kind, and `image`. */
   collections: Record<string, { done: number; total: number }>;
   /** Collections of the mapping that the site does not have. */
   absent: string[];
   /** Whom the public sees as: the site's visitors, or the account of the settings. */
   readAs: 'visitor' | 'account';
-  reason?: string;
 }
 
 export interface WrittenRecord {
@@ -53,20 +35,12 @@ export interface WrittenRecord {
   isTrashed?: boolean;
 }
 
-export interface SyncOptions {
-  replica: Replica;
-  cms: Cms;
-  mapping: Mapping;
-  /** As whom the sync reads: undefined for an anonymous visitor, or an account that stands for every visitor. */
-  visitor?: Credentials;
-  /** An account may read images that the CMS hides because they were uploaded to a draft. Default: the visitor. */
-  imageReader?: Credentials;
+type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'> &
+  Partial<Pick<SyncContext, 'visitor' | 'imageReader' | 'nowMs' | 'clockMs'>>;
+
+export interface SyncOptions extends ContextOptions {
   /** Time between the starts of two polls. */
   intervalMs: number;
-  observe: Observe;
-  /** The wall clock, and a monotonic one for durations. */
-  nowMs?: () => number;
-  clockMs?: () => number;
   /** Several gateways of one site poll in turn. A gateway that is alone polls in every interval. */
   turns?: { takesTurn(): Promise<boolean>; giveTurnBack(): Promise<void> } | undefined;
   /** Time between the starts of two scans. */
@@ -143,17 +117,13 @@ export class Sync {
       progress[kind] = { done, total };
     }
     const sum = (key: 'done' | 'total') => Object.values(progress).reduce((all, counts) => all + counts[key], 0);
-    const { state, sinceMs, complete, lastCaughtUpMs, reason } = memory.state;
+    const { failures: _, ...state } = memory.state;
     return {
-      state,
-      sinceMs,
-      complete,
-      percent: complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
-      lastCaughtUpMs,
+      ...state,
+      percent: state.complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
       collections: progress,
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
       readAs: visitor === undefined ? 'visitor' : 'account',
-      ...(reason !== undefined && { reason }),
     };
   }
 
