@@ -3,7 +3,7 @@
 
 import { CmsUnavailable } from '../errors.ts';
 import { imageIds } from '../store/records.ts';
-import { isAbsent, noEventsError, readAll, readPage, unlessUnreadable } from './cms-reader.ts';
+import { isAbsent, noEventsError, readAll, unlessUnreadable } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
@@ -14,6 +14,8 @@ import { deleteUnlisted } from './reconcile.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
+
+const NOT_STARTED: CollectionProgress = { done: 0, total: 0, nextPage: 1, isFinished: false };
 
 /** Pages of each collection that a scan reads in one poll: a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_COLLECTION = 5;
@@ -26,7 +28,6 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, observe, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
   replica.beginInitialSync();
-  await startCollections(context);
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
@@ -45,62 +46,34 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   replica.apply({ state: { [STATE_KEYS.complete]: '1' } });
 }
 
-/** Reads how long each collection is before its first page is read, so that the percentage is known. */
-async function startCollections(context: SyncContext): Promise<void> {
-  const { collections, memory, observe } = context;
-  for (const collection of collections) {
-    const { kind, name } = collection;
-    if (memory.initialSync[kind]) continue;
-    const start = () => startCollection(context, collection);
-    const progress = await unlessUnreadable(context, name, start, collection.spec);
-    if (progress) memory.initialSync[kind] = progress;
-    else if (kind === 'event') throw noEventsError(context, collection);
-  }
-  memory.polled.image ??= memory.cmsClock?.timeMs ?? 0;
-  for (const { kind } of collections) {
-    const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
-    observe({ type: 'sync-progress', collection: kind, done, total });
-  }
-}
-
-/** The first poll reads what is modified from now on. */
-async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
-  const request = collection.isStoredAsPosts
-    ? ({ order: '-modified', detail: 'time' } as const)
-    : { detail: 'id' as const };
-  const { total, cmsTimeMs } = await readPage(context, collection, { limit: 1, ...request });
-  context.memory.polled[collection.kind] = cmsTimeMs;
-  return { done: 0, total, nextPage: 1, isFinished: false };
-}
-
 /** A collection that the site removes or closes while it is read must not be served in part. */
 async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
   const { initialSync } = context.memory;
   const { kind, name, spec } = collection;
-  const progress = initialSync[kind];
-  if (!progress) return;
-  const copy = () => copyCollection(context, collection, progress).then(() => true);
+  const copy = () => copyCollection(context, collection).then(() => true);
   if (await unlessUnreadable(context, name, copy, spec)) return;
-  if (progress.done > 0 && isAbsent(context, name))
+  const isPartial = initialSync[kind] !== undefined;
+  if (isPartial && isAbsent(context, name))
     throw new CmsUnavailable('status', `The site removed the collection "${name}" during the initial sync.`);
-  if (progress.done > 0 || kind === 'event') throw noEventsError(context, collection);
-  delete initialSync[kind];
+  if (isPartial || kind === 'event') throw noEventsError(context, collection);
 }
 
-async function copyCollection(
-  context: SyncContext,
-  collection: Collection,
-  progress: CollectionProgress,
-): Promise<void> {
+async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
+  const { memory, observe } = context;
   const { kind } = collection;
-  if (progress.isFinished) return;
+  const { nextPage, isFinished } = memory.initialSync[kind] ?? NOT_STARTED;
+  if (isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  const options = { detail: 'mapped', start: progress.nextPage, concurrency: CONCURRENT_PAGES } as const;
-  for await (const { records, readMark, page, total, isLast } of readAll(context, collection, options)) {
+  const options = { detail: 'mapped', start: nextPage, concurrency: CONCURRENT_PAGES } as const;
+  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, collection, options)) {
+    // The first poll reads what is modified from now on.
+    memory.polled[kind] ??= cmsTimeMs;
+    memory.polled.image ??= cmsTimeMs;
     await ingestRecords(context, collection, records, readMark);
-    const done = isLast ? total : Math.min(total, progress.done + records.length);
-    Object.assign(progress, { total, nextPage: page + 1, isFinished: isLast, done });
-    context.observe({ type: 'sync-progress', collection: kind, done, total });
+    const before = memory.initialSync[kind] ?? NOT_STARTED;
+    const done = isLast ? total : Math.min(total, before.done + records.length);
+    memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
+    observe({ type: 'sync-progress', collection: kind, done, total });
   }
 }
 

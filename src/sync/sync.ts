@@ -18,7 +18,7 @@ import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition 
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
-  /** Of the initial sync, a whole number; 100 once it is complete. */
+  /** Of the events in the initial sync, a whole number; 100 once it is complete. */
   percent: number;
   /** By record kind, and `image`. */
   collections: Record<string, { done: number; total: number }>;
@@ -116,11 +116,11 @@ export class Sync {
       const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
       progress[kind] = { done, total };
     }
-    const sum = (key: 'done' | 'total') => Object.values(progress).reduce((all, counts) => all + counts[key], 0);
+    const { done, total } = memory.initialSync.event ?? { done: 0, total: 1 };
     const { failures: _, ...state } = memory.state;
     return {
       ...state,
-      percent: state.complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
+      percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: progress,
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
       readAs: visitor === undefined ? 'visitor' : 'account',
