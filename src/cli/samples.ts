@@ -7,7 +7,6 @@ import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
-import { PUBLIC_SCOPE } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 
 export interface SampledRecord {
@@ -39,7 +38,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
   for (const kindMapping of Object.values(mapping.kinds) as KindMapping<Kind>[]) {
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
-    const scope = credentials === undefined ? PUBLIC_SCOPE : ({ view: 'editor', statuses } as const);
+    const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
     const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : LIMIT;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
     const records = (await orIfRefused(page, undefined))?.records;

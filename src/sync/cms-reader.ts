@@ -8,11 +8,11 @@ import {
   type CollectionSpec,
   type Detail,
   type ListRequest,
-  MEDIA,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
-import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE, recordsPerPage } from './collections.ts';
+import type { RecordStamp } from '../store/records.ts';
+import { type Collection, type CollectionPart, idOf, MEDIA_PART, recordsPerPage, stampOf } from './collections.ts';
 import { collectionOf, countRecords, STATE_KEYS, type SyncContext } from './context.ts';
 import { type MarkedPage, type NumberedPage, type PageRequest, paginate } from './paginate.ts';
 import { READ_AS } from './sync-state.ts';
@@ -57,8 +57,8 @@ async function list(
 }
 
 /**
- * One page of a list. If it is too large for one response, its records are read one at a time. A record that is too
- * large alone comes as its stamp, for which {@link isTooLarge} is true.
+ * One page of a list. If it is too large for one response, its records are read one at a time, without those that are
+ * too large alone.
  */
 async function listInParts(
   context: SyncContext,
@@ -80,27 +80,39 @@ async function listInParts(
       records.push(...(await list(context, spec, { ...unpaged, ids: [id], limit: 1 }, options)).records);
     } catch (error) {
       if (!isTooLargeError(error)) throw error;
-      records.push({ ...stamp, [TOO_LARGE]: true });
+      leaveOut(context, spec, stampOf(stamp));
     }
   }
   return { ...page, records };
 }
 
+/** Until it changes, or a scan begins, polls take the record for one that is known. The replica gets none. */
+function leaveOut({ memory, observe }: SyncContext, { kind, collection }: CollectionSpec, stamp: RecordStamp): void {
+  const tooLarge = kind && memory.kinds[kind].tooLarge;
+  const message = `record ${stamp.id} of "${collection}" is larger than 5 MB: the gateway leaves it out`;
+  if (!tooLarge?.has(stamp.id)) observe({ type: 'message', level: 'warn', message });
+  tooLarge?.set(stamp.id, stamp);
+}
+
 /**
- * One page of a list. A record that is too large alone comes as its stamp. The page may show fewer records than its
- * total counts: WordPress counts posts that a plugin hides. Throws `CmsUnavailable` if records lack what the request
- * asked for, and what the CMS throws.
+ * One page of a list. It may show fewer records than its total counts: WordPress counts posts that a plugin hides, and
+ * a record that is too large alone is left out. Throws `CmsUnavailable` if records lack what the request asked for, and
+ * what the CMS throws.
  */
 export async function readPage(
   context: SyncContext,
-  { spec, scope }: CollectionPart,
+  { spec, view }: CollectionPart,
   request: PageRequest,
+  options = visitorOptions(context),
 ): Promise<MarkedPage> {
-  const page = await listInParts(context, spec, { ...scope, ...request }, visitorOptions(context));
-  const wholeRecords = page.records.filter((record) => !isTooLarge(record));
-  checkComplete(context, spec, request.detail, wholeRecords);
+  const page = await listInParts(context, spec, { view, ...request }, options);
+  checkComplete(context, spec, request.detail, page.records);
   return page;
 }
+
+/** One page of the CMS's media. Throws as {@link readPage}. */
+export const readMediaPage = (context: SyncContext, request: PageRequest): Promise<MarkedPage> =>
+  readPage(context, MEDIA_PART, request, imageOptions(context));
 
 /** The pages of a whole collection in the order of ids; see {@link paginate}. */
 export function readAll(
@@ -116,9 +128,9 @@ export function readAll(
 }
 
 /** One record with the fields that the mapping names. Throws what the CMS throws. */
-export function readRecord(context: SyncContext, { spec, scope }: CollectionPart, id: number): Promise<CmsRecord> {
+export function readRecord(context: SyncContext, { spec, view }: CollectionPart, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
-  return context.cms.read(spec, id, { view: scope.view, detail: 'mapped' }, visitorOptions(context));
+  return context.cms.read(spec, id, { view, detail: 'mapped' }, visitorOptions(context));
 }
 
 /**
@@ -150,8 +162,10 @@ async function readHoles(
   ids: readonly number[],
   records: readonly CmsRecord[],
 ): Promise<CmsRecord[]> {
-  const listed = new Set(records.map(idOf));
-  const holes = [...new Set(ids)].filter((id) => !listed.has(id));
+  const known = new Set(records.map(idOf));
+  const { kind } = part.spec;
+  if (kind) for (const id of context.memory.kinds[kind].tooLarge.keys()) known.add(id);
+  const holes = [...new Set(ids)].filter((id) => !known.has(id));
   const found: CmsRecord[] = [];
   for (const id of holes) {
     try {
@@ -164,13 +178,6 @@ async function readHoles(
     }
   }
   return found;
-}
-
-/** One page of the CMS's media. Throws `CmsUnavailable` if an item lacks a field, and what the CMS throws. */
-export async function readMediaPage(context: SyncContext, request: PageRequest): Promise<MarkedPage> {
-  const page = await list(context, MEDIA, { ...PUBLIC_SCOPE, ...request }, imageOptions(context));
-  checkComplete(context, MEDIA, request.detail, page.records);
-  return page;
 }
 
 export function readImages(context: SyncContext, ids: readonly number[]): Promise<ImageRecord[]> {
@@ -236,11 +243,6 @@ export function assertComplete(context: SyncContext, kind: Kind, record: CmsReco
   if (isWritten) for (const path of Object.keys(spec.recordParams ?? {})) paths.delete(path);
   assertHasPaths(context, spec, record, [...paths], isWritten);
 }
-
-/** Key of a record of which only the stamp could be read. */
-const TOO_LARGE = 'calendar_gateway_too_large';
-
-export const isTooLarge = (record: CmsRecord): boolean => record[TOO_LARGE] === true;
 
 /** True if the response exceeded the limit of bytes (`maxBytes` in src/limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>

@@ -1,19 +1,13 @@
 // Owns what the sync requests of each of the CMS's collections, and the stamp by which a listed record
 // compares with the replica's.
 
-import type { CmsRecord, CollectionSpec, Credentials, ListRequest } from '../cms/port.ts';
+import { type CmsRecord, type CollectionSpec, type Credentials, MEDIA, type View } from '../cms/port.ts';
 import type { EmbeddedReader } from '../mapping/embedded.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
 import type { CalendarRecord, Kind, Site } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
-
-/** The part of a collection that a request is about. */
-export type Scope = Pick<ListRequest, 'view'>;
-
-/** What everybody gets. */
-export const PUBLIC_SCOPE: Scope = { view: 'public' };
 
 /** The collection of one record kind. */
 export interface Collection {
@@ -24,8 +18,8 @@ export interface Collection {
   isStoredAsPosts: boolean;
   /** What the mapping says about it, for the CMS. */
   spec: CollectionSpec;
-  /** The part of the collection that the sync reads. */
-  scope: Scope;
+  /** `public`, or `reader` for an account that stands for every visitor. */
+  view: View;
   /** Readers of venues and organizers that are text inside an event. */
   embedded: readonly EmbeddedReader[];
   /** Reads the occurrences of a series; undefined if the mapping has none. */
@@ -33,8 +27,10 @@ export interface Collection {
   read(record: CmsRecord, site: Site, links?: LinkTables): CalendarRecord;
 }
 
-/** The part of a collection that a request reads. */
-export type CollectionPart = Pick<Collection, 'spec' | 'scope'>;
+/** What a request reads. */
+export type CollectionPart = Pick<Collection, 'spec' | 'view'>;
+
+export const MEDIA_PART: CollectionPart = { spec: MEDIA, view: 'public' };
 
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
@@ -50,7 +46,7 @@ export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collecti
       name: kindMapping.collection,
       isStoredAsPosts,
       spec: kindMapping,
-      scope: visitor === undefined ? PUBLIC_SCOPE : { view: 'reader' },
+      view: visitor === undefined ? 'public' : 'reader',
       embedded: Object.values(kindMapping.embedded),
       occurrences: kindMapping.occurrences,
       read: kindMapping.read,

@@ -116,14 +116,14 @@ export async function findExisting(
 
 /**
  * True if the CMS itself says that visitors get no such record, or if lists leave it out because of its status, such as
- * `expired` of a plugin. A list that leaves the record out does not prove that.
+ * `expired` of a plugin, or the gateway because of its size. A list that leaves the record out does not prove that.
  */
 async function isMissing(context: SyncContext, part: CollectionPart, id: number): Promise<boolean> {
   try {
     const record = await readRecord(context, part, id);
     return !isPublished(record) || record[CMS_STATUS] !== undefined;
   } catch (error) {
-    if (isTooLargeError(error)) return false;
+    if (isTooLargeError(error)) return true;
     if (!(error instanceof CmsRejected)) throw error;
     return error.kind === 'not-visible' || error.kind === 'not-found';
   }

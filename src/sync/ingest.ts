@@ -8,8 +8,8 @@ import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
 import { eventIdsShowing, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
-import { isTooLarge, readByIds } from './cms-reader.ts';
-import { type Collection, idOf, isPublished, recordsPerPage, stampOf } from './collections.ts';
+import { readByIds } from './cms-reader.ts';
+import { type Collection, idOf, isPublished, recordsPerPage } from './collections.ts';
 import { decided, isOutdated, markDirty, type SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
 
@@ -56,9 +56,7 @@ export async function ingestRecords(
   const { memory } = context;
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
-  await leaveOutTooLarge(context, collection, [...distinct.values()].filter(isTooLarge), readMark);
-  const readable = [...distinct.values()].filter((record) => !isTooLarge(record));
-  for (const batch of batchesOf(readable, BATCH_SIZE)) {
+  for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
     const accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
       collection.read(record, memory.site, memory.linkTables),
@@ -182,25 +180,6 @@ export async function fetchRecords(
     await deleteRecords(context, collection, deletable, slice.readMark);
   }
   endSuspension(memory, collection.kind, approved);
-}
-
-/**
- * Removes records that are too large to be read: what the replica has of them is outdated, and may no longer
- * be public.
- */
-async function leaveOutTooLarge(
-  context: SyncContext,
-  collection: Collection,
-  records: readonly CmsRecord[],
-  readMark: number,
-): Promise<void> {
-  const { tooLarge } = context.memory.kinds[collection.kind];
-  for (const stamp of records.map(stampOf)) {
-    const message = `record ${stamp.id} of "${collection.name}" is larger than 5 MB: the gateway leaves it out`;
-    if (!tooLarge.has(stamp.id)) context.observe({ type: 'message', level: 'warn', message });
-    tooLarge.set(stamp.id, stamp);
-  }
-  await deleteRecords(context, collection, records.map(idOf), readMark);
 }
 
 /** Re-reads the dirty records. Throws what the CMS throws. */

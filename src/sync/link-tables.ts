@@ -4,7 +4,7 @@
 import { type CmsRecord, type Detail, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { readPage } from './cms-reader.ts';
-import { type CollectionPart, PUBLIC_SCOPE } from './collections.ts';
+import type { CollectionPart } from './collections.ts';
 import { collectionOf, linkTablesState, restartScan, type SyncContext } from './context.ts';
 import { paginate } from './paginate.ts';
 
@@ -29,9 +29,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   if (!linked || memory.unreadable.has(linked.name)) return;
   const { terms: base } = field;
   const terms =
-    base === undefined
-      ? []
-      : await listAll(context, { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE }, 'slug');
+    base === undefined ? [] : await listAll(context, { spec: plainCollection(base, 'terms'), view: 'public' }, 'slug');
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.linksBuiltFrom.get(field) === fingerprint) return;
   const detail = base === undefined ? 'mapped' : 'slug';

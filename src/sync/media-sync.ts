@@ -5,7 +5,7 @@ import { MEDIA } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { readImages, readMediaPage } from './cms-reader.ts';
-import { PUBLIC_SCOPE } from './collections.ts';
+import { MEDIA_PART } from './collections.ts';
 import { decided, markDirty, type SyncContext } from './context.ts';
 import { findExisting } from './deletion-guard.ts';
 import { listModified } from './paginate.ts';
@@ -31,8 +31,7 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
   }
   const stored = [...getImages(replica.db, missing).keys()];
   if (ids.length > 0) decided(context, MEDIA.collection, 'fetch images', { ids, missing });
-  const media = { spec: MEDIA, scope: PUBLIC_SCOPE };
-  if (stored.length > MANY_IMAGES && (await findExisting(context, media, stored)) !== undefined)
+  if (stored.length > MANY_IMAGES && (await findExisting(context, MEDIA_PART, stored)) !== undefined)
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);

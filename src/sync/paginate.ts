@@ -3,15 +3,15 @@
 import type { CmsPage, Detail, ListRequest } from '../cms/port.ts';
 import type { RecordStamp } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { type Scope, stampOf } from './collections.ts';
+import { stampOf } from './collections.ts';
 
 /** A page, and the number of its request: it grows with every request and every write. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }
 
-/** A part of a list. `readPage` adds the scope. */
-export type PageRequest = Omit<ListRequest, keyof Scope> & { detail: Detail; limit: number };
+/** A part of a list. `readPage` adds the view. */
+export type PageRequest = Omit<ListRequest, 'view'> & { detail: Detail; limit: number };
 
 /** A page of a whole list: its number, from 1, and whether it is the last one. */
 export type NumberedPage = MarkedPage & { page: number; isLast: boolean };

@@ -113,14 +113,7 @@ export function failureEvent(error: unknown, visitor: string | undefined): SyncE
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
   if (error instanceof CmsRejected && [401, 403].includes(error.status)) {
     if (visitor === undefined) return { type: 'failed', reason: `the site refuses visitors: ${message} ${READ_AS}` };
-    return { type: 'failed', reason: `the CMS refuses the account ${accountName(visitor)}: ${message}` };
+    return { type: 'failed', reason: `the CMS refuses the account of upstream.user: ${message}` };
   }
   return { type: 'failed', reason: message };
-}
-
-/** The user name in `Basic` credentials, which is no secret; nothing of any other scheme. */
-function accountName(credentials: string): string {
-  const basic = /^Basic\s+(\S+)$/i.exec(credentials)?.[1];
-  if (basic === undefined) return '';
-  return `"${Buffer.from(basic, 'base64').toString('utf8').split(':')[0] ?? ''}"`;
 }

@@ -16,7 +16,7 @@ export async function recordsOfSite(cms: Cms, service: string): Promise<Map<stri
   const images = new Set<number>();
   for (const collection of collectionsOf(loadMapping('wordpress-meta'))) {
     for (let page = 1; ; page += 1) {
-      const request: ListRequest = { ...collection.scope, limit: 100, page, order: 'id', detail: 'mapped' };
+      const request: ListRequest = { view: collection.view, limit: 100, page, order: 'id', detail: 'mapped' };
       const { records: items, total } = await cms.list(collection.spec, request);
       for (const cmsRecord of items) {
         const record: CalendarRecord = collection.read(cmsRecord, site);

@@ -81,13 +81,13 @@ describe('sync and CMS failures', () => {
       await site.sync.stop();
     });
 
-    it('is unreachable when it refuses the account that stands for visitors, which the reason names without its password', async () => {
+    it('is unreachable when it refuses the account that stands for visitors, which the reason says without its password', async () => {
       site = await syncedSite({ visitor: SERVICE });
       site.cms.serviceRole = 'refused';
       for (let n = 0; n < 2; n += 1) await site.poll();
       const { state, reason } = site.sync.status();
       expect(state).to.equal('unreachable');
-      expect(reason).to.contain('"admin"').and.not.contain('secret');
+      expect(reason).to.contain('refuses the account of upstream.user').and.not.contain('secret');
       expect(recordCounts(site.replica.db).event).to.equal(23);
       site.cms.serviceRole = 'editor';
       await site.poll();

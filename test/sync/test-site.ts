@@ -147,7 +147,7 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
     const cmsRecords = collection.isStoredAsPosts
       ? [...cms.posts.values()]
           .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
-          .map((post) => cms.response(post, { credentials: visitor, view: collection.scope.view }))
+          .map((post) => cms.response(post, { credentials: visitor, view: collection.view }))
       : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);

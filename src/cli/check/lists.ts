@@ -6,7 +6,6 @@ import { CmsRejected } from '../../errors.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
-import { PUBLIC_SCOPE } from '../../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { pluralized } from '../table.ts';
 import { type Check, type CheckContext, type CmsWords, type Finding, fail, ok, warn } from './checks.ts';
@@ -119,7 +118,7 @@ async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: C
   /** Fewer than requested if the site has a lower limit. */
   let pageSize = PAGE_SIZE;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const request: ListRequest = { ...PUBLIC_SCOPE, limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
+    const request: ListRequest = { view: 'public', limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
     const { total, records } = await cms.list(kindMapping, request, { credentials });
     scan.total = total;
     scan.ids.push(...records.map(({ id }) => Number(id)));
