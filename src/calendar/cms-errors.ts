@@ -19,15 +19,6 @@ export interface ErrorContext {
   parameterAt?: ((location: string) => string | undefined) | undefined;
 }
 
-/** The API parameter for a record's title or name. */
-const TITLE_PARAMETERS: Record<Kind, string> = {
-  event: 'title',
-  venue: 'venue',
-  organizer: 'organizer',
-  category: 'name',
-  tag: 'name',
-};
-
 /** No record has this id. Only events have an error code of their own for it. */
 export const unknownId = (kind: Kind, id: number): ApiError =>
   kind === 'event' ? eventNotFound(id) : invalidParam('id');
@@ -62,7 +53,6 @@ export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
 /** WordPress says only that its database refused the term: a column holds 200 characters, and on old sites no 🎉. */
 const UNSTORABLE = "The site's database refused it: too long, or with characters such as emoji that it cannot hold.";
 
-/** Runs CMS calls and maps their errors. */
 export async function withApiErrors<T>(context: ErrorContext, calls: () => Promise<T>): Promise<T> {
   try {
     return await calls();
@@ -83,13 +73,16 @@ function genericError(error: CmsRejected): ApiError {
   return new ApiError(502, 'calendar_upstream_refused', 'The site could not carry this out.', { data, cause: error });
 }
 
+const upstreamAway = (message: string, data: Record<string, unknown>, retryAfterS: number, cause: Error): ApiError =>
+  new ApiError(503, 'calendar_upstream_away', message, {
+    data,
+    headers: { 'Retry-After': String(retryAfterS) },
+    cause,
+  });
+
 function missingCollection(error: CmsRejected): ApiError {
-  return new ApiError(
-    503,
-    'calendar_upstream_away',
-    `The site behind this calendar lacks what this needs: ${error.message} Is the plugin active that brings it?`,
-    { data: { reason: 'no-route', upstream_code: error.code }, headers: { 'Retry-After': '5' }, cause: error },
-  );
+  const message = `The site behind this calendar lacks what this needs: ${error.message} Is its plugin active?`;
+  return upstreamAway(message, { reason: 'no-route', upstream_code: error.code }, 5, error);
 }
 
 function conflictError(error: CmsRejected, kind: Kind): ApiError {
@@ -100,7 +93,8 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
 
 /** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
 function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext, message?: string): ApiError {
-  const titleNames: Record<string, string> = { title: TITLE_PARAMETERS[kind], name: TITLE_PARAMETERS[kind] };
+  const title = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
+  const titleNames: Record<string, string> = { title, name: title };
   const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? titleNames[field] ?? []));
   if (names.size === 0) return genericError(error);
   return invalidParams(
@@ -133,14 +127,6 @@ export function unavailableError(error: CmsUnavailable): ApiError {
       { data: { reason: error.reason }, cause: error },
     );
   }
-  return new ApiError(
-    503,
-    'calendar_upstream_away',
-    'The site behind this calendar does not answer at the moment. Try again shortly.',
-    {
-      data: { reason: error.reason },
-      headers: { 'Retry-After': String(error.retryAfterS) },
-      cause: error,
-    },
-  );
+  const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
+  return upstreamAway(message, { reason: error.reason }, error.retryAfterS, error);
 }

@@ -36,7 +36,6 @@ export interface Peers {
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** A record with the CMS record that it was mapped from. */
 export interface CmsResult<K extends Kind> {
   record: RecordOf[K];
   cmsRecord: CmsRecord;
@@ -58,7 +57,6 @@ interface Parts {
   replica: Replica;
   sync: Sync;
   site(): Site;
-  /** The other gateways of the site. */
   peers?: Peers | undefined;
 }
 
@@ -287,9 +285,9 @@ export async function namingCreated<T>(
 }
 
 function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof CmsUnavailable) return unavailableError(error);
-  if (error instanceof CmsRejected) return cmsToApiError(error, { kind: 'event', anonymous: false }) as ApiError;
+  const context = { kind: 'event', anonymous: false } as const;
+  const known = error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, context);
+  if (known instanceof ApiError) return known;
   const message = 'The gateway could not complete this request.';
   return new ApiError(500, 'internal_server_error', message, { cause: error });
 }

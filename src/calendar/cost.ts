@@ -7,7 +7,6 @@ import { currencyOf, fitsCurrency } from '../text/currencies.ts';
 import { decodeEntities, escapeHtmlOnce } from '../text/html.ts';
 import { slugOf } from '../text/text.ts';
 
-/** The two properties of a serialized event for its cost. */
 export type CostFields = {
   cost: string;
   cost_details: { currency_symbol: string; currency_code: string; currency_position: string; values: string[] };
@@ -18,10 +17,6 @@ export type Offer = { price: string; priceCurrency?: string };
 
 /** The gateway's setting: the currency of costs without one, on a site without one. */
 export type CostSettings = Config['cost'];
-
-const RANGE = ' – ';
-/** An amount of zero. */
-const FREE = 'Free';
 
 /**
  * Normalizes a `cost` of any JSON type. Text loses tags, outer spaces and the entities of HTML's own characters, a
@@ -61,7 +56,7 @@ export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSet
   return amount && isAmount ? amount.value : cost;
 }
 
-const isFree = (text: string): boolean => text.trim().toLowerCase() === FREE.toLowerCase();
+const isFree = (text: string): boolean => text.trim().toLowerCase() === 'free';
 
 interface Currency {
   symbol?: string | undefined;
@@ -117,6 +112,7 @@ export function serializeCost(
   // `$5-$10` is in the usual currency, which the details of the plugin never name.
   const isUsual = inText.symbol === '' && typed.symbol === usual.symbol;
   const own = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
+  const currency = others.length === 0 && code !== undefined ? { priceCurrency: code } : {};
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {
@@ -128,14 +124,9 @@ export function serializeCost(
         values: [...new Set([...texts.map(slugOf), ...parsed.amounts.map((amount) => amount.value)])],
       },
     },
-    offer: cost === '' ? undefined : offerOf(isFree(price) ? '0' : price, others.length === 0 ? code : undefined),
+    offer: cost === '' ? undefined : { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency },
   };
 }
-
-const offerOf = (price: string, currency: string | undefined): Offer => ({
-  price: escapeHtmlOnce(price),
-  ...(currency === undefined ? {} : { priceCurrency: currency }),
-});
 
 function displayCost({ amounts, words, label, phrase }: ParsedCost, inCurrency: (amount: string) => string): string {
   const [lowest] = amounts;
@@ -143,8 +134,8 @@ function displayCost({ amounts, words, label, phrase }: ParsedCost, inCurrency: 
   if (!lowest || !highest) return [...new Set(words)].join(', ');
   if (phrase !== '') return phrase;
   const shown = [lowest, highest].map(({ shown: amount, value }) => {
-    if (Number(value) === 0) return FREE;
+    if (Number(value) === 0) return 'Free';
     return `${value.startsWith('-') ? '-' : ''}${inCurrency(amount)}`;
   });
-  return [...new Set([label, ...shown])].filter((text) => text !== '').join(RANGE);
+  return [...new Set([label, ...shown])].filter((text) => text !== '').join(' – ');
 }

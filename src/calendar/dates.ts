@@ -11,7 +11,6 @@ import { epochToWallMs, parseZone, siteZone, utcZone, type Zone } from '../time/
 /** The site's zone, for dates without one. */
 export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
 
-/** The wall time in a zone. */
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));
 
 /**
@@ -25,10 +24,7 @@ const COMPARISONS = {
   starts_after: { field: 'start', op: '>', widen: endOfDay },
   ends_before: { field: 'end', op: '<', widen: endOfDay },
   ends_after: { field: 'end', op: '>', widen: endOfDay },
-} as const satisfies Record<
-  string,
-  { field: DateBound['field']; op: DateBound['op']; widen: (wall: WallTime, dayStarts?: string) => WallTime }
->;
+} as const;
 
 export type DateParameter = keyof typeof COMPARISONS;
 const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
@@ -57,6 +53,7 @@ export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 
 
 const ABSOLUTE = /^\s*\d{4}-\d{1,2}-\d{1,2}/;
 const SECOND_MS = 1000;
+const DAY_MS = 86_400_000;
 
 /**
  * The bounds that a list's date parameters set.
@@ -96,7 +93,8 @@ export function dateWindow(
     effective[name] = wall;
     if (wall !== undefined) bounds.push({ field, op, wall });
   }
-  return { bounds, effective, validUntilMs: isAbsolute ? nextUtcMidnight(nowMs) : nowMs + SECOND_MS };
+  const nextMidnightMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
+  return { bounds, effective, validUntilMs: isAbsolute ? nextMidnightMs : nowMs + SECOND_MS };
 }
 
 interface Clock {
@@ -133,27 +131,16 @@ export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clo
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
-export interface InstantBound {
-  /** Undefined if the client did not send the parameter. */
-  utc: WallTime | undefined;
-  /** The same text means the same instant until then, in milliseconds since 1970. */
-  validUntilMs: number;
-}
-
 /**
- * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is.
+ * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is. The same text means
+ * the same instant until `validUntilMs`.
  * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999
  */
-export function instantBound(name: string, text: unknown, nowMs: number): InstantBound {
+export function instantBound(name: string, text: unknown, nowMs: number) {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
   const utc = parseWallTimeIn(name, String(text), { nowMs, zone: utcZone });
   const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
-}
-
-function nextUtcMidnight(nowMs: number): number {
-  const dayMs = 86_400_000;
-  return (Math.floor(nowMs / dayMs) + 1) * dayMs;
 }
 
 /** An event's times as stored; start and end are `''` in an event without dates. */

@@ -14,44 +14,46 @@ import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
+  buildFound,
   type ListAccess,
-  listResponse,
   type PageSizes,
   pageLinks,
   requestedPage,
+  responseSteps,
   searchWords,
   withAccess,
 } from './list-response.ts';
 import { readPost } from './read-post.ts';
-import type { Serialize } from './rendered-records.ts';
+import type { Serialize, Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
+import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
-const itemSerializer =
-  ({ serializer }: Services): Serialize<'event'> =>
-  (record, audience) =>
-    serializer.event(record, audience);
-
-/** Runs `use` with what a list of events may show to the actor. */
-export const withEvents = <T>(
+/** Builds a response from one page of the events that the actor may list. */
+export const buildFromEvents = (
   services: Services,
   input: Input,
   request: RequestContext,
-  use: (access: ListAccess) => Promise<T>,
-): Promise<T> => withAccess(services, ['event', 'venue', 'organizer'], input, request, use);
-
-export const listEvents = (services: Services, input: Input, request: RequestContext): Promise<ApiResponse> =>
-  withEvents(services, input, request, (access) =>
-    listResponse<'event'>(services, () => findEvents(services, input, request, access), request),
+  pageSizes: PageSizes,
+  build: (found: FoundEvents) => Steps<ApiResponse>,
+): Promise<ApiResponse> =>
+  withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
+    buildFound(request, () => findEvents(services, input, request, access, pageSizes), build),
   );
 
-/** The events of one page of a list, whose size `pageSizes` limits. */
-export async function findEvents(
+export const listEvents = (services: Services, input: Input, request: RequestContext): Promise<ApiResponse> =>
+  buildFromEvents(services, input, request, services.lists, (found) =>
+    responseSteps<'event'>(services, found, request.baseUrl),
+  );
+
+export type FoundEvents = Awaited<ReturnType<typeof findEvents>>;
+
+async function findEvents(
   services: Services,
   input: Input,
   request: RequestContext,
   access: ListAccess,
-  pageSizes: PageSizes = services.lists,
+  pageSizes: PageSizes,
 ) {
   const { values, sent } = input;
   const page = requestedPage(values, pageSizes);
@@ -75,7 +77,7 @@ export async function findEvents(
   const unlocking = typeof password === 'string' && password !== '';
   const serialize = unlocking
     ? await unlockingSerializer(services, listed().ids, password, request)
-    : itemSerializer(services);
+    : (record: EventRecord, audience: Audience) => services.serializer.event(record, audience);
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
@@ -83,7 +85,7 @@ export async function findEvents(
     ...effective,
     status: access.status,
     page: page.page,
-    per_page: page.perPage,
+    per_page: page.limit,
     geoloc: values.geoloc,
     include: values.include,
     venue: values.venue,

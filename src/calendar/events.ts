@@ -85,7 +85,6 @@ type ReferenceField = (typeof TERM_FIELDS | typeof LINKED_FIELDS)[number][0];
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
-/** Resolves what the body refers to, checks all, and then creates what is missing. */
 async function fieldsOf(
   write: PostWrite<'event'>,
   linkedRecords: Record<LinkedKind, LinkedRecords>,

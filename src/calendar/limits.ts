@@ -10,8 +10,8 @@ import type { Actor } from './request.ts';
 const SECOND_MS = 1000;
 
 /**
- * Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. The result takes tokens if
- * there are as many; otherwise it takes none and returns false.
+ * Tokens for calls: `burst` at first and at most, of which `perSecond` come back each second. The result takes tokens
+ * if there are as many; otherwise it takes none and returns false.
  */
 function createTokens(burst: number, perSecond: number, clockMs: () => number): (tokens: number) => boolean {
   let available = burst;
@@ -31,7 +31,7 @@ const LOOKUP_BURST = 100;
 const LOOKUPS_PER_SECOND = 5;
 const MISSING_TTL_MS = 5000;
 const MISSING_BYTES = 1024 * 1024;
-/** Bytes of an entry besides its name. */
+/** Besides the name. */
 const ENTRY_BYTES = 100;
 
 interface UnknownRecordsOptions {
@@ -94,7 +94,6 @@ export class UnknownRecords {
   }
 }
 
-/** Attempts of all anonymous callers together. */
 const ATTEMPT_BURST = 10;
 const ATTEMPTS_PER_SECOND = 1;
 /**
@@ -110,7 +109,6 @@ export class PasswordAttempts {
   readonly #correct: LRUCache<string, true>;
   readonly #takeAttempts: (attempts: number) => boolean;
 
-  /** @param clockMs a monotonic clock in milliseconds */
   constructor(clockMs: () => number = () => performance.now()) {
     this.#takeAttempts = createTokens(ATTEMPT_BURST, ATTEMPTS_PER_SECOND, clockMs);
     this.#correct = new LRUCache({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf: { now: clockMs }, ttlResolution: 0 });

@@ -7,7 +7,6 @@ import { copiedFields } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
@@ -26,14 +25,14 @@ import {
   withAccess,
 } from './list-response.ts';
 import { createdBefore, ownView, singlePost } from './read-post.ts';
+import type { Serialize } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
-import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 const keysOf = (kind: LinkedKind): string[] => copiedFields(kind).map(([, { key }]) => key);
 
-/** The fields of each kind besides those that all posts have. */
+/** Besides those that all posts have. */
 const OWN_FIELDS = { venue: keysOf('venue'), organizer: keysOf('organizer') };
 
 const MAX_CANDIDATES = 200;
@@ -49,9 +48,6 @@ export class LinkedRecords {
     this.#services = services;
     this.kind = kind;
   }
-
-  readonly #serializeItem = (record: LinkedRecord, audience: Audience): JsonObject =>
-    this.#services.serializer.linked(record, audience);
 
   async #find(input: Input, request: RequestContext, access: ListAccess) {
     const { values, sent } = input;
@@ -70,10 +66,11 @@ export class LinkedRecords {
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
-    const shown = { page: page.page, per_page: page.perPage, status: access.status };
+    const shown = { page: page.page, per_page: page.limit, status: access.status };
     const links = pageLinks(this.kind, sent, shown, { ...page, total }, request.baseUrl);
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind: this.kind, ids, total, page, links, serialize: this.#serializeItem, validUntilMs };
+    const serialize: Serialize<LinkedKind> = (record, audience) => this.#services.serializer.linked(record, audience);
+    const listPage = { kind: this.kind, ids, total, page, links, serialize, validUntilMs };
     return { listPage, access };
   }
 
@@ -226,13 +223,13 @@ function differs(
   const writable: ReadonlySet<string> | undefined = mapping?.readOnly === false ? mapping.writable : undefined;
   const stored: Record<string, unknown> = { ...record };
   const isDifferent = (name: string) => sent[name] !== undefined && fields[name] !== stored[name];
-  if (OWN_FIELDS[record.kind].some((name) => writable?.has(name) !== false && isDifferent(name))) return true;
+  if ([...OWN_FIELDS[record.kind], 'author'].some((name) => writable?.has(name) !== false && isDifferent(name)))
+    return true;
   if (fields.image && fields.image !== record.image) return true;
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');
   if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
-  if (writable?.has('author') && isDifferent('author')) return true;
   const date = fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOf(services)));
   if (date !== undefined && writable?.has('date') && date !== record.date) return true;
   if (sent.status === undefined || !writable?.has('status')) return false;

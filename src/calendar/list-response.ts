@@ -76,8 +76,8 @@ export interface ListPage<K extends Kind> {
 }
 
 /** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
-export function assertPageExists<K extends Kind>({ kind, total, page }: ListPage<K>): void {
-  if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.perPage), 1)) throw pageNotFound(kind);
+export function assertPageExists({ kind, total, page }: Pick<ListPage<Kind>, 'kind' | 'total' | 'page'>): void {
+  if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
 }
 
 export interface FoundPage<K extends Kind> {
@@ -115,7 +115,7 @@ export async function buildFound<Found extends { access: Pick<ListAccess, 'view'
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */
-function* responseSteps<K extends Kind>(
+export function* responseSteps<K extends Kind>(
   services: Services,
   { listPage, access: { isPublic, view } }: FoundPage<K>,
   baseUrl: string,
@@ -125,7 +125,7 @@ function* responseSteps<K extends Kind>(
   const name = PLURALS[kind];
   const audience: Audience = { baseUrl, view };
   const { links, total, page } = listPage;
-  const pages = totalPages(total, page.perPage);
+  const pages = totalPages(total, page.limit);
   const rest = { ...links, total, total_pages: pages };
   const items = yield* listItems<K>(services, listPage, audience, isPublic);
   const bytes = items.map((item) => item.bytes);
@@ -141,7 +141,6 @@ function* responseSteps<K extends Kind>(
 
 export interface RequestedPage extends PageWindow {
   page: number;
-  perPage: number;
 }
 
 /** The size of a page without `per_page`, and the largest. */
@@ -153,13 +152,13 @@ export function requestedPage(values: Record<string, unknown>, { perPage, maxPer
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.
   const offset = Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
-  return { page, perPage: size, limit: size, offset };
+  return { page, limit: size, offset };
 }
 
 /** The number of pages, 0 for an empty list. */
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
-/** A parameter as sent, by name and text. Each property of an object becomes a parameter of its own; commas join a list. */
+/** A parameter as sent. Each property of an object becomes a parameter of its own; commas join a list. */
 export function linkParams(name: string, value: unknown): [string, string][] {
   if (value === undefined) return [];
   return isObject(value)
@@ -175,7 +174,7 @@ export function pageLinks(
   kind: Kind,
   sent: Record<string, unknown>,
   shown: Record<string, unknown>,
-  { page, total, perPage }: RequestedPage & { total: number },
+  { page, total, limit }: RequestedPage & { total: number },
   baseUrl: string,
 ): Record<string, string> {
   const values = { ...sent, ...shown };
@@ -186,7 +185,7 @@ export function pageLinks(
   const linkTo = (number: number): string => linkWith(number === 1 ? others : [...others, ['page', String(number)]]);
   return {
     rest_url: linkWith(params),
-    ...(page < totalPages(total, perPage) ? { next_rest_url: linkTo(page + 1) } : {}),
+    ...(page < totalPages(total, limit) ? { next_rest_url: linkTo(page + 1) } : {}),
     ...(page > 1 ? { previous_rest_url: linkTo(page - 1) } : {}),
   };
 }

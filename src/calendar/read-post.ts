@@ -262,7 +262,6 @@ export async function existingTermIds(
   return new Set([...stored, ...((await findInCms(services, kind, unknown, request)) ?? storedIds())]);
 }
 
-/** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
 export const termExists = async (
   services: Services,
   kind: TermKind,
@@ -367,16 +366,6 @@ export function findTermByText({ replica }: Services, kind: TermKind, text: stri
   return termIdBySlug(replica.db, kind, text) ?? bySlug ?? termIdByName(replica.db, kind, text);
 }
 
-/** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
-function findTermByTextOrId(services: Services, kind: TermKind, text: string): number | undefined {
-  const { replica } = services;
-  const id = /^\d+$/.test(text) ? Number(text) : undefined;
-  return (
-    termIdBySlug(replica.db, kind, text) ??
-    (id !== undefined && getRecord(replica.db, kind, id) ? id : findTermByText(services, kind, text))
-  );
-}
-
 /**
  * The checks of one request; `kind` is that of its route, undefined on a route without records. They look into the
  * replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
@@ -396,9 +385,10 @@ export async function referenceChecks(
       return id !== undefined && mayKnow(services, of, id);
     },
     async findTerm(of, text) {
-      const id = findTermByTextOrId(services, of, text);
-      if (id !== undefined || !/^\d+$/.test(text)) return id;
-      return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
+      const bySlug = termIdBySlug(services.replica.db, of, text);
+      const isId = bySlug === undefined && /^\d+$/.test(text);
+      if (isId && (await termExists(services, of, Number(text), request))) return Number(text);
+      return bySlug ?? findTermByText(services, of, text);
     },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
     async userExists(id) {

@@ -16,7 +16,6 @@ import type { Services } from './services.ts';
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
 
-/** Serializes a record of one kind for an audience. */
 export type Serialize<K extends Kind> = (record: RecordOf[K], audience: Audience) => JsonObject;
 
 /** A single read and a list item of the same record have different JSON. */
@@ -60,7 +59,6 @@ export function renderRecord<K extends Kind>(
   return rendered;
 }
 
-/** The response to a public single read. */
 export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiResponse => ({
   status: 200,
   body: bytes,
@@ -69,7 +67,6 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
   validUntilMs: Number.POSITIVE_INFINITY,
 });
 
-/** The cached rendered record, if it is still valid. */
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.rendered.get(renderingOf(audience, variant), kind, id);
 
@@ -125,7 +122,6 @@ const listTooLarge = (): ApiError =>
     data: { params: { per_page: 'Too many records of this size.' } },
   });
 
-/** Runs all steps in one turn of the event loop. */
 export function runInOneTurn<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -163,7 +159,6 @@ export class RenderedList {
     this.rest = rest;
   }
 
-  /** The JSON of the list. */
   chunks(): Uint8Array[] {
     const items = this.items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item]));
     const rest = JSON.stringify(this.rest).slice(1);

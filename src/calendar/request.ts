@@ -124,7 +124,9 @@ export class Permissions {
     const spec = kinds[kind] ?? kinds.event;
     const known = this.#known.get(spec.collection);
     if (known && performance.now() < known.untilMs) return known.permissions;
-    const lookup = this.#lookUp(spec, actor);
+    const key = `${actor.account.userId} ${spec.collection}`;
+    const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
+    this.#lookups.set(key, lookup, { noUpdateTTL: true });
     if (!known) return lookup;
     // Old ones stay in use while they are read again, so that no request waits.
     lookup.catch(() => {});
@@ -134,13 +136,6 @@ export class Permissions {
   /** Whether the CMS lets the actor do this with records of the kind. Throws `CmsUnavailable`. */
   async allow(action: Action, kind: Kind, actor: Actor): Promise<boolean> {
     return can(actor, action, await this.of(kind, actor));
-  }
-
-  #lookUp(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
-    const key = `${actor.account?.userId} ${spec.collection}`;
-    const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
-    this.#lookups.set(key, lookup, { noUpdateTTL: true });
-    return lookup;
   }
 
   /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
@@ -185,7 +180,6 @@ export interface CreationKeyClaim {
   renew(): Promise<void>;
 }
 
-/** A record that a request has created in the CMS. */
 export interface CreatedRecord {
   kind: KindOrImage;
   id: number;

@@ -270,7 +270,6 @@ export class Serializer {
   }
 }
 
-/** Omits `sizes` if there are none. */
 function serializeImage(image: ImageRecord): JsonObject {
   const sizes = Object.entries(image.sizes).map(([name, size]) => [
     name,
@@ -424,8 +423,8 @@ const escapeScript = (text: string): string =>
     .join("\\'");
 
 /**
- * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets. A
- * bracket that is not closed takes the rest of its line, which stays: so each character is read once.
+ * As PHP's `preg_replace('#\[.+\]#U', '')`, by which The Events Calendar drops shortcodes, and other texts in brackets.
+ * A bracket that is not closed takes the rest of its line, which stays: so each character is read once.
  */
 const withoutShortcodes = (html: string): string =>
   html.replace(/\[[^\n][^\]\n]*(\]?)/g, (text, close) => (close ? '' : text));

@@ -17,11 +17,8 @@ import type { Serializer } from './serializer.ts';
 
 export interface Services {
   replica: Replica;
-  /** Reads and writes of records in the CMS, which keep the replica current. */
   cmsRecords: CmsRecords;
-  /** The unpublished records of the callers who list them. */
   ownRecords: OwnRecordsCache;
-  /** The other gateways of the site. */
   peers?: Peers | undefined;
   cms: Cms;
   mapping: Mapping;
@@ -32,11 +29,8 @@ export interface Services {
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */
   slugs: LRUCache<string, number>;
-  /** Limits the calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;
-  /** Limits the attempts of anonymous callers at passwords of protected records. */
   passwordAttempts: PasswordAttempts;
-  /** Fetches images by URL, a bounded number at a time. */
   imageFetcher: ImageFetcher;
   lists: Config['lists'];
   site(): Site;

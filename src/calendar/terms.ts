@@ -44,8 +44,6 @@ export class Terms {
     baseUrl,
     view: this.#services.replica.db,
   });
-  readonly #serializeItem = (record: TermRecord, audience: Audience): JsonObject =>
-    this.#services.serializer.term(record, audience);
   readonly #serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...this.#services.serializer.term(record, audience),
     _links: this.#cmsLinks(record),
@@ -99,7 +97,7 @@ export class Terms {
       total,
       page,
       links,
-      serialize: this.#serializeItem,
+      serialize: (record: TermRecord, audience: Audience) => this.#services.serializer.term(record, audience),
       validUntilMs: modifiedAfter.validUntilMs,
     };
     return { listPage, access: { isPublic: true, view } };
@@ -136,7 +134,7 @@ export class Terms {
     if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden(false);
   }
 
-  /** Validates the fields of a body. `id` is absent on create. */
+  /** `id` is absent on create. */
   #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
     if (this.#kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
     writableMapping(this.#services, this.#kind);
@@ -154,7 +152,6 @@ export class Terms {
     return { status: 201, body: this.#serializeSingle(record, this.#audienceOf(request)), headers };
   }
 
-  /** Creates a term, or updates that with this id. */
   async #save(id: number | undefined, input: Input, request: RequestContext): Promise<TermRecord> {
     const kind = this.#kind;
     const { cmsRecords } = this.#services;
@@ -169,7 +166,6 @@ export class Terms {
     return this.#createdResponse(await this.#save(undefined, input, request), request);
   }
 
-  /** The response to a repeated `create` of a term. */
   async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
     writableMapping(this.#services, this.#kind);
     const { record } = await this.#services.cmsRecords.read(this.#kind, id, request, { view: 'editor' });

@@ -135,7 +135,6 @@ export async function trashPost<K extends PostKind>(
   });
 }
 
-/** Fields that are stored as they were sent. */
 const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
 /**

@@ -7,10 +7,9 @@ const LISTS = { perPage: 4, maxPerPage: 50 };
 
 describe('pages', () => {
   it('have the configured size by default, and at most the maximum', () => {
-    expect(requestedPage({}, LISTS)).to.deep.equal({ page: 1, perPage: 4, limit: 4, offset: 0 });
+    expect(requestedPage({}, LISTS)).to.deep.equal({ page: 1, limit: 4, offset: 0 });
     expect(requestedPage({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({
       page: 3,
-      perPage: 50,
       limit: 50,
       offset: 100,
     });
@@ -28,7 +27,7 @@ describe('pages', () => {
 
 describe('links of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
-    pageLinks('event', sent, { page, per_page: 3 }, { page, total: 9, perPage: 3, limit: 3, offset: 0 }, 'B');
+    pageLinks('event', sent, { page, per_page: 3 }, { page, total: 9, limit: 3, offset: 0 }, 'B');
   const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };
 
   it('have the form of The Events Calendar, rest_url encoded like the others', () => {

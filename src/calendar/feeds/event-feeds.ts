@@ -12,8 +12,8 @@ import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { findEvents, withEvents } from '../event-reads.ts';
-import { assertPageExists, buildFound, linkParams, type PageSizes } from '../list-response.ts';
+import { buildFromEvents, type FoundEvents } from '../event-reads.ts';
+import { assertPageExists, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
@@ -38,19 +38,17 @@ const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 const BYTES_PER_EVENT = TURN_BYTES / 10;
 const EVENTS_PER_STEP = 5;
 
-type Found = Awaited<ReturnType<typeof findEvents>>;
-
 /** What a feed writes of the events of a list, and how it responds with it. */
 interface FeedFormat<T> {
   pageSizes: PageSizes;
   write(event: FeedEvent): T;
-  respond(items: T[]): ApiResponse;
+  respond(items: T[]): Pick<ApiResponse, 'body' | 'headers'>;
 }
 
 /** A feed is written from the JSON of the list: it shows nothing else. */
 function* feedSteps<T>(
   services: Services,
-  { listPage, access }: Found,
+  { listPage, access }: FoundEvents,
   baseUrl: string,
   { write, respond }: FeedFormat<T>,
 ): Steps<ApiResponse> {
@@ -72,6 +70,7 @@ function* feedSteps<T>(
     }
   }
   return {
+    status: 200,
     ...respond(items),
     ...(access.isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
     builtBytes,
@@ -84,12 +83,8 @@ const listFeed = <T>(
   request: RequestContext,
   format: FeedFormat<T>,
 ): Promise<ApiResponse> =>
-  withEvents(services, input, request, (access) =>
-    buildFound(
-      request,
-      () => findEvents(services, input, request, access, format.pageSizes),
-      (found) => feedSteps(services, found, request.baseUrl, format),
-    ),
+  buildFromEvents(services, input, request, format.pageSizes, (found) =>
+    feedSteps(services, found, request.baseUrl, format),
   );
 
 export type EventFeeds = ReturnType<typeof createEventFeeds>;
@@ -107,21 +102,13 @@ export function createEventFeeds(services: Services) {
         respond(items) {
           const events = items.filter((event) => event !== undefined);
           const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-          return {
-            status: 200,
-            body: calendarFile(events, { name: nameOf(), url }),
-            headers: calendarHeaders('events'),
-          };
+          return { body: calendarFile(events, { name: nameOf(), url }), headers: calendarHeaders('events') };
         },
       }),
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
-      const {
-        body: json,
-        etag: _,
-        ...response
-      } = cancelled
+      const response: ApiResponse = cancelled
         ? {
             status: 200,
             body: cancelledEvent(cancelled),
@@ -129,12 +116,13 @@ export function createEventFeeds(services: Services) {
             cacheTags: [`event-${id}`],
           }
         : await singlePost(services, 'event', id, input, request);
+      const { body: json, etag: _, ...rest } = response;
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
       const written = calendarEvent(event, siteName(site()));
       if (!written) throw eventWithoutDate();
       const body = calendarFile([written], { name: nameOf(), url });
-      return { ...response, body, headers: calendarHeaders(`event-${id}`) };
+      return { ...rest, body, headers: calendarHeaders(`event-${id}`) };
     },
 
     atom: (input: Input, request: RequestContext): Promise<ApiResponse> =>
@@ -143,11 +131,8 @@ export function createEventFeeds(services: Services) {
         write: atomEntry,
         respond(items) {
           const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
-          return {
-            status: 200,
-            body: utf8(atomText(items, { name: nameOf(), site: site(), url })),
-            headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' },
-          };
+          const body = utf8(atomText(items, { name: nameOf(), site: site(), url }));
+          return { body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' } };
         },
       }),
   };
@@ -180,7 +165,6 @@ const calendarHeaders = (name: string): Record<string, string> => ({
   'Content-Disposition': `inline; filename="${name}.ics"`,
 });
 
-/** The declared parameters as sent. */
 function queryOf({ values, sent }: Input): string {
   const query = new URLSearchParams(Object.keys(values).flatMap((name) => linkParams(name, sent[name])));
   return query.size === 0 ? '' : `?${query}`;
@@ -188,19 +172,8 @@ function queryOf({ values, sent }: Input): string {
 
 const MAX_SUMMARY = 1000;
 
-/** What the feed shows of an event. */
-export interface AtomEntry {
-  id: number;
-  /** Of the last change. */
-  changedMs: number;
-  link: string | undefined;
-  title: string;
-  /** Lines of text. */
-  summary: string[];
-}
-
 /** The summary begins with date and place, because readers show no other fields. */
-export const atomEntry = (event: FeedEvent): AtomEntry => ({
+export const atomEntry = (event: FeedEvent) => ({
   id: event.id,
   changedMs: lastChangeMs(event),
   link: webAddress(event.url),
@@ -210,6 +183,8 @@ export const atomEntry = (event: FeedEvent): AtomEntry => ({
     ...linesOf(event, event.excerpt || event.description, MAX_SUMMARY),
   ],
 });
+
+export type AtomEntry = ReturnType<typeof atomEntry>;
 
 export function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
   const link = site.url;
