@@ -60,7 +60,7 @@ export const STATE_KEYS = {
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
-/** How far the initial sync of one collection is. Another process begins again. */
+/** How far the initial sync of one collection, or of the images, is. Another process begins again. */
 export interface CollectionProgress {
   done: number;
   total: number;
@@ -70,13 +70,6 @@ export interface CollectionProgress {
 
 /** By the CMS's clock in milliseconds, when the last complete poll of each began; and how many media there were. */
 type Polled = Partial<Record<KindOrImage | 'mediaTotal', number>>;
-
-/** Missing records whose deletion waits until the CMS has confirmed it. */
-export interface SuspendedDeletions {
-  /** By id: since when it waits, by `clockMs`. */
-  sinceMs: Map<number, number>;
-  reason: string;
-}
 
 /** What the sync remembers of one record kind. */
 export interface KindMemory {
@@ -92,7 +85,10 @@ export interface KindMemory {
    * poll reads it again.
    */
   excess: number | undefined;
-  suspended: SuspendedDeletions | undefined;
+  /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
+  suspended: Map<number, number>;
+  /** What the CMS answered instead of confirming it: the id of one of them that exists. */
+  existingId: number | undefined;
   /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
@@ -100,8 +96,6 @@ export interface KindMemory {
 }
 
 export interface MediaMemory {
-  /** Of the initial sync. */
-  progress: { done: number; total: number };
   /** Images to re-read by id: modified since the last poll, or named by a webhook. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
@@ -122,8 +116,6 @@ export interface Scan {
   lastImageId: number;
   /** The second of the CMS's clock at which it began. */
   beganS: number;
-  /** Of the scan after this one. */
-  nextDueMs: number;
 }
 
 export interface SyncMemory {
@@ -135,7 +127,7 @@ export interface SyncMemory {
   media: MediaMemory;
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
-  initialSync: Partial<Record<Kind, CollectionProgress>>;
+  initialSync: Partial<Record<KindOrImage, CollectionProgress>>;
   /**
    * By `clockMs`. Undefined: this process has not read everything yet, so that a scan is due. 0: due too, because
    * something changed that every record depends on.
@@ -218,7 +210,8 @@ const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
   dirty: new Set(),
   tooLarge: new Map(),
   excess: 0,
-  suspended: undefined,
+  suspended: new Map(),
+  existingId: undefined,
   trashed: new Set(),
   knownFields: new Set(readState<string[]>(saved, 'fields', STATE_KEYS.fields(kind), [])),
 });
@@ -234,7 +227,6 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     polled: readState<Polled>(saved, 'polled', STATE_KEYS.polled, {}),
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(saved, kind)])) as SyncMemory['kinds'],
     media: {
-      progress: { done: 0, total: 0 },
       toRead: new Set(),
       notInCms: new Set(),
       failures: 0,

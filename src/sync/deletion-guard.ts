@@ -3,7 +3,7 @@
 
 import { CMS_STATUS } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { KINDS, type Kind } from '../model/records.ts';
+import type { Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord } from './cms-reader.ts';
 import { type Collection, type CollectionPart, isPublished } from './collections.ts';
 import { collectionOf, countRecords, decided, type SyncContext, type SyncMemory } from './context.ts';
@@ -14,7 +14,6 @@ const MAX_FRACTION = 1 / 3;
 const WAIT_MS = 5 * 60_000;
 /** Records that are read one by one before a mass deletion. */
 const SAMPLE = 5;
-const WAITING = 'waiting for confirmation';
 
 /**
  * The missing records that may be deleted now; the others wait. `reported`: a webhook or a write said that they
@@ -27,7 +26,7 @@ export function approveDeletions(
   reported: ReadonlySet<number> = new Set(),
 ): number[] {
   const { kind } = collection;
-  const suspended = suspendedIds(context.memory, kind);
+  const { suspended } = context.memory.kinds[kind];
   const expected = missing.filter((id) => reported.has(id));
   const others = missing.filter((id) => !reported.has(id) && !suspended.has(id));
   if (isMassDeletion(context, collection, others.length)) {
@@ -41,7 +40,7 @@ export function approveDeletions(
 export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
   const { memory } = context;
   if (missing === 0 || !memory.state.complete) return false;
-  const deletions = missing + suspendedIds(memory, collection.kind).size;
+  const deletions = missing + memory.kinds[collection.kind].suspended.size;
   return deletions > FEW_DELETIONS && deletions > countRecords(context, collection) * MAX_FRACTION;
 }
 
@@ -49,23 +48,15 @@ export function isMassDeletion(context: SyncContext, collection: Collection, mis
 export function suspendDeletions(context: SyncContext, kind: Kind, missing: readonly number[]): void {
   const { memory, clockMs } = context;
   decided(context, collectionOf(context, kind)!.name, 'the deletion waits for confirmation', { ids: missing });
-  memory.kinds[kind].suspended ??= { sinceMs: new Map(), reason: WAITING };
-  const { sinceMs } = memory.kinds[kind].suspended;
-  for (const id of missing) if (!sinceMs.has(id)) sinceMs.set(id, clockMs());
+  const { suspended } = memory.kinds[kind];
+  if (suspended.size === 0) memory.kinds[kind].existingId = undefined;
+  for (const id of missing) if (!suspended.has(id)) suspended.set(id, clockMs());
 }
 
 /** Ends the suspension of these records: they exist, or they were deleted. */
 export function endSuspension({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
-  const { suspended } = kinds[kind];
-  if (!suspended) return;
-  for (const id of ids) suspended.sinceMs.delete(id);
-  if (suspended.sinceMs.size === 0) kinds[kind].suspended = undefined;
+  for (const id of ids) kinds[kind].suspended.delete(id);
 }
-
-const NO_RECORDS: ReadonlyMap<number, number> = new Map();
-
-export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): Pick<ReadonlySet<number>, 'has' | 'size'> =>
-  kinds[kind].suspended?.sinceMs ?? NO_RECORDS;
 
 /**
  * Resolves with the records that may be deleted now, because the lists have left them out for five minutes and a few
@@ -75,24 +66,23 @@ export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): Pick<ReadonlySe
 export async function confirmedDeletions(context: SyncContext, collection: Collection): Promise<number[]> {
   const { memory, clockMs } = context;
   const { suspended } = memory.kinds[collection.kind];
-  if (!suspended) return [];
-  const due = [...suspended.sinceMs].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
+  const due = [...suspended].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
   if (due.length === 0) return [];
   const existing = await findExisting(context, collection, due);
   decided(context, collection.name, 'review of deletions that wait', { due, existing });
   if (existing === undefined) return due;
-  for (const id of suspended.sinceMs.keys()) suspended.sinceMs.set(id, clockMs());
-  suspended.reason = `record ${existing} exists when the gateway reads it by id`;
+  for (const id of suspended.keys()) suspended.set(id, clockMs());
+  memory.kinds[collection.kind].existingId = existing;
   return [];
 }
 
 /** Why the replica still has records that the CMS's lists leave out. */
 export function suspensionReasons(context: SyncContext): string[] {
-  const reasons = KINDS.flatMap((kind) => {
-    const { suspended } = context.memory.kinds[kind];
-    return suspended
-      ? `${suspended.sinceMs.size} records of ${collectionOf(context, kind)?.name} (${suspended.reason})`
-      : [];
+  const reasons = context.collections.flatMap(({ kind, name }) => {
+    const { suspended, existingId } = context.memory.kinds[kind];
+    if (suspended.size === 0) return [];
+    const why = existingId === undefined ? 'waiting for confirmation' : `record ${existingId} exists when read by id`;
+    return `${suspended.size} records of ${name} (${why})`;
   });
   return reasons.length === 0 ? [] : [`the CMS's lists leave out ${reasons.join(', ')}`];
 }

@@ -7,7 +7,7 @@ import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
 import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { countRecords, decided, type SyncContext } from './context.ts';
-import { endSuspension, isMassDeletion, suspendDeletions, suspendedIds } from './deletion-guard.ts';
+import { endSuspension, isMassDeletion, suspendDeletions } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
 import type { PageRequest } from './paginate.ts';
 
@@ -80,10 +80,10 @@ async function allStamps({ replica }: SyncContext, { kind }: Collection): Promis
 
 /** Suspended records are in no list. */
 const listedCount = (context: SyncContext, collection: Collection): number =>
-  countRecords(context, collection) - suspendedIds(context.memory, collection.kind).size;
+  countRecords(context, collection) - context.memory.kinds[collection.kind].suspended.size;
 
 async function listedStamps(context: SyncContext, collection: Collection): Promise<RecordStamp[]> {
-  const suspended = suspendedIds(context.memory, collection.kind);
+  const { suspended } = context.memory.kinds[collection.kind];
   return (await allStamps(context, collection)).filter(({ id }) => !suspended.has(id));
 }
 

@@ -32,8 +32,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
   const onImages = (done: number, missing: number) => {
-    memory.media.progress = { done, total: done + missing };
-    observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
+    memory.initialSync.image = { ...NOT_STARTED, done, total: done + missing };
+    observe({ type: 'sync-progress', collection: 'image', done, total: done + missing });
   };
   await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
@@ -103,7 +103,6 @@ export async function continueScan(context: SyncContext): Promise<void> {
   }
   memory.scan = undefined;
   memory.scannedS = scan.beganS;
-  memory.scanDueMs = scan.nextDueMs;
 }
 
 /**
@@ -111,7 +110,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
  * deletion that is suspended is not in the journal yet.
  */
 export function noteScan({ memory, replica }: SyncContext): void {
-  const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended !== undefined);
+  const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
   if (memory.scannedS === undefined || isSuspended || isRefused) return;
   replica.journal.scanned(memory.scannedS);
@@ -126,8 +125,8 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);
-  const nextDueMs = clockMs() + scanIntervalMs;
-  return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS, nextDueMs };
+  memory.scanDueMs = clockMs() + scanIntervalMs;
+  return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
 }
 
 /** Resolves with true at the end of the collection. */

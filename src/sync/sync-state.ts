@@ -1,19 +1,13 @@
-// Owns the states of the replica and what leads from one to another, as a pure state machine.
-// docs/operations.md says what they mean for clients.
+// Owns the states of the replica and what leads from one to another, as pure functions. docs/operations.md says what
+// they mean for clients.
 
 import { CmsRejected, ReplicaError } from '../errors.ts';
 
-/*
- * The usual ways (`stateAfter` has all):
- *
- *           syncStarted            polled
- *   empty ──────────────> syncing ────────> live <─────────┐
- *     │  opened              │                │            │ polled
- *     └──────────> stale <───┼───── failed ───┘            │
- *                     │      │ failed                      │
- *                     └──────┴─────────> unreachable ──────┘
+/**
+ * `empty`: nothing was read yet. `syncing`: the initial sync runs. `live`: the replica equals the CMS. `stale`: one
+ * poll failed, or something differs, for the reason that the state names. `unreachable`: the initial sync or two polls
+ * in a row got no usable response.
  */
-
 export type ReplicaState = 'empty' | 'syncing' | 'live' | 'stale' | 'unreachable';
 
 export type SyncEvent =
@@ -54,45 +48,34 @@ export function initialSyncState(nowMs: number): SyncState {
   return { state: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
 }
 
-/** The next state; undefined if the event is ignored. */
-function stateAfter({ state, complete }: SyncState, event: SyncEvent): ReplicaState | undefined {
-  switch (event.type) {
-    case 'syncStarted':
-      return complete ? undefined : 'syncing';
-    case 'opened':
-      return state === 'empty' ? 'stale' : undefined;
-    case 'polled':
-      if (!complete && state !== 'syncing') return undefined;
-      return event.reason === undefined ? 'live' : 'stale';
-    case 'failed':
-      return state === 'live' ? 'stale' : 'unreachable';
-    case 'replicaFailed':
-      return state === 'live' ? 'stale' : state;
-  }
+export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
+  const next = { ...current, ...changesBy(current, event, nowMs) };
+  const state = stateAfter(next, event);
+  return { ...next, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
 }
 
-/** The state after an event; the same object if the event is ignored. */
-export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
-  const state = stateAfter(current, event);
-  if (state === undefined) return current;
-  const next = { ...current, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
+function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
   switch (event.type) {
     case 'syncStarted':
-      return { ...next, reason: undefined };
+      return complete ? {} : { reason: undefined };
     case 'opened':
-      return { ...next, complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
+      return { complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
     case 'polled':
       return {
-        ...next,
-        complete: true,
-        lastCaughtUpMs: event.reason === undefined ? nowMs : current.lastCaughtUpMs,
-        failures: 0,
-        reason: event.reason,
+        ...{ complete: true, failures: 0, reason: event.reason },
+        ...(event.reason === undefined && { lastCaughtUpMs: nowMs }),
       };
     case 'failed':
     case 'replicaFailed':
-      return { ...next, failures: current.failures + 1, reason: event.reason };
+      return { failures: failures + 1, reason: event.reason };
   }
+}
+
+function stateAfter({ state, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
+  if (type === 'syncStarted') return complete ? state : 'syncing';
+  if (!complete) return type === 'failed' ? 'unreachable' : state;
+  if (reason === undefined) return 'live';
+  return type === 'failed' && failures > 1 ? 'unreachable' : 'stale';
 }
 
 /**

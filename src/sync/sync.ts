@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
-import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
+import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
 import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
@@ -111,17 +111,17 @@ export class Sync {
 
   status(): SyncStatus {
     const { memory, collections, visitor } = this.#context;
-    const progress: SyncStatus['collections'] = { image: { ...memory.media.progress } };
-    for (const { kind } of collections) {
+    const progressOf = (kind: KindOrImage) => {
       const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
-      progress[kind] = { done, total };
-    }
-    const { done, total } = memory.initialSync.event ?? { done: 0, total: 1 };
+      return { done, total };
+    };
+    const { done, total } = progressOf('event');
+    const kinds = [...collections.map(({ kind }) => kind), 'image'] as const;
     const { failures: _, ...state } = memory.state;
     return {
       ...state,
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
-      collections: progress,
+      collections: Object.fromEntries(kinds.map((kind) => [kind, progressOf(kind)])),
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
       readAs: visitor === undefined ? 'visitor' : 'account',
     };

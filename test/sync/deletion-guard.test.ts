@@ -51,7 +51,7 @@ describe('deletion guard', () => {
           await pollMinutes(30);
           expect(recordCounts(site.replica.db).event).to.equal(23);
           expect(site.sync.status().state).to.equal('stale');
-          expect(site.sync.status().reason).to.contain('reads it by id');
+          expect(site.sync.status().reason).to.contain('exists when read by id');
           site.cms.edit(ids().find((id) => !hidden(id)) ?? 0, { title: 'Seen all the same' });
           repair();
           await site.poll();

@@ -11,15 +11,14 @@ import {
   transition,
 } from '../../src/sync/sync-state.ts';
 
-/** Written by hand, not from the code; `-` is ignored. */
+/** Written by hand, not from the code; `-` changes nothing. Of `stale` and `unreachable` with a complete replica. */
 const TABLE = `
                 empty       syncing     live        stale       unreachable
-  syncStarted   syncing     syncing     -           -           syncing
-  opened        stale       -           -           -           -
-  polled        -           live        live        live        live
-  differing     -           stale       stale       stale       stale
-  failed        unreachable unreachable stale       unreachable unreachable
-  replicaFailed empty       syncing     stale       stale       unreachable
+  syncStarted   syncing     syncing     -           -           -
+  polled        live        live        live        live        live
+  differing     stale       stale       stale       stale       stale
+  failed        unreachable unreachable stale       stale       unreachable
+  replicaFailed empty       syncing     stale       stale       stale
 `;
 
 const [head = [], ...rows] = TABLE.trim()
@@ -41,8 +40,7 @@ const PATHS: { state: ReplicaState; complete: boolean; path: EventName[] }[] = [
   { state: 'syncing', complete: false, path: ['syncStarted'] },
   { state: 'live', complete: true, path: ['syncStarted', 'polled'] },
   { state: 'stale', complete: true, path: ['opened'] },
-  { state: 'unreachable', complete: true, path: ['opened', 'failed'] },
-  { state: 'unreachable', complete: false, path: ['syncStarted', 'failed'] },
+  { state: 'unreachable', complete: true, path: ['opened', 'failed', 'failed'] },
 ];
 
 const stateAfter = (path: EventName[]) =>
@@ -55,10 +53,8 @@ describe('sync state machine', () => {
         const before = stateAfter(path);
         expect(before).to.include({ state, complete });
         const after = transition(before, createEvent(type), 100);
-        let next = rows.find(([name]) => name === type)?.[STATES.indexOf(state) + 1];
-        if (type === 'syncStarted' && complete) next = '-';
-        if ((type === 'polled' || type === 'differing') && !complete && state !== 'syncing') next = '-';
-        if (next === '-') expect(after).to.equal(before);
+        const next = rows.find(([name]) => name === type)?.[STATES.indexOf(state) + 1];
+        if (next === '-') expect(after).to.deep.equal(before);
         else {
           expect(after.state).to.equal(next);
           expect(after.sinceMs).to.equal(next === state ? before.sinceMs : 100);
@@ -83,6 +79,17 @@ describe('sync state machine', () => {
       }),
     );
   }
+
+  it('is unreachable while an initial sync fails, and syncing again with the next try', () => {
+    const failed = stateAfter(['syncStarted', 'failed']);
+    expect(failed).to.include({ state: 'unreachable', complete: false });
+    expect(transition(failed, { type: 'syncStarted' }, 9)).to.include({ state: 'syncing', reason: undefined });
+  });
+
+  it('is stale after one failure, unreachable after two, and live after a poll', () => {
+    expect(stateAfter(['opened', 'failed'])).to.include({ state: 'stale', failures: 1 });
+    expect(stateAfter(['opened', 'failed', 'failed', 'polled'])).to.include({ state: 'live', failures: 0 });
+  });
 
   it('stays complete', () => {
     checkHistories((before, type, after) => {
