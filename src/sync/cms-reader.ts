@@ -21,7 +21,7 @@ import { READ_AS } from './sync-state.ts';
 export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOptions => ({
   credentials: visitor,
   signal,
-  uncached: memory.uncached,
+  uncached: `${memory.startedMs.toString(36)}-${memory.lastMark}`,
 });
 
 const imageOptions = (context: SyncContext): CallOptions => ({
@@ -117,13 +117,13 @@ export const readMediaPage = (context: SyncContext, request: PageRequest): Promi
 /** The pages of a whole collection in the order of ids; see {@link paginate}. */
 export function readAll(
   context: SyncContext,
-  collection: Collection,
+  part: CollectionPart,
   { detail, ...options }: { detail: Detail; start?: number | undefined; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
-  const limit = detail === 'mapped' ? recordsPerPage(collection, context.pageSize) : context.pageSize;
+  const limit = detail === 'mapped' ? recordsPerPage(part, context.pageSize) : context.pageSize;
   // WordPress counts no records on a page after the last one, and all of them at an offset after the last record.
-  const at = (page: number) => (collection.isStoredAsPosts ? { offset: (page - 1) * limit } : { page });
-  const read = (page: number) => readPage(context, collection, { order: 'id', detail, limit, ...at(page) });
+  const at = (page: number) => (part.spec.storedAs === 'posts' ? { offset: (page - 1) * limit } : { page });
+  const read = (page: number) => readPage(context, part, { order: 'id', detail, limit, ...at(page) });
   return paginate(read, { pageSize: limit, ...options });
 }
 
@@ -289,12 +289,12 @@ export async function unlessUnreadable<T>(
 export const isAbsent = ({ memory }: SyncContext, name: string): boolean =>
   memory.unreadable.get(name)?.isAbsent === true;
 
-/** Fails the initial sync of a site without events for visitors: it would serve an empty calendar. */
-export function noEventsError(context: SyncContext, { name }: Collection): CmsRejected {
+/** Fails the initial sync of a site. */
+export function unreadableError(context: SyncContext, { name }: Collection): CmsRejected {
   const { isAbsent = true, words = '' } = context.memory.unreadable.get(name) ?? {};
   if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${words}).`);
   const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
-  return new CmsRejected('no-collection', `the site has no collection "${name}" of events. ${remedy}`);
+  return new CmsRejected('no-collection', `the site has no collection "${name}". ${remedy}`);
 }
 
 /**

@@ -28,7 +28,7 @@ export interface Collection {
 }
 
 /** What a request reads. */
-export type CollectionPart = Pick<Collection, 'spec' | 'view'>;
+export type CollectionPart = Pick<Collection, 'spec' | 'view'> & Partial<Pick<Collection, 'occurrences'>>;
 
 export const MEDIA_PART: CollectionPart = { spec: MEDIA, view: 'public' };
 
@@ -58,7 +58,7 @@ export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collecti
  * Records with all their fields per request, for a CMS that sends up to `pageSize`: fewer if each brings the
  * occurrences of a series.
  */
-export const recordsPerPage = ({ occurrences }: Collection, pageSize: number): number =>
+export const recordsPerPage = ({ occurrences }: CollectionPart, pageSize: number): number =>
   occurrences ? Math.ceil(pageSize / 5) : pageSize;
 
 /** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */

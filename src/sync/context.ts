@@ -149,8 +149,8 @@ export interface SyncMemory {
   writes: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;
-  /** Sent with each request, so that no cache in front of the CMS answers it; another one in each poll. */
-  uncached: string;
+  /** With the number of the request, it is sent with each one, so that no cache in front of the CMS answers it. */
+  startedMs: number;
   tally: { requests: number; changed: number; removed: number };
 }
 
@@ -244,7 +244,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     lastMark: 0,
     writes: new Map(),
     cmsClock: undefined,
-    uncached: '',
+    startedMs: nowMs,
     tally: { requests: 0, changed: 0, removed: 0 },
   };
 }

@@ -160,25 +160,23 @@ export async function fetchRecords(
   if (ids.length > 0) decided(context, collection.name, 'fetch', { ids, reason });
   const { pageSize, memory } = context;
   const size = collection.spec.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
-  const missing: { ids: number[]; readMark: number }[] = [];
+  const missing: number[] = [];
+  let firstMark = 0;
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
     const { records, readMark } = await readByIds(context, collection, slice);
     await ingestRecords(context, collection, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
     endSuspension(memory, collection.kind, existing);
-    missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
+    missing.push(...slice.filter((id) => !existing.has(id)));
+    firstMark ||= readMark;
   }
-  const missingIds = missing.flatMap((slice) => slice.ids);
-  if (missingIds.length === 0) return;
-  const stamps = stampsById(context.replica.db, collection.kind, missingIds);
-  const stored = missingIds.filter((id) => stamps.has(id));
+  if (missing.length === 0) return;
+  const stored = [...stampsById(context.replica.db, collection.kind, missing).keys()];
   const approved = new Set(isConfirmed ? stored : approveDeletions(context, collection, stored, reported));
   const suspended = new Set(stored.filter((id) => !approved.has(id)));
-  for (const slice of missing) {
-    const deletable = slice.ids.filter((id) => !suspended.has(id));
-    await deleteRecords(context, collection, deletable, slice.readMark);
-  }
+  const deletable = missing.filter((id) => !suspended.has(id));
+  await deleteRecords(context, collection, deletable, firstMark);
   endSuspension(memory, collection.kind, approved);
 }
 
@@ -226,8 +224,8 @@ async function deleteRecords(
 }
 
 /**
- * The ids whose records the replica still has and that were not written since. The CMS removes a deleted term from
- * its events without touching `modified`, so this makes these events dirty.
+ * The ids whose records were not written since. The CMS removes a deleted term from its events without touching
+ * `modified`, so this makes these events dirty.
  */
 function deletableIds(
   context: SyncContext,
@@ -239,10 +237,7 @@ function deletableIds(
   const { kind, isStoredAsPosts } = collection;
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
-  const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
-  const stored = stampsById(replica.db, kind, certain);
-  // The replica may withhold a post, which then has no stamp.
-  const deletable = isStoredAsPosts ? certain : certain.filter((id) => stored.has(id));
+  const deletable = ids.filter((id) => !outdated.has(id));
   if (!isStoredAsPosts && kind !== 'event')
     for (const id of deletable) markDirty(memory, 'event', eventIdsShowing(replica.db, kind, id));
   return deletable;

@@ -3,10 +3,9 @@
 
 import { type CmsRecord, type Detail, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
-import { readPage } from './cms-reader.ts';
+import { readAll } from './cms-reader.ts';
 import type { CollectionPart } from './collections.ts';
 import { collectionOf, linkTablesState, restartScan, type SyncContext } from './context.ts';
-import { paginate } from './paginate.ts';
 
 /**
  * Rebuilds the tables whose lists changed. If events in the replica may now read differently, every record must be
@@ -44,9 +43,7 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
 
 async function listAll(context: SyncContext, part: CollectionPart, detail: Detail): Promise<CmsRecord[]> {
   const records: CmsRecord[] = [];
-  const { pageSize } = context;
-  const read = (page: number) => readPage(context, part, { order: 'id', detail, limit: pageSize, page });
-  for await (const page of paginate(read, { pageSize })) records.push(...page.records);
+  for await (const page of readAll(context, part, { detail })) records.push(...page.records);
   return records;
 }
 

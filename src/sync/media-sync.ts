@@ -94,12 +94,6 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   await fetchMissingImages(context);
 }
 
-/** Images that the CMS did not have are requested again: they may exist by now. */
-export function forgetMissingImages({ memory: { media } }: SyncContext): void {
-  media.notInCms.clear();
-  media.completeAtVersion = undefined;
-}
-
 /**
  * Re-reads the next pages of images after `lastId`. Resolves with the last id, or undefined at the end. The
  * image editor of a CMS may change files without touching `modified`. Throws what the CMS throws.

@@ -1,14 +1,13 @@
 // Owns reading everything: the initial sync, which fills the replica; and the scan, which lists every record again, a
 // few pages at each poll, and so corrects what neither a date nor a total shows.
 
-import { CmsUnavailable } from '../errors.ts';
 import { imageIds } from '../store/records.ts';
-import { isAbsent, noEventsError, readAll, unlessUnreadable } from './cms-reader.ts';
+import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
-import { fetchMissingImages, forgetMissingImages, scanImages } from './media-sync.ts';
+import { fetchMissingImages, scanImages } from './media-sync.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
 
@@ -46,16 +45,16 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   replica.apply({ state: { [STATE_KEYS.complete]: '1' } });
 }
 
-/** A collection that the site removes or closes while it is read must not be served in part. */
+/**
+ * A collection that the site removes or closes while it is read must not be served in part, and a site without events
+ * for visitors must not be served as an empty calendar.
+ */
 async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
   const { initialSync } = context.memory;
   const { kind, name, spec } = collection;
   const copy = () => copyCollection(context, collection).then(() => true);
   if (await unlessUnreadable(context, name, copy, spec)) return;
-  const isPartial = initialSync[kind] !== undefined;
-  if (isPartial && isAbsent(context, name))
-    throw new CmsUnavailable('status', `The site removed the collection "${name}" during the initial sync.`);
-  if (isPartial || kind === 'event') throw noEventsError(context, collection);
+  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, collection);
 }
 
 async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
@@ -121,7 +120,9 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < (memory.scanDueMs ?? 0)) return undefined;
   await unlessUnreadable(context, 'site', () => refreshSite(context));
-  forgetMissingImages(context);
+  // They may exist by now.
+  memory.media.notInCms.clear();
+  memory.media.completeAtVersion = undefined;
   for (const { kind } of collections) memory.kinds[kind].tooLarge.clear();
   memory.linksBuiltFrom.clear();
   const beganS = Math.floor((memory.cmsClock?.timeMs ?? 0) / 1000);

@@ -66,15 +66,12 @@ export class Sync {
   readonly #stopping = new AbortController();
   readonly #completed = Promise.withResolvers<void>();
   readonly #listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
-  readonly #startedAt: string;
-  #readings = 0;
 
   constructor(options: SyncOptions) {
     const { replica, cms, mapping, visitor, imageReader = visitor, observe } = options;
     const { nowMs = Date.now, clockMs = () => performance.now() } = options;
     const { signal } = this.#stopping;
     this.#options = options;
-    this.#startedAt = nowMs().toString(36);
     this.#context = {
       ...{ replica, cms, mapping, visitor, imageReader, observe, nowMs, clockMs, signal },
       collections: collectionsOf(mapping, visitor),
@@ -239,7 +236,6 @@ export class Sync {
    */
   async #runPoll({ onlyScan = false } = {}): Promise<boolean> {
     const { memory, clockMs, signal, visitor, observe } = this.#context;
-    this.#startReading();
     const startedMs = clockMs();
     memory.tally = { requests: 0, changed: 0, removed: 0 };
     let isCurrent = false;
@@ -257,35 +253,25 @@ export class Sync {
   async #pollOnce(onlyScan: boolean): Promise<boolean> {
     const context = this.#context;
     let isCurrent = false;
-    let unconfirmed: string | undefined;
     if (!this.state().complete) {
       this.#dispatch({ type: 'syncStarted' });
       await runInitialSync(context);
       isCurrent = true;
-      this.#dispatchPolled(undefined);
+      this.#dispatch({ type: 'polled' });
     } else if (!onlyScan) {
-      unconfirmed = await poll(context);
+      const unconfirmed = await poll(context);
       noteScan(context);
       isCurrent = unconfirmed === undefined;
-      this.#dispatchPolled(unconfirmed);
+      const reasons = [unconfirmed, context.memory.scanProblem].filter((each) => each !== undefined);
+      this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
     }
-    if (await this.#tryScan()) this.#dispatchPolled(unconfirmed);
+    await this.#tryScan();
     return isCurrent;
   }
 
-  /** After a poll that saw everything. `unconfirmed`: as `poll` returned it. */
-  #dispatchPolled(unconfirmed: string | undefined): void {
-    const reasons = [unconfirmed, this.#context.memory.scanProblem].filter((each) => each !== undefined);
-    this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
-  }
-
-  /**
-   * Continues the scan, whose failure makes no poll fail. Resolves with true if it failed, or succeeded after a
-   * failure. Throws when the process ends.
-   */
-  async #tryScan(): Promise<boolean> {
+  /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */
+  async #tryScan(): Promise<void> {
     const { memory, signal, visitor } = this.#context;
-    const before = memory.scanProblem;
     try {
       await continueScan(this.#context);
       memory.scanProblem = undefined;
@@ -293,11 +279,9 @@ export class Sync {
       if (signal.aborted) throw error;
       memory.scanProblem = `the scan: ${failureEvent(error, visitor).reason}`;
     }
-    return memory.scanProblem !== before;
   }
 
   readonly #fetchReported = inBatches(async (changes) => {
-    this.#startReading();
     try {
       await fetchChanged(this.#context, changes);
       return true;
@@ -307,12 +291,6 @@ export class Sync {
       return false;
     }
   });
-
-  /** Requests from now on are new to every cache in front of the CMS. */
-  #startReading(): void {
-    this.#readings += 1;
-    this.#context.memory.uncached = `${this.#startedAt}-${this.#readings}`;
-  }
 
   #dispatch(event: SyncEvent): void {
     const { memory, nowMs, observe } = this.#context;
