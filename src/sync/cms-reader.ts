@@ -12,7 +12,7 @@ import {
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
-import { type Collection, type CollectionPart, idOf, MEDIA_PART, recordsPerPage, stampOf } from './collections.ts';
+import { type Collection, type CollectionPart, idOf, recordsPerPage, stampOf } from './collections.ts';
 import { collectionOf, countRecords, STATE_KEYS, type SyncContext } from './context.ts';
 import { type MarkedPage, type NumberedPage, type PageRequest, paginate } from './paginate.ts';
 import { READ_AS } from './sync-state.ts';
@@ -24,7 +24,7 @@ export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOp
   uncached: `${memory.startedMs.toString(36)}-${memory.lastMark}`,
 });
 
-const imageOptions = (context: SyncContext): CallOptions => ({
+export const imageOptions = (context: SyncContext): CallOptions => ({
   ...visitorOptions(context),
   credentials: context.imageReader,
 });
@@ -110,15 +110,11 @@ export async function readPage(
   return page;
 }
 
-/** One page of the CMS's media. Throws as {@link readPage}. */
-export const readMediaPage = (context: SyncContext, request: PageRequest): Promise<MarkedPage> =>
-  readPage(context, MEDIA_PART, request, imageOptions(context));
-
 /** The pages of a whole collection in the order of ids; see {@link paginate}. */
 export function readAll(
   context: SyncContext,
   part: CollectionPart,
-  { detail, ...options }: { detail: Detail; start?: number | undefined; concurrency?: number },
+  { detail, ...options }: { detail: Detail; start?: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
   const limit = detail === 'mapped' ? recordsPerPage(part, context.pageSize) : context.pageSize;
   // WordPress counts no records on a page after the last one, and all of them at an offset after the last record.
@@ -185,13 +181,6 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
   return context.cms.images(ids, imageOptions(context));
 }
 
-/** Fails a poll, or the request of a caller. */
-function incompleteError(name: string, missing: readonly string[], id: number, outcomeUnknown = false): CmsUnavailable {
-  const which = id > 0 ? `record ${id} of ${name}` : `a record of ${name}`;
-  const message = `The CMS's response is incomplete: ${which} lacks ${missing.join(', ')}.`;
-  return new CmsUnavailable('incomplete', message, { outcomeUnknown });
-}
-
 /**
  * Throws `CmsUnavailable`, with the names of what is missing, unless every record has what the CMS sends of every
  * record, and the required fields that records of the collection have had until now. Example: the companion plugin is
@@ -227,7 +216,10 @@ function assertHasPaths(
   isWritten = false,
 ): void {
   const missing = paths.filter((path) => !recordForm.hasPath(record, path));
-  if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
+  if (missing.length === 0) return;
+  const which = idOf(record) > 0 ? `record ${idOf(record)} of ${spec.collection}` : `a record of ${spec.collection}`;
+  const message = `The CMS's response is incomplete: ${which} lacks ${missing.join(', ')}.`;
+  throw new CmsUnavailable('incomplete', message, { outcomeUnknown: isWritten });
 }
 
 /**
@@ -263,12 +255,9 @@ export async function unlessUnreadable<T>(
   spec?: CollectionSpec,
 ): Promise<T | undefined> {
   const { cms, memory, observe, visitor } = context;
-  const log = (message: string) => observe({ type: 'message', level: 'warn', message });
-  const wasAbsent = isAbsent(context, name);
   try {
     const result = await step();
     memory.unreadable.delete(name);
-    if (wasAbsent) log(`the site has the collection "${name}" again`);
     return result;
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
@@ -279,8 +268,8 @@ export async function unlessUnreadable<T>(
     if (!spec || error.kind !== 'no-collection') throw error;
     memory.tally.requests += 1;
     if (await cms.hasCollection(spec, visitorOptions(context))) throw error;
-    if (!wasAbsent)
-      log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);
+    const message = `the site has no collection "${name}": the gateway serves what it has read of it before`;
+    if (!isAbsent(context, name)) observe({ type: 'message', level: 'warn', message });
     memory.unreadable.set(name, { isAbsent: true, words: error.message });
     return undefined;
   }

@@ -60,7 +60,7 @@ export const STATE_KEYS = {
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
-/** How far the initial sync of one collection, or of the images, is. Another process begins again. */
+/** How far the initial sync of one collection is. Another process begins again. */
 export interface CollectionProgress {
   done: number;
   total: number;
@@ -100,8 +100,6 @@ export interface MediaMemory {
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
   notInCms: Set<number>;
-  /** Polls in a row that could not read the images by id. */
-  failures: number;
   /** Version of the replica in which no image is missing but those of `notInCms`. */
   completeAtVersion: number | undefined;
 }
@@ -127,7 +125,7 @@ export interface SyncMemory {
   media: MediaMemory;
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
-  initialSync: Partial<Record<KindOrImage, CollectionProgress>>;
+  initialSync: Partial<Record<Kind, CollectionProgress>>;
   /**
    * By `clockMs`. Undefined: this process has not read everything yet, so that a scan is due. 0: due too, because
    * something changed that every record depends on.
@@ -226,12 +224,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     isSiteRead: false,
     polled: readState<Polled>(saved, 'polled', STATE_KEYS.polled, {}),
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(saved, kind)])) as SyncMemory['kinds'],
-    media: {
-      toRead: new Set(),
-      notInCms: new Set(),
-      failures: 0,
-      completeAtVersion: undefined,
-    },
+    media: { toRead: new Set(), notInCms: new Set(), completeAtVersion: undefined },
     unreadable: new Map(),
     initialSync: {},
     scanDueMs: undefined,

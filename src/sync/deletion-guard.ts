@@ -17,7 +17,7 @@ const SAMPLE = 5;
 
 /**
  * The missing records that may be deleted now; the others wait. `reported`: a webhook or a write said that they
- * changed, so that their deletion is no surprise.
+ * changed, or their deletion is confirmed.
  */
 export function approveDeletions(
   context: SyncContext,

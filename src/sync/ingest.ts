@@ -140,10 +140,8 @@ export async function deleteUnusedEmbedded({ replica, collections }: SyncContext
 interface FetchOptions {
   /** For the log. */
   reason: string;
-  /** Records that a webhook or a write reported. */
+  /** Records that a webhook or a write reported, or whose deletion is confirmed. */
   reported?: ReadonlySet<number> | undefined;
-  /** The deletion guard has already confirmed that missing records may be deleted. */
-  isConfirmed?: boolean;
 }
 
 /**
@@ -154,7 +152,7 @@ export async function fetchRecords(
   context: SyncContext,
   collection: Collection,
   recordIds: readonly number[],
-  { reason, reported, isConfirmed = false }: FetchOptions,
+  { reason, reported }: FetchOptions,
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) decided(context, collection.name, 'fetch', { ids, reason });
@@ -173,7 +171,7 @@ export async function fetchRecords(
   }
   if (missing.length === 0) return;
   const stored = [...stampsById(context.replica.db, collection.kind, missing).keys()];
-  const approved = new Set(isConfirmed ? stored : approveDeletions(context, collection, stored, reported));
+  const approved = new Set(approveDeletions(context, collection, stored, reported));
   const suspended = new Set(stored.filter((id) => !approved.has(id)));
   const deletable = missing.filter((id) => !suspended.has(id));
   await deleteRecords(context, collection, deletable, firstMark);

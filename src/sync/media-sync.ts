@@ -2,18 +2,18 @@
 // those that were deleted.
 
 import { MEDIA } from '../cms/port.ts';
-import { CmsUnavailable } from '../errors.ts';
+import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
-import { readImages, readMediaPage } from './cms-reader.ts';
+import { imageOptions, readImages, readPage } from './cms-reader.ts';
 import { MEDIA_PART } from './collections.ts';
 import { decided, markDirty, type SyncContext } from './context.ts';
 import { findExisting } from './deletion-guard.ts';
-import { listModified } from './paginate.ts';
+import { listModified, type PageRequest } from './paginate.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-/** Polls in a row that fail because the CMS does not send images by id. */
-const MAX_FAILURES = 3;
+/** Failures that say nothing about the images which were asked for. */
+const AWAY: ReadonlySet<unknown> = new Set<UnavailableReason>(['refused', 'reset', 'busy', 'breaker-open']);
 
 /**
  * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
@@ -43,22 +43,17 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
 }
 
 /** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
-export async function fetchMissingImages(
-  context: SyncContext,
-  onProgress?: (done: number, missing: number) => void,
-): Promise<void> {
+export async function fetchMissingImages(context: SyncContext): Promise<void> {
   const { replica, pageSize } = context;
   const { media } = context.memory;
   if (media.completeAtVersion === replica.version) return;
-  for (let done = 0; ; ) {
+  for (;;) {
     const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
-    onProgress?.(done, missing.length);
     if (missing.length === 0) break;
     await fetchImages(context, missing);
     const fetched = getImages(replica.db, missing);
     for (const id of missing) if (!fetched.has(id)) media.notInCms.add(id);
-    done += missing.length;
   }
   media.completeAtVersion = replica.version;
 }
@@ -68,7 +63,8 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const { memory, replica, pageSize } = context;
   const { media, polled } = memory;
   const options = { polledMs: polled.image, detail: 'time', pageSize } as const;
-  const { recentIds, total, cmsTimeMs } = await listModified((request) => readMediaPage(context, request), options);
+  const read = (request: PageRequest) => readPage(context, MEDIA_PART, request, imageOptions(context));
+  const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
   // The library became smaller: nothing says which images were deleted.
   if (polled.mediaTotal !== undefined && total < polled.mediaTotal)
@@ -79,13 +75,10 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   try {
     await fetchImages(context, requested);
     for (const id of requested) media.toRead.delete(id);
-    media.failures = 0;
     Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   } catch (error) {
-    // An image that the CMS cannot send must not fail every poll: then the next polls go on without these images.
-    media.failures += 1;
-    const isLeftOut = error instanceof CmsUnavailable && error.reason === 'incomplete';
-    if (isLeftOut || media.failures >= MAX_FAILURES) {
+    // An image that the CMS cannot send must not fail every poll: the next ones leave these images to the scan.
+    if (error instanceof CmsUnavailable && !AWAY.has(error.reason)) {
       media.toRead.clear();
       polled.mediaTotal = total;
     }

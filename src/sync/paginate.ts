@@ -16,22 +16,14 @@ export type PageRequest = Omit<ListRequest, 'view'> & { detail: Detail; limit: n
 /** A page of a whole list: its number, from 1, and whether it is the last one. */
 export type NumberedPage = MarkedPage & { page: number; isLast: boolean };
 
-export interface PaginateOptions {
-  /** Number of the first page. */
-  start?: number | undefined;
-  pageSize: number;
-  /** Requests at a time. Default: one. */
-  concurrency?: number;
-}
-
 /**
  * Yields the pages of a list that is in the order of ids. If a record of an earlier page is deleted meanwhile, the
  * first record of the next page moves to an earlier one, and is on none of those that were read: whoever deletes what
- * no page had must ask for it by id before. Throws what `readPage` throws.
+ * no page had must ask for it by id before. `concurrency`: requests at a time. Throws what `readPage` throws.
  */
 export async function* paginate(
   readPage: (page: number) => Promise<MarkedPage>,
-  { start = 1, pageSize, concurrency = 1 }: PaginateOptions,
+  { start = 1, pageSize, concurrency = 1 }: { start?: number; pageSize: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
   const pending: Promise<MarkedPage>[] = [];
   let total = 0;

@@ -31,8 +31,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const collection of present) {
     const ids = await confirmedDeletions(context, collection);
-    if (ids.length > 0)
-      await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', isConfirmed: true });
+    await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];

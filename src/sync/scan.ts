@@ -24,17 +24,13 @@ const PAGES_PER_COLLECTION = 5;
  * the next call continues.
  */
 export async function runInitialSync(context: SyncContext): Promise<void> {
-  const { replica, memory, observe, clockMs, scanIntervalMs } = context;
+  const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const collection of context.collections) await copyUnlessAbsent(context, collection);
-  const onImages = (done: number, missing: number) => {
-    memory.initialSync.image = { ...NOT_STARTED, done, total: done + missing };
-    observe({ type: 'sync-progress', collection: 'image', done, total: done + missing });
-  };
-  await unlessUnreadable(context, 'media', () => fetchMissingImages(context, onImages));
+  await unlessUnreadable(context, 'media', () => fetchMissingImages(context));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= clockMs() + scanIntervalMs;
   // A deletion may have moved a record to a page that had been read: the poll compares the whole list of ids.

@@ -16,8 +16,8 @@ export type SyncEvent =
   /** A complete replica was on disk. `lastCaughtUpMs`: when it was last known to be current. */
   | { type: 'opened'; lastCaughtUpMs?: number | undefined }
   /**
-   * The initial sync, or a poll after it, saw everything that changed. `reason`: why the replica may nevertheless differ
-   * from the CMS. A mass deletion waits for confirmation, a collection is absent, or the scan fails.
+   * The initial sync, or a poll after it, saw everything that changed. `reason`: why the replica may nevertheless
+   * differ from the CMS. A mass deletion waits for confirmation, a collection is absent, or the scan fails.
    */
   | { type: 'polled'; reason?: string | undefined }
   /** The CMS sent no usable response, or refuses the account that the settings name for reading. */

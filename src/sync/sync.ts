@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
-import { isPostKind, type Kind, type KindOrImage, type Site, seriesIdOf } from '../model/records.ts';
+import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
@@ -20,7 +20,7 @@ import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition 
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
   /** Of the events in the initial sync, a whole number; 100 once it is complete. */
   percent: number;
-  /** By record kind, and `image`. */
+  /** By record kind. */
   collections: Record<string, { done: number; total: number }>;
   /** Collections of the mapping that the site does not have. */
   absent: string[];
@@ -108,17 +108,16 @@ export class Sync {
 
   status(): SyncStatus {
     const { memory, collections, visitor } = this.#context;
-    const progressOf = (kind: KindOrImage) => {
+    const progressOf = (kind: Kind) => {
       const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
       return { done, total };
     };
     const { done, total } = progressOf('event');
-    const kinds = [...collections.map(({ kind }) => kind), 'image'] as const;
     const { failures: _, ...state } = memory.state;
     return {
       ...state,
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
-      collections: Object.fromEntries(kinds.map((kind) => [kind, progressOf(kind)])),
+      collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
       readAs: visitor === undefined ? 'visitor' : 'account',
     };
