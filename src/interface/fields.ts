@@ -214,10 +214,7 @@ const termFields = (kind: TermKind): FieldTable => ({
   }),
 });
 
-/**
- * The Events Calendar declares parameters, and answers properties, in orders of their own. Clients see them:
- * errors list parameters in this order. Fields that are not listed follow in table order.
- */
+/** Errors list parameters in the order in which The Events Calendar declares them. All others follow in table order. */
 const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
   event: 'author date date_utc title description slug excerpt status timezone all_day start_date end_date image',
   venue:
@@ -227,16 +224,6 @@ const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
   category: 'name description slug parent',
   tag: 'name description slug',
 };
-const RESPONSE_ORDER: Readonly<Partial<Record<Kind, string>>> = {
-  venue: 'address city country province state zip phone website stateprovince geo_lat geo_lng show_map show_map_link',
-  organizer: 'phone website email',
-};
-
-function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
-  const first = order.split(' ');
-  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
-  return entries.toSorted(([a], [b]) => rank(a) - rank(b));
-}
 
 /** The names and values depend on the mapping. */
 const customFields = parameter(
@@ -248,7 +235,10 @@ const customFields = parameter(
 );
 
 function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
-  const parameters = inOrder(Object.entries(table), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
+  const first = PARAMETER_ORDER[kind].split(' ');
+  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  const ordered = Object.entries(table).toSorted(([a], [b]) => rank(a) - rank(b));
+  const parameters = ordered.flatMap(([name, field]) => {
     if (!field.parameter) return [];
     const { type, limit, description, ...options } = field.parameter;
     const recordKey = field.key === name ? {} : { recordKey: field.key };
@@ -265,6 +255,16 @@ const inlineRecords = (kind: LinkedKind, description: string): { parameter: Fiel
     inline: LINKED_PARAMETERS[kind],
   });
 
+const wallTime = (key: string, description: string): Field => ({
+  ...{ key, type: 'wall-time', empty: '', required: true },
+  ...settable(types.date, SIZES.date, description, { required: true }),
+});
+
+const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
+  const description = `${plural}: ids, slugs or names; new names are created`;
+  return links(key, kind, settable(references.termsToAttach, SIZES.newTerms, description, DEFAULT_NULL));
+};
+
 const EVENT: FieldTable = {
   title: html('title', settable(types.text, SIZES.text, 'Title', { required: true })),
   ...postFields('event'),
@@ -273,20 +273,8 @@ const EVENT: FieldTable = {
     false,
     settable(types.flag, SIZES.flag, 'Whether it lasts whole days', { default: false }),
   ),
-  start_date: {
-    key: 'start',
-    type: 'wall-time',
-    empty: '',
-    required: true,
-    ...settable(types.date, SIZES.date, 'When it starts', { required: true }),
-  },
-  end_date: {
-    key: 'end',
-    type: 'wall-time',
-    empty: '',
-    required: true,
-    ...settable(types.date, SIZES.date, 'When it ends', { required: true }),
-  },
+  start_date: wallTime('start', 'When it starts'),
+  end_date: wallTime('end', 'When it ends'),
   timezone: {
     key: 'timezone',
     type: 'zone',
@@ -314,26 +302,8 @@ const EVENT: FieldTable = {
   ),
   attendance_mode: addedWord('attendanceMode', ATTENDANCE_MODES, 'Whether people attend at the venue, online or both'),
   online_url: addedText('onlineUrl', types.linkedWebsite, SIZES.url, 'Where people attend online'),
-  categories: links(
-    'categories',
-    'category',
-    settable(
-      references.termsToAttach,
-      SIZES.newTerms,
-      'Categories: ids, slugs or names; new names are created',
-      DEFAULT_NULL,
-    ),
-  ),
-  tags: links(
-    'tags',
-    'tag',
-    settable(
-      references.termsToAttach,
-      SIZES.newTerms,
-      'Tags: ids, slugs or names; new names are created',
-      DEFAULT_NULL,
-    ),
-  ),
+  categories: attachedTerms('categories', 'category', 'Categories'),
+  tags: attachedTerms('tags', 'tag', 'Tags'),
   venue: links('venues', 'venue', inlineRecords('venue', 'Venues: ids or data')),
   organizer: links('organizers', 'organizer', inlineRecords('organizer', 'Organizers: ids or data')),
 };
@@ -364,13 +334,10 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
   }));
 
 /**
- * The response properties that are the record's own values, by name, in the order of the response. The serializer
- * copies these fields as they are; writers do too, but for booleans and texts to clean.
+ * The response properties that are the record's own values, by name. The serializer copies these fields as they are;
+ * writers do too, but for booleans and texts to clean.
  */
 export const copiedFields = (kind: PostKind): [name: string, field: Field & { response: Schema }][] =>
-  inOrder(
-    Object.entries(FIELDS[kind]).flatMap(([name, field]) =>
-      field.response ? [[name, { ...field, response: field.response }] as [string, Field & { response: Schema }]] : [],
-    ),
-    RESPONSE_ORDER[kind],
+  Object.entries(FIELDS[kind]).flatMap(([name, field]) =>
+    field.response ? [[name, { ...field, response: field.response }]] : [],
   );

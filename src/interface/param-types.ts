@@ -52,15 +52,13 @@ const numberBetween = (min: number, max: number): ParamType => ({
   parse: parseNumber,
 });
 
-const MAX_LATITUDE = 90;
-const MAX_LONGITUDE = 180;
 /** Half the way around the Earth, rounded up: no place is further away. */
 const MAX_DISTANCE_KM = 20_038;
 
 /** Degrees; positive in the north. */
-export const latitude = numberBetween(-MAX_LATITUDE, MAX_LATITUDE);
+export const latitude = numberBetween(-90, 90);
 /** Degrees; positive in the east. */
-export const longitude = numberBetween(-MAX_LONGITUDE, MAX_LONGITUDE);
+export const longitude = numberBetween(-180, 180);
 export const distanceKm = numberBetween(0, MAX_DISTANCE_KM);
 
 /** A coordinate of a venue, which `''` and null remove. */

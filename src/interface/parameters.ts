@@ -6,7 +6,7 @@ import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { SIZES } from './limits.ts';
 import * as types from './param-types.ts';
-import { type Parameter, parameter } from './parameter.ts';
+import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
 import * as references from './reference-types.ts';
 
 const paging = (plural: string): Parameter[] => [
@@ -30,18 +30,17 @@ const customFields = (plural: string): Parameter =>
 
 export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
 
+const bound = (name: string, description: string, options: ParameterOptions = {}): Parameter =>
+  parameter(name, types.dateBound, SIZES.date, description, options);
+
 const eventList: Parameter[] = [
   ...paging('events'),
-  parameter('start_date', types.dateBound, SIZES.date, 'Events that start on this date or later', {
-    default: 'computed',
-  }),
-  parameter('end_date', types.dateBound, SIZES.date, 'Events that end on this date or earlier', {
-    default: 'computed',
-  }),
-  parameter('starts_before', types.dateBound, SIZES.date, 'Events that start before this date'),
-  parameter('starts_after', types.dateBound, SIZES.date, 'Events that start after this date'),
-  parameter('ends_before', types.dateBound, SIZES.date, 'Events that end before this date'),
-  parameter('ends_after', types.dateBound, SIZES.date, 'Events that end after this date'),
+  bound('start_date', 'Events that start on this date or later', { default: 'computed' }),
+  bound('end_date', 'Events that end on this date or earlier', { default: 'computed' }),
+  bound('starts_before', 'Events that start before this date'),
+  bound('starts_after', 'Events that start after this date'),
+  bound('ends_before', 'Events that end before this date'),
+  bound('ends_after', 'Events that end after this date'),
   parameter(
     'strict_dates',
     types.nonBlankFlag,

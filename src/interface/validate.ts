@@ -69,7 +69,7 @@ function invalidNames(validate: ValidateFunction, values: Record<string, unknown
 export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
   const { parameters } = endpoint;
   // The body wins over the query, and its parameters come first in errors of the second stage.
-  const sent = { ...request.body, ...withoutKeysOf(request.body, request.query) };
+  const sent = { ...request.body, ...request.query, ...request.body };
   const missing = parameters.filter(
     ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
   );
@@ -149,28 +149,18 @@ export function parseInline(kind: LinkedKind, data: Record<string, unknown>): In
   return parseInput(BODY_PARAMETERS[kind], {}, withoutNull(data), new Map());
 }
 
-function withoutKeysOf(keys: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
-  if (Object.keys(keys).length === 0) return values;
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(keys, key)));
-}
-
 const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
 
-interface LengthError {
-  name: string;
-  message: string;
-}
-
 /** @throws ApiError 400 `rest_invalid_param` that names the values over their limits */
 export function checkLengths(sources: readonly Record<string, unknown>[], limits: Limits): void {
-  const errors = new Map<string, LengthError>();
+  const errors = new Map<string, ParamError>();
   for (const values of sources)
     for (const error of findTooLong(values, limits)) if (!errors.has(error.name)) errors.set(error.name, error);
   if (errors.size > 0) throw invalidParams([...errors.values()]);
 }
 
-function* findTooLong(values: Record<string, unknown>, limits: Limits): Generator<LengthError> {
+function* findTooLong(values: Record<string, unknown>, limits: Limits): Generator<ParamError> {
   let names = 0;
   for (const name in values) {
     names += 1;
@@ -193,7 +183,7 @@ function describeLimit({ characters, textCharacters, elementCharacters }: Limit)
 }
 
 /** `value` is a record inside a body, or a list of them. */
-function* findTooLongFields(value: object, fields: Limits): Generator<LengthError> {
+function* findTooLongFields(value: object, fields: Limits): Generator<ParamError> {
   const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value);
   for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);
 }

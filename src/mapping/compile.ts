@@ -19,7 +19,6 @@ import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
-  type CmsName,
   collectionOf,
   type FieldSpec,
   type KindSpec,
@@ -52,21 +51,15 @@ function compileSource(source: MappingFile): Mapping {
   if (zone !== undefined && !parseZone(zone))
     throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
   checkCollections(source);
-  const compile = (kind: Kind, spec: KindSpec): KindMapping<Kind> =>
-    within(`/${kind}`, () => compileKind(kind, spec, source));
-  const { event, venue, organizer, category, tag } = source;
+  const kinds = KINDS.flatMap((kind) => {
+    const spec = source[kind];
+    return spec ? [[kind, within(`/${kind}`, () => compileKind(kind, spec, source))] as const] : [];
+  });
   return {
     name: source.name,
     cms: source.upstream,
     source,
-    // In the order of `KINDS`.
-    kinds: {
-      event: compile('event', event) as KindMapping<'event'>,
-      ...(venue && { venue: compile('venue', venue) as KindMapping<'venue'> }),
-      ...(organizer && { organizer: compile('organizer', organizer) as KindMapping<'organizer'> }),
-      ...(category && { category: compile('category', category) as KindMapping<'category'> }),
-      ...(tag && { tag: compile('tag', tag) as KindMapping<'tag'> }),
-    },
+    kinds: Object.fromEntries(kinds) as unknown as Mapping['kinds'],
   };
 }
 
@@ -125,7 +118,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(({ name, field, accessor }) => (name in embedded ? [] : pathsOf(field, accessor)))),
-    selectedFields: SELECTED_FIELDS[mapping.upstream](
+    selectedFields: selectFields(
       kind,
       storedAs,
       [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths),
@@ -283,14 +276,14 @@ const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
-type SelectFields = (
+/** The fields that a request for records of the kind names. */
+function selectFields(
   kind: Kind,
   storedAs: 'posts' | 'terms',
   fieldPaths: readonly string[],
   mapping: MappingFile,
-) => string;
-
-const selectWordPressFields: SelectFields = (kind, storedAs, fieldPaths, mapping) => {
+): string {
+  if (mapping.upstream === 'payload') return [...new Set(['id', ...fieldPaths])].join(',');
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
   // Link tables need the key by which events refer to records of this kind.
@@ -304,10 +297,4 @@ const selectWordPressFields: SelectFields = (kind, storedAs, fieldPaths, mapping
   const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
   // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
-};
-
-/** The fields that a request for records names, by the CMS. */
-const SELECTED_FIELDS: Readonly<Record<CmsName, SelectFields>> = {
-  wordpress: selectWordPressFields,
-  payload: (_kind, _storedAs, fieldPaths) => [...new Set(['id', ...fieldPaths])].join(','),
-};
+}

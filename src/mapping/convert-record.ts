@@ -3,7 +3,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
-import { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
+import { invalidParams } from '../interface/errors.ts';
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS, SIZES } from '../interface/limits.ts';
 import {
@@ -265,10 +266,10 @@ function orInvalid(name: string, write: () => void): void {
 }
 
 const invalid = (names: string[], reason: string, cause?: unknown): ApiError =>
-  new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}`, {
-    data: { params: Object.fromEntries(names.map((name) => [name, `${reason}.`])) },
-    cause,
-  });
+  invalidParams(
+    names.map((name) => ({ name, message: `${reason}.` })),
+    { cause },
+  );
 
 /** The values that a CMS record has, without empty texts. Undefined if there are none. */
 function readCustomFields(

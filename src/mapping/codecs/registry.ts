@@ -44,20 +44,18 @@ export const CODECS: readonly CodecDefinition[] = [
 
 const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));
 
-/** A codec with the options that a mapping gives it. */
-export interface SelectedCodec {
-  codec: CodecDefinition;
-  options: unknown;
-}
-
 const fits = ({ fits, onlyField }: CodecDefinition, { type, key }: Field): boolean =>
   fits.includes(type) && (onlyField === undefined || onlyField === key);
 
 /**
- * The codec that a mapping names for a field, or the default codec of the field's type.
+ * The codec that a mapping names for a field, with its options, or the default codec of the field's type.
  * @throws MappingFieldError if there is no such codec, or if it does not fit the field
  */
-export function selectCodec(spec: CodecSpec | undefined, field: Field, pointer: string): SelectedCodec {
+export function selectCodec(
+  spec: CodecSpec | undefined,
+  field: Field,
+  pointer: string,
+): { codec: CodecDefinition; options: unknown } {
   if (spec === undefined) {
     const codec = CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type));
     if (!codec) throw new Error(`field type ${field.type} has no default codec`);
