@@ -30,6 +30,8 @@ export interface OpenApiContext {
   complete?: boolean;
 }
 
+const JSON_TYPE = 'application/json';
+
 const OPERATION_VERBS: Record<Operation, string> = {
   describe: 'Describe the namespace',
   document: 'This document',
@@ -43,13 +45,8 @@ const OPERATION_VERBS: Record<Operation, string> = {
   changes: 'Changes of public records',
 };
 
-interface Status {
-  /** In `components.responses`. A number would be no identifier in generated code. */
-  name: string;
-  description: string;
-}
-
-const STATUSES: Readonly<Record<number, Status>> = {
+/** `name`: in `components.responses`. A number would be no identifier in generated code. */
+const STATUSES: Readonly<Record<number, { name: string; description: string }>> = {
   200: { name: 'Done', description: 'Done' },
   201: { name: 'Created', description: 'Created' },
   400: { name: 'BadRequest', description: 'A parameter is missing or not acceptable: `data.params` names it' },
@@ -88,7 +85,7 @@ export function openApi(context: OpenApiContext): object {
     components: {
       schemas: complete ? RECORD_SCHEMAS : originalSchemas(),
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
-      responses: errorResponses(routes, context),
+      responses: ERROR_RESPONSES,
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
       },
@@ -120,21 +117,12 @@ const TAGS = [
   { name: 'description', description: 'This document' },
 ];
 
-/** Every error that an operation of the document can answer, by name. */
-function errorResponses(routes: readonly Route[], context: OpenApiContext): JsonObject {
-  const used = new Set(
-    routes.flatMap((route) =>
-      endpointsOf(route, context).flatMap(({ operation }) => statuses(operation, route.kind, context)),
-    ),
-  );
-  const errors = Object.entries(STATUSES).filter(([status]) => Number(status) >= 400 && used.has(Number(status)));
-  return Object.fromEntries(
-    errors.map(([, { name, description }]) => [
-      name,
-      { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } },
-    ]),
-  );
-}
+/** By name. */
+const ERROR_RESPONSES: JsonObject = Object.fromEntries(
+  Object.entries(STATUSES)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([, { name, description }]) => [name, { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } }]),
+);
 
 /** The status codes of the operation, in ascending order. */
 function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
@@ -172,7 +160,6 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 
-const JSON_TYPE = 'application/json';
 /** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
 const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];

@@ -60,18 +60,11 @@ export interface ReferenceChecks {
   isUsableImage(value: string | number): Promise<boolean>;
 }
 
-/** An error of its own, instead of "Invalid parameter." */
-export interface ParamErrorDetail {
-  code: string;
-  message: string;
-}
-
-/** The value is valid, and `parsed` is used instead of what `parse` would return. */
-export interface ResolvedValue {
-  parsed: unknown;
-}
-
-export type Verdict = boolean | ParamErrorDetail | ResolvedValue;
+/**
+ * What a check says of a value. `message`: an error of its own, instead of "Invalid parameter." `parsed`: the value is
+ * valid, and `parsed` is used instead of what `parse` would return.
+ */
+export type Verdict = boolean | { code: string; message: string } | { parsed: unknown };
 
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
