@@ -1,6 +1,6 @@
 // The parameters of lists and paths, in the order in which The Events Calendar declares them. Those of bodies
 // are in fields.ts. A filter of events on a column, such as `featured`, has its condition under the same name in
-// src/store/event-filter.ts. In src/calendar, event-reads.ts translates the others.
+// src/store/list-events.ts. In src/calendar, event-reads.ts translates the others.
 
 import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';

@@ -35,7 +35,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/limits.ts', 'test/calendar/password-attempts.test.ts', {
     'anonymous callers try a bounded number of passwords': {
       function: 'read',
-      code: 'if (!this.#correct.has(_1) && !this.#attempts.take(1)) throw tooManyPasswords();',
+      code: 'if (!this.#correct.has(_1) && !this.#takeAttempts(1)) throw tooManyPasswords();',
       title: 'cost the CMS one call a second',
     },
   }),
@@ -70,8 +70,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/calendar/limits.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
-      function: 'take',
-      code: 'if (this.#available < _1) return false;',
+      function: 'createTokens',
+      code: 'if (_1 < _2) return false;',
     },
   }),
   ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', {
