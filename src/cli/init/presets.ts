@@ -177,3 +177,12 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
   const shown = new Set([...plugins, ...namespaces, ...types.map(({ base }) => base)]);
   return UNSUPPORTED_PLUGINS.filter(({ signs }) => signs.some((each) => shown.has(each)));
 }
+
+/**
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without
+ * types that look like events. Folders, or the namespaces of routes for those who may not see these.
+ */
+export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
+  (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));
+
+const OWN_ROUTES = /^calendar-gateway\b/;

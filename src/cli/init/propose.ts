@@ -11,7 +11,14 @@ import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
-import { matchPresets, OWN_TYPES_PRESET, type PresetMatch, unseenKeys, unsupportedPlugins } from './presets.ts';
+import {
+  matchPresets,
+  OWN_TYPES_PRESET,
+  type PresetMatch,
+  unknownEventPlugins,
+  unseenKeys,
+  unsupportedPlugins,
+} from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
 
 /** What the operator decided by options or in answers. */
@@ -51,7 +58,7 @@ const HIDDEN_EVENTS =
 
 /**
  * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
- * the field; and if the events are in a plugin that the gateway cannot read. Throws `ConfigError` for collections,
+ * the field; and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for collections,
  * fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
@@ -71,8 +78,8 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   }
   if (name !== undefined)
     return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
-  if (site.cms === 'payload' || eventTypes.length + unserved.length > 0 || collections.event !== undefined)
-    return undefined;
+  const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
+  if (site.cms === 'payload' || isElsewhere || collections.event !== undefined) return undefined;
   const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
   const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
   const notes = undated.map(

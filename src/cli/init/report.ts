@@ -4,7 +4,7 @@ import { collectionOf } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { columns, pluralized } from '../table.ts';
-import { fieldEvidence, OWN_TYPES_PRESET, unsupportedPlugins } from './presets.ts';
+import { fieldEvidence, OWN_TYPES_PRESET, unknownEventPlugins, unsupportedPlugins } from './presets.ts';
 import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
@@ -76,11 +76,18 @@ function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string
  * that the operator named: `wanted`) have no start.
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
+  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
   const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
-  if (plugins.length > 0)
+  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
+  if (plugins.length + unknown.length > 0)
     return [
       ...plugins.map(
         ({ title, reason }) => `This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`,
+      ),
+      ...unknown.map(
+        (name) =>
+          `This site may have its events in ${name}. The gateway cannot serve its events: the REST API shows none ` +
+          'with a date.',
       ),
       '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
         'for one that comes with the gateway.',
@@ -92,7 +99,6 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
       '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field ' +
         'event.end_date=PATH.',
     ];
-  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
   return [...types.flatMap(withoutDates), OWN_TYPES];
 }
 
