@@ -7,18 +7,19 @@ import { createMedia } from '../../src/cms/wordpress/media.ts';
 const FOLDER = 'https://town.example/wp-content/uploads/2026/11/';
 
 /** An item of the media library, as WordPress sends it. */
-const item = (id: number, file: string, mime_type = 'image/jpeg') => ({
+const item = (id: number, file: string, mime_type = 'image/jpeg', sizes = {}) => ({
   id,
   source_url: FOLDER + file,
   mime_type,
-  media_details: { width: 10, height: 10 },
+  media_details: { width: 10, height: 10, sizes },
 });
+const THUMBNAIL = { source_url: `${FOLDER}hall-150x150.jpg`, width: 150, height: 150, mime_type: 'image/jpeg' };
 
 const ITEMS = [
   item(1, 'יעל-150.jpg'),
   item(2, 'Band™.png', 'image/png'),
   item(3, 'logo@2x.jpg'),
-  item(5, 'hall-scaled.jpg'),
+  item(5, 'hall-scaled.jpg', 'image/jpeg', { thumbnail: THUMBNAIL }),
   item(6, 'hall-150x150-1.jpg'),
   item(7, 'hall.jpg.pdf', 'application/pdf'),
   item(8, '100%-free.jpg'),
@@ -41,7 +42,8 @@ describe('an upload on the site', () => {
     ['with a query and a fragment', 2, 'Band%E2%84%A2.png?w=300&x=1#top'],
     ['with an encoded ASCII character', 3, 'logo%402x.jpg'],
     ['of the scaled file', 5, 'hall-scaled.jpg'],
-    ['of a size', undefined, 'hall-150x150.jpg'],
+    ['of a size', 5, 'hall-150x150.jpg'],
+    ['of a size that there is not', undefined, 'hall-77x77.jpg'],
     ['that looks like a size', 6, 'hall-150x150-1.jpg'],
     ['with a percent sign', 8, '100%25-free.jpg'],
     ['with a raw percent sign', 8, '100%-free.jpg'],

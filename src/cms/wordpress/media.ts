@@ -36,10 +36,13 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
 
     async findImage(url, options) {
       const wanted = fileOf(url);
-      const query = { search: basename(wanted).replace(/\.\w+$/, ''), per_page: CHUNK, _fields: FIELDS };
+      // `hall-150x150.jpg` is a size of `hall.jpg`, or the name of an upload.
+      const search = basename(wanted).replace(/(-\d+x\d+)?\.\w+$/, '');
+      const query = { search, per_page: CHUNK, _fields: FIELDS };
       const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
-      const image = found.find((item) => isImage(item) && fileOf(textOrEmpty(item.source_url)) === wanted);
-      return image && numberOrZero(image.id);
+      const images = found.filter(isImage).map(imageOf);
+      const isWanted = ({ url }: { url: string }) => fileOf(url) === wanted;
+      return images.find((image) => [image, ...Object.values(image.sizes)].some(isWanted))?.id;
     },
 
     async upload({ bytes, mimeType, filename }, options) {
