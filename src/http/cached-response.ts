@@ -10,7 +10,7 @@ import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { JsonObject } from '../model/json.ts';
-import { joinBytes, utf8 } from '../text/bytes.ts';
+import { byteLengthOf, joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
 export type ContentEncoding = 'gzip' | 'br' | 'zstd';
@@ -22,7 +22,9 @@ export interface CachedResponse {
   /** What a conditional request is compared with. */
   etag: string;
   contentType: string;
-  bytes: Uint8Array;
+  byteLength: number;
+  /** One or several: a list shares the bytes of its records with the cache of rendered records until it is asked for again. */
+  chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it; `pending` until they are ready. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | 'pending'>>;
   /** The route's name in log and metrics. */
@@ -42,12 +44,19 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
   zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
 
+/** The body in one piece, which it stays: a response that is sent often is sent faster so. */
+export function joined(response: CachedResponse): Uint8Array {
+  if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
+  return response.chunks[0]!;
+}
+
 /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
-export async function compress({ bytes, compressed }: CachedResponse, encoding: ContentEncoding): Promise<void> {
+export async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
+  const { compressed } = response;
   compressed[encoding] = 'pending';
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-    compressed[encoding] = new Uint8Array(await COMPRESS[encoding](bytes));
+    compressed[encoding] = new Uint8Array(await COMPRESS[encoding](joined(response)));
   } catch {}
 }
 
@@ -84,9 +93,9 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 
   return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
-    const bytes = toBuffer(response.body);
+    const chunks = chunksOf(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
-    const etag = `W/${response.etag ?? `"${contentHash(bytes)}"`}`;
+    const etag = `W/${response.etag ?? `"${contentHash(joinBytes(chunks))}"`}`;
     return {
       url,
       headers: [
@@ -97,7 +106,8 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       ],
       etag,
       contentType,
-      bytes,
+      byteLength: byteLengthOf(chunks),
+      chunks,
       compressed: {},
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,

@@ -10,6 +10,7 @@ import {
   type ContentEncoding,
   compress,
   createCacheableResponses,
+  joined,
   parseAcceptEncoding,
 } from './cached-response.ts';
 import type { Freshness } from './headers.ts';
@@ -22,8 +23,8 @@ const OBJECT_BYTES = { response: 2000, body: 400 };
 const MIN_COMPRESS_BYTES = 1024;
 
 /** The memory that a response takes with its key. */
-function memoryOf({ url, bytes, compressed, headers }: CachedResponse): number {
-  let memory = OBJECT_BYTES.response + url.length + bytes.byteLength;
+function memoryOf({ url, byteLength, compressed, headers }: CachedResponse): number {
+  let memory = OBJECT_BYTES.response + url.length + byteLength;
   for (const text of headers) memory += text.length;
   for (const body of Object.values(compressed)) if (body !== 'pending') memory += body.byteLength + OBJECT_BYTES.body;
   return memory;
@@ -31,7 +32,8 @@ function memoryOf({ url, bytes, compressed, headers }: CachedResponse): number {
 
 /** A body as it is sent. */
 export interface Body {
-  bytes: Uint8Array;
+  chunks: readonly Uint8Array[];
+  byteLength: number;
   encoding: ContentEncoding | 'identity';
 }
 
@@ -47,9 +49,9 @@ export class ResponseCache {
 
   get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined {
     const response = this.#responses.get(url);
-    return response && response.replicaVersion === replicaVersion && nowMs < response.validUntilMs
-      ? response
-      : undefined;
+    if (!response || response.replicaVersion !== replicaVersion || nowMs >= response.validUntilMs) return undefined;
+    joined(response);
+    return response;
   }
 
   set(response: CachedResponse): void {
@@ -58,15 +60,16 @@ export class ResponseCache {
 
   /** The body for this `Accept-Encoding`: uncompressed until the compressed one is ready. */
   negotiate(response: CachedResponse, acceptEncoding: string | undefined): Body {
-    const { bytes, compressed } = response;
-    const isLong = bytes.byteLength >= MIN_COMPRESS_BYTES;
+    const { chunks, byteLength, compressed } = response;
+    const plain: Body = { chunks, byteLength, encoding: 'identity' };
+    const isLong = byteLength >= MIN_COMPRESS_BYTES;
     if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding || !isLong)
-      return { bytes, encoding: 'identity' };
+      return plain;
     const encoding = this.#preferences.memo(acceptEncoding);
-    if (encoding === 'identity') return { bytes, encoding };
+    if (encoding === 'identity') return plain;
     const body = compressed[encoding];
     if (body === undefined) void this.#compress(response, encoding);
-    return body instanceof Uint8Array ? { bytes: body, encoding } : { bytes, encoding: 'identity' };
+    return body instanceof Uint8Array ? { chunks: [body], byteLength: body.byteLength, encoding } : plain;
   }
 
   async #compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
