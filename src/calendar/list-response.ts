@@ -166,6 +166,14 @@ export function linkParams(name: string, value: unknown): [string, string][] {
     : [[name, value === true ? '1' : String(value)]];
 }
 
+/** The Events Calendar's order in links. Parameters that it does not repeat follow as they are declared. */
+const LINK_ORDER = [
+  ['page', 'per_page', 'event', 'has_events', 'start_date', 'end_date', 'search'],
+  ['geoloc', 'geoloc_lat', 'geoloc_lng', 'status', 'post_parent', 'include'],
+  ['starts_before', 'starts_after', 'ends_before', 'ends_after', 'venue', 'organizer', 'featured'],
+].flat();
+const placeInLinks = (name: string) => (LINK_ORDER.includes(name) ? LINK_ORDER.indexOf(name) : LINK_ORDER.length);
+
 /**
  * The three links of a page. The links to other pages end with `page`, which the link to the first page lacks.
  * @param shown the values that the links do not repeat as sent; undefined for none
@@ -178,7 +186,8 @@ export function pageLinks(
   baseUrl: string,
 ): Record<string, string> {
   const values = { ...sent, ...shown };
-  const params = LIST_PARAMETERS[kind].flatMap(({ name }) => linkParams(name, values[name]));
+  const names = LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInLinks(a) - placeInLinks(b));
+  const params = names.flatMap((name) => linkParams(name, values[name]));
   const others = params.filter(([name]) => name !== 'page');
   const linkWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;

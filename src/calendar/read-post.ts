@@ -312,14 +312,29 @@ async function findInCms(
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
 const MAX_CMS_SLUG_BYTES = 200;
 
-/** The id of the post with this slug. Undefined if the actor may know of none. Throws `CmsUnavailable`. */
+/**
+ * The id of the post with this slug, or with the slug that the text would get as a title: `Folk Night` finds
+ * `folk-night`. Undefined if the actor may know of none. Throws `CmsUnavailable`.
+ */
 export async function resolveSlug(
   services: Services,
   kind: PostKind,
   text: string,
   request: RequestContext,
 ): Promise<number | undefined> {
-  const slug = slugKey(text);
+  for (const slug of new Set([slugKey(text), slugKey(text.trim().replace(/[\s.+-]+/g, '-'))])) {
+    const id = await findBySlug(services, kind, slug, request);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+async function findBySlug(
+  services: Services,
+  kind: PostKind,
+  slug: string,
+  request: RequestContext,
+): Promise<number | undefined> {
   const { mapping, unknownRecords, permissions, cmsRecords } = services;
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;

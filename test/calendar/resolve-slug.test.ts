@@ -48,6 +48,15 @@ describe('a slug in a path', () => {
     expect(requestedSlugs).to.deep.equal([]);
   });
 
+  it('may be written like a title, as in the original, and an existing slug of that spelling comes first', async () => {
+    await withCms();
+    upsert(gateway.replica, [event(1, { slug: 'folk-night-2' }), event(2, { slug: 'v1.0' })]);
+    for (const slug of ['Folk%20Night%202', '%20folk-night-2', 'folk.night.2', 'folk+night+2'])
+      expect((await gateway.request(`/events/by-slug/${slug}`)).body, slug).to.include({ id: 1 });
+    expect((await gateway.request('/events/by-slug/v1.0')).body).to.include({ id: 2 });
+    expect((await gateway.request('/events/by-slug/folk_night_2')).status).to.equal(400);
+  });
+
   it('is 503 while the CMS does not respond, and is looked up again afterwards', async () => {
     const { requestedSlugs, isUnavailable } = await withCms();
     isUnavailable(true);
