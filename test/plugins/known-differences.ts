@@ -44,7 +44,9 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     reason: 'strict_dates reads a bound without an offset in the zone of the site',
     docs: '`strict_dates` with a bound without offset',
-    fits: ({ path }, query) => path === 'body.rest_url' && query.includes('strict_dates'),
+    fits: ({ path }, query) =>
+      (query.includes('strict_dates') && path === 'body.rest_url') ||
+      (query.includes('strict_dates=true') && LIST_PATHS.test(path)),
   },
   {
     reason: 'include switches every date filter off',
@@ -76,6 +78,15 @@ export const KNOWN: readonly KnownDifference[] = [
     docs: 'lists for editors',
     fits: ({ path }, query, as) =>
       as === 'contributor' && /^(events|venues|organizers)\?/.test(query) && LIST_PATHS.test(path),
+  },
+  {
+    reason: 'a slug is unknown to those who may not see its record',
+    docs: 'by slug, a record that the caller may not see',
+    fits: ({ path, original }, query) =>
+      /^\w+\/by-slug\//.test(query) &&
+      (original === 403 ||
+        /not.accessible$/.test(String(original)) ||
+        (/^body\.data\.(params|details)$/.test(path) && original === undefined)),
   },
   {
     reason: 'a linked draft is left out for those who may not read it',
@@ -148,6 +159,11 @@ export const KNOWN: readonly KnownDifference[] = [
     fits: ({ path, original, here }) =>
       /^body\.meta\.(_tribe_modified_fields|_(Organizer|Venue)(Description|post_\w+))/.test(path) ||
       (/^body\.meta\._EventCurrency/.test(path) && String(original) === '' && here === undefined),
+  },
+  {
+    reason: 'a record keeps the key of its create',
+    docs: '`_calendar_gateway_key`',
+    fits: ({ path, original }) => path === 'body.meta._calendar_gateway_key' && original === undefined,
   },
   {
     reason: 'the json_ld of an unpublished event has its plain address',
