@@ -23,7 +23,7 @@ export interface CachedResponse {
   etag: string;
   contentType: string;
   byteLength: number;
-  /** One or several: a list shares the bytes of its records with the cache of rendered records until it is asked for again. */
+  /** A list shares its records' bytes with the cache of rendered records, until it is asked for again. */
   chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it; `pending` until they are ready. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | 'pending'>>;

@@ -161,7 +161,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a change of the replica invalidates cached responses': {
       function: 'get',
-      code: '_1.replicaVersion === _2 &&',
+      code: '_1.replicaVersion !== _2 ||',
     },
   }),
   ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {

@@ -58,8 +58,8 @@ const HIDDEN_EVENTS =
 
 /**
  * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
- * the field; and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for collections,
- * fields and mappings that the operator named and that do not fit the site.
+ * the field; and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
+ * collections, fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);
