@@ -50,7 +50,7 @@ const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
 /** Of an interval: the turn of a gateway that is alone is over when its next poll is due. */
-const TURN = 0.95;
+const TURN = 0.9;
 const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {

@@ -50,12 +50,11 @@ export interface SyncOptions extends ContextOptions {
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
+/** Of the interval: a change that one poll missed shows when the next one ends, and not only begins, within it. */
+const PERIOD = 0.95;
 /** The longest that a write waits until its record is fetched. */
 const FETCH_WRITTEN_MS = 5000;
-/**
- * The time of the last successful poll is saved this often: a site without changes costs hardly any disk
- * writes.
- */
+/** The time of the last successful poll is saved this often: a site without changes costs hardly any disk writes. */
 const SAVE_CAUGHT_UP_MS = 60_000;
 
 /** Nothing happens before `start`. */
@@ -226,7 +225,7 @@ export class Sync {
 
   #pauseMs(durationMs: number): number {
     if (this.state().failures > 0) return retryDelayMs(this.state());
-    return Math.max(0, this.#options.intervalMs - durationMs);
+    return Math.max(0, this.#options.intervalMs * PERIOD - durationMs);
   }
 
   /**
