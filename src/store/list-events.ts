@@ -108,21 +108,36 @@ function linksTo(kind: TargetKind) {
 /** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
 const INDEXED_LETTERS = { min: 3, max: 24 };
 
+const lettersOf = ({ text }: SearchWord): string[] => [...fold(text)];
+
+/** True for a word that only reading all texts finds, or excludes. Of a long word, the index finds the beginning. */
+export function isSoughtInTexts(word: SearchWord): boolean {
+  const { length } = lettersOf(word);
+  return length < INDEXED_LETTERS.min || (word.not && length > INDEXED_LETTERS.max);
+}
+
+/** The ids whose text has all of the words (`AND`), or one of them (`OR`), as far as the index knows. */
+function inIndex(words: readonly SearchWord[], operator: 'AND' | 'OR'): Sql {
+  const phrases = words.map((word) => lettersOf(word).slice(0, INDEXED_LETTERS.max).join('').replaceAll('"', '""'));
+  const match = phrases.map((phrase) => `"${phrase}"`).join(` ${operator} `);
+  return sql`(SELECT rowid FROM event_fts WHERE event_fts MATCH ${match})`;
+}
+
 /** The full-text index finds words of three letters and more, and the texts themselves the others. */
 function textMatches(words: readonly SearchWord[], own: string | undefined): Sql {
   if (words.length === 0) return raw('1');
-  const lettersOf = ({ text }: SearchWord) => [...fold(text)];
-  const indexed = words.filter((word) => !word.not && lettersOf(word).length >= INDEXED_LETTERS.min);
-  const inText = words.filter((word) => !indexed.includes(word) || lettersOf(word).length > INDEXED_LETTERS.max);
-  const conditions = containsWords(inText, 'x.folded');
-  const phrases = indexed.map((word) => lettersOf(word).slice(0, INDEXED_LETTERS.max).join('').replaceAll('"', '""'));
-  const match = phrases.map((phrase) => `"${phrase}"`).join(' ');
-  const inIndex = sql`SELECT rowid FROM event_fts WHERE event_fts MATCH ${match}`;
-  if (indexed.length > 0) conditions.unshift(sql`x.id IN (${inIndex})`);
+  const inText = words.filter((word) => isSoughtInTexts(word) || lettersOf(word).length > INDEXED_LETTERS.max);
+  const found = words.filter((word) => !word.not && !isSoughtInTexts(word));
+  const excluded = words.filter((word) => word.not && !isSoughtInTexts(word));
+  const indexed = (id: Sql): Sql[] => [
+    ...(found.length > 0 ? [sql`${id} IN ${inIndex(found, 'AND')}`] : []),
+    ...(excluded.length > 0 ? [sql`${id} NOT IN ${inIndex(excluded, 'OR')}`] : []),
+  ];
+  const inTexts = and([...indexed(raw('x.id')), ...containsWords(inText, 'x.folded')]);
   // Reading all texts in their order takes half as long as looking up the text of each event.
-  const inTexts = sql`SELECT x.id FROM event_text x WHERE ${and(conditions)}`;
-  const ofPublic = sql`e.id IN (${inText.length > 0 ? inTexts : inIndex})`;
-  if (own === undefined || indexed.length === 0) return ofPublic;
+  const ofPublic =
+    inText.length > 0 ? sql`e.id IN (SELECT x.id FROM event_text x WHERE ${inTexts})` : and(indexed(raw('e.id')));
+  if (own === undefined || found.length + excluded.length === 0) return ofPublic;
   // The few texts of a caller's own events have no index.
   const ownTexts = sql`SELECT x.id FROM ${raw(own)}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
   return sql`((${ofPublic} AND e.id NOT IN (SELECT id FROM ${raw(own)}.post)) OR e.id IN (${ownTexts}))`;
@@ -160,23 +175,31 @@ function eventsOf(filter: EventConditions, own: string | undefined): EventRows {
   return { from: sql`event_link e`, where, repeats: ids.length > 1, hasTitle: false };
 }
 
+/** The ids of these events in the order of the list. */
+function idsOf({ from, where, repeats, hasTitle }: EventRows, { order, descending }: EventFilter): Sql {
+  const direction = descending ? 'DESC' : 'ASC';
+  const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
+  const orderBy = raw(`ORDER BY ${columns.map((column) => `e.${column} ${direction}`).join(', ')}`);
+  if (order === 'title' && !hasTitle)
+    return sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${orderBy}`;
+  const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
+  return sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${orderBy}`;
+}
+
 /**
  * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
  * synchronous statements.
  */
 export function listEvents(view: View, filter: EventFilter): IdPage {
-  const { order, descending, limit, offset } = filter;
-  const { from, where, repeats, hasTitle } = eventsOf(filter, view.own);
-  const total = view.count(sql`SELECT count(${raw(repeats ? 'DISTINCT e.id' : '*')}) FROM ${from} WHERE ${where}`);
-  if (limit === 0 || offset >= total) return { ids: [], total };
-  const direction = descending ? 'DESC' : 'ASC';
-  const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
-  const orderBy = raw(columns.map((column) => `e.${column} ${direction}`).join(', '));
-  const rest = sql`ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`;
-  if (order === 'title' && !hasTitle) {
-    const page = sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${rest}`;
-    return { ids: view.numbers(page), total };
+  const { limit, offset } = filter;
+  const rows = eventsOf(filter, view.own);
+  // All texts are read once, for the page and the total.
+  if (filter.words?.some(isSoughtInTexts)) {
+    const ids = view.numbers(idsOf(rows, filter));
+    return { ids: ids.slice(offset, offset + limit), total: ids.length };
   }
-  const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
-  return { ids: view.numbers(sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${rest}`), total };
+  const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
+  const total = view.count(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
+  if (limit === 0 || offset >= total) return { ids: [], total };
+  return { ids: view.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
 }

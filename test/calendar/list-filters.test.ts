@@ -41,6 +41,7 @@ describe('list filters', () => {
       ['search=%22of%20light%22', [1]],
       ['search=jazz%20-summer', []],
       ['search=summer%20-rain', [3]],
+      ['search=jazz%20-summer%20-zebra%20-xq', []],
       ['search=%22city%20of', [1]], // a phrase whose quote is never closed goes to the end
       ['search=%22of%20city', []],
       ["search='jazz'", [3]],
@@ -73,6 +74,12 @@ describe('list filters', () => {
     it('a hidden event is in no list, not even for an administrator, and can be read by id', async () => {
       expect(await idsOf('/events', 'admin')).to.deep.equal([1, 2, 3, 5]);
       expect((await get('/events/4')).hide_from_listings).to.equal(true);
+    });
+
+    it('rejects a search for four words of one or two letters, each of which takes a search in all texts', async () => {
+      const { status, body } = await fixture.gateway.request('/events?search=-qz%20-xj%20-zq%20vq');
+      expect([status, Object.keys(body.data.params)]).to.deep.equal([400, ['search']]);
+      expect((await fixture.gateway.request('/events?search=-qz%20-xj%20-zq%20summer')).status).to.equal(200);
     });
 
     const REFUSED: [string, string][] = [

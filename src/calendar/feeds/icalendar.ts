@@ -59,16 +59,16 @@ const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
-/** A VEVENT with folded lines. `timeZone`: the zone that its times name, and their years; undefined without a zone. */
+/** A VEVENT with folded lines. `timeZone`: the zone that its times name; undefined without a zone. */
 export interface CalendarEvent {
   bytes: Buffer;
   timeZone: ZoneYears | undefined;
 }
 
+/** A zone, and the years of an event's start and end: an event from 1970 to 9998 needs two of them. */
 interface ZoneYears {
   name: string;
-  first: number;
-  last: number;
+  years: readonly number[];
 }
 
 /** `site` is the result of `siteName`. Undefined for an event without dates: a VEVENT must have a start. */
@@ -94,13 +94,13 @@ export function calendarFile(events: readonly CalendarEvent[], { name, url }: Ca
     ttl: REFRESH_S,
   });
   const head = calendar.toString().slice(0, -END.length);
-  const zones = new Map<string, ZoneYears>();
-  for (const { timeZone } of events) {
-    if (!timeZone) continue;
-    const { name: zone, first, last } = zones.get(timeZone.name) ?? timeZone;
-    zones.set(zone, { name: zone, first: Math.min(first, timeZone.first), last: Math.max(last, timeZone.last) });
-  }
-  const components = [...zones.values()].map(timeZoneComponent);
+  const zones = Map.groupBy(
+    events.flatMap(({ timeZone }) => timeZone ?? []),
+    (timeZone) => timeZone.name,
+  );
+  const components = [...zones].map(([zone, uses]) =>
+    timeZoneComponent(zone, new Set(uses.flatMap(({ years }) => years))),
+  );
   const bytes = events.map((event) => event.bytes);
   return joinBytes([utf8(head + components.join('')), ...bytes, utf8(`${END}\r\n`)]);
 }
@@ -213,16 +213,15 @@ function namedZone({ timezone, ...event }: FeedEvent): ZoneYears | undefined {
   if (!isExact(event.start_date, event.utc_start_date) || !isExact(event.end_date, event.utc_end_date))
     return undefined;
   const years = [event.utc_start_date, event.utc_end_date].map((utc) => Number(utc.slice(0, 4)));
-  const [first, last] = [Math.min(...years), Math.max(...years)];
-  return first < FIRST_ZONE_YEAR ? undefined : { name: zone.name, first, last };
+  return Math.min(...years) < FIRST_ZONE_YEAR ? undefined : { name: zone.name, years };
 }
 
 /** A VTIMEZONE (RFC 5545, 3.6.5) with every change of the zone's offset in these years. */
-function timeZoneComponent({ name, first, last }: ZoneYears): string {
+function timeZoneComponent(name: string, years: ReadonlySet<number>): string {
   const lines = ['BEGIN:VTIMEZONE', `TZID:${name}`];
-  let startMs = Date.UTC(first, 0, 1);
   let before: number | undefined;
-  for (let year = first; year <= last; year += 1) {
+  for (const year of [...years].sort((a, b) => a - b)) {
+    let startMs = Date.UTC(year, 0, 1);
     const spans = offsetSpans(name, year);
     const standardMs = Math.min(...spans.map(({ offsetMs }) => offsetMs));
     for (const { offsetMs, untilMs } of spans) {

@@ -180,6 +180,16 @@ describe('calendar files', () => {
     expect(uids(await text('/events/2.ics'))).to.deep.equal(['event-2']);
   });
 
+  it('describe a zone in the years of the events alone: thousands of years would block all requests', async () => {
+    const years = (id: number, first: string, last: string) =>
+      at(id, 'Europe/Berlin', `${first} 10:00:00`, `${last} 11:00:00`);
+    await given([years(1, '1990-03-12', '9998-03-12'), years(2, '2027-07-12', '2027-07-12')]);
+    const file = await text('/events.ics?include=1,2&start_date=1990-01-01&end_date=9999-01-01');
+    expect(file.match(/DTSTART:\d{4}/g)).to.deep.equal(
+      ['1990', '1990', '1990', '2027', '2027', '9998', '9998'].map((year) => `DTSTART:${year}`),
+    );
+  });
+
   it('have four digits in every year', async () => {
     const days = (id: number, first: string) =>
       at(id, 'Europe/Berlin', `${first} 00:00:00`, '9999-12-31 23:59:59', { allDay: true });
