@@ -196,7 +196,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'other spellings of an IP address are not public': {
       function: 'isPublicAddress',
-      code: 'if (isIP(_1) === 0) return false;',
+      code: 'isIP(_1) === 0 ||',
       replacement: 'if (!ipaddr.isValid(_1)) return false;',
     },
     'IPv6 addresses outside global unicast are not public': {

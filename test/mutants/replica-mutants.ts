@@ -23,7 +23,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/store/full-text-index.ts', 'test/store/event-search.test.ts', {
     'the full-text index takes a few milliseconds for a text of very many different letters': {
       function: 'searchedText',
-      code: 'if (_1.size > _2.trigrams) return _3.slice(0, _4 - 1);',
+      code: '.slice(0, _1)',
       title: 'takes a few milliseconds',
     },
   }),

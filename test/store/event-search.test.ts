@@ -42,7 +42,7 @@ describe('the search of events', () => {
 
   it('finds the words of a long text, and forgets them with it', () => {
     const replica = new Replica({ identity: 'test' });
-    const prose = 'concert evening open '.repeat(4700);
+    const prose = 'concert evening open '.repeat(900);
     const many = Array.from({ length: 40_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7919) % 20_000))).join('');
     upsert(replica, [event(1, { searchText: `${prose} last` }), event(2, { searchText: `first ${many} last` })]);
     const find = (text: string) =>
@@ -55,16 +55,9 @@ describe('the search of events', () => {
   });
 
   it('looks at the part of a text that takes a few milliseconds to add to the index', () => {
-    const letters = (n: number, step: number) =>
-      Array.from({ length: n }, (_, i) => String.fromCharCode(0x4e00 + ((i * step) % 20_000))).join('');
-    for (const text of ['', 'ab', 'concert evening open '.repeat(4700), letters(10_000, 7919)])
-      expect(searchedText(text)).to.equal(text);
-    for (const [text, length] of [
-      [letters(100_000, 7919), 12_002],
-      [letters(15_000, 7919), 12_002],
-      ['concert evening open '.repeat(4800), 100_000],
-    ] as const)
-      expect(searchedText(text)).to.equal(text.slice(0, length));
+    const text = 'concert evening open '.repeat(950);
+    expect(searchedText(text)).to.equal(text);
+    expect(searchedText(text.repeat(2))).to.have.length(20_000);
   });
 
   it('ignores case and accents in searches, and takes other characters literally', () => {
