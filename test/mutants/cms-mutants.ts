@@ -196,8 +196,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'other spellings of an IP address are not public': {
       function: 'isPublicAddress',
-      code: 'isIP(_1) === 0 ||',
-      replacement: 'if (!ipaddr.isValid(_1)) return false;',
+      code: 'isIP(_1) === 0',
+      replacement: '!ipaddr.isValid(_1)',
     },
     'IPv6 addresses outside global unicast are not public': {
       function: 'isPublicAddress',
