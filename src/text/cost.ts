@@ -25,8 +25,10 @@ export function encodeCost(cost: Cost): string {
 }
 
 /** Encodes the text of a CMS field, together with what the CMS keeps beside it unless the text alone says that. */
-export function encodeStoredCost(text: string, { symbol, position, code }: Omit<StoredCost, 'cost'>): string {
+export function encodeStoredCost(text: string, { position, code, ...stored }: Omit<StoredCost, 'cost'>): string {
   const own = pluginCurrency(decodeCost(text).cost);
+  // With a classic theme the plugin stores `ab  €` for `ab 7 €`.
+  const symbol = withoutRuns(stored.symbol);
   const isInText = (symbol === '' || symbol === own.symbol) && (position === '' || position === own.position);
   return isInText && code === '' ? text : JSON.stringify({ text, symbol, position, code });
 }
@@ -105,7 +107,8 @@ const NUMBER = new RegExp(
 /**
  * The symbol and the position that The Events Calendar stores for a cost, by the rule of its `Tribe__Cost_Utils`:
  * what remains of each part between commas without its number, if it is the same in all. `8 €` has `€`,
- * `5 per person` has `per person`; `5-10 €` and `8,50 €` have none. WordPress stores runs of blanks as one.
+ * `5 per person` has `per person`; `5-10 €` and `8,50 €` have none. Runs of blanks are one, as
+ * WordPress stores them for a site with a block theme.
  */
 export function pluginCurrency(cost: Cost): { symbol: string; position: Position } {
   const parts = typeof cost === 'string' ? cost.split(',') : cost;
@@ -119,10 +122,12 @@ export function pluginCurrency(cost: Cost): { symbol: string; position: Position
   const places = parts.map((part) => phpTrim(part).indexOf(symbol)).filter((at) => at >= 0);
   const [position = '', ...others] = new Set(places.map((at): Position => (at === 0 ? 'prefix' : 'postfix')));
   return {
-    symbol: symbol.replace(/[\t\n\r ]+/g, ' '),
+    symbol: withoutRuns(symbol),
     position: others.length === 0 && symbol !== '0' ? position : '',
   };
 }
+
+const withoutRuns = (text: string): string => phpTrim(text.replace(/[\t\n\r ]+/g, ' '));
 
 /** The numbers of all parts, equal ones once, and the parts without one. */
 function pluginNumbers(parts: string[]): string[] {

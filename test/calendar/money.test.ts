@@ -144,6 +144,11 @@ describe('the currency of a cost', () => {
     ]);
   });
 
+  it('is the one in the text if the site has more blanks in its symbol', async () => {
+    expect(await shownFor({ Cost: 'ab 7 €', CurrencySymbol: 'ab  €' })).to.deep.equal(['ab 7 €', '', 'EUR']);
+    expect(await shownFor({ Cost: '7 €', CurrencySymbol: ' €' })).to.deep.equal(['7€', 'postfix', 'EUR']);
+  });
+
   it('is not named by a code if several currencies have the sign', async () => {
     expect((await shownFor({ Cost: '50 kr' }))[2]).to.equal(undefined);
     expect((await shownFor({ Cost: '50 kr' }, { currencySymbol: 'kr', currencyCode: 'SEK' }))[2]).to.equal('SEK');

@@ -74,6 +74,10 @@ async function writeAll(site: PluginSite): Promise<Pair[]> {
   return pairs;
 }
 
+/** As JSON. With a classic theme the plugin keeps every blank of `ab  €`; with a block theme it stores one of several. */
+const withoutRuns = (value: unknown): string =>
+  String(JSON.stringify(value)).replace(/ +/g, ' ').replaceAll('" ', '"').replaceAll(' "', '"');
+
 /** Each text, with what both store and show. Throws for a difference without a reason. */
 export async function compareCosts(site: PluginSite): Promise<void> {
   const pairs = await writeAll(site);
@@ -81,7 +85,7 @@ export async function compareCosts(site: PluginSite): Promise<void> {
   const rows = await rowsOf(site, ids);
   const unexplained: string[] = [];
   const note = (sent: string, what: string, here: unknown, there: unknown) => {
-    if (JSON.stringify(here) !== JSON.stringify(there))
+    if (withoutRuns(here) !== withoutRuns(there))
       unexplained.push(
         `${JSON.stringify(sent)}: ${what}: ${JSON.stringify(here)}, the plugin ${JSON.stringify(there)}`,
       );
