@@ -176,6 +176,13 @@ describe('writing a cost', () => {
   });
   after(() => site.gateway.stop());
 
+  it('stores no row for a new event without one', async () => {
+    const site = await siteWith();
+    const { id } = await site.create({ cost: '' });
+    expect(site.cms.posts.get(id)?.meta).to.not.have.any.keys('_EventCost', '_EventCurrencySymbol');
+    await site.gateway.stop();
+  });
+
   it('leaves no row of a currency that the new cost does not have', async () => {
     const { id } = await site.create({ cost: '12.50 €' });
     expect(site.rows(id)).to.include({ _EventCurrencySymbol: '€', _EventCurrencyPosition: 'postfix' });

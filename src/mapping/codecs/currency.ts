@@ -44,8 +44,8 @@ export const currency: CodecDefinition<CurrencyOptions> = {
       },
       write: (value, { body, current }) => {
         const stored = pluginCurrency(decodeCost(String(value)).cost);
-        setAt(body, path, String(value));
         // The plugin stores no empty row for a new event.
+        if (value !== '' || current) setAt(body, path, String(value));
         if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
       },
