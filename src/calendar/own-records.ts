@@ -15,6 +15,7 @@ import { type Caller, callOptions, type UnpublishedPart, type UnpublishedParts }
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
+const SMALL_PAGE = 10;
 /** Of all callers. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
@@ -140,27 +141,34 @@ export class OwnRecordsCache {
     }
   }
 
+  /** A hundred drafts of 60 KB are too large for one response: then ten are read at a time. */
   async #read(slot: Slot, kind: PostKind, parts: readonly UnpublishedPart[], caller: Caller): Promise<void> {
+    const { maxPageSize } = this.#dependencies.cms;
     for (const part of parts) {
-      for (let page = 1; ; page += 1) {
-        if (page > MAX_PAGES) throw tooManyRecords(kind, MAX_PAGES * this.#dependencies.cms.maxPageSize);
-        const { records, isLast } = await this.#readPage(kind, part, page, caller);
-        await this.#add(slot, kind, records);
-        if (isLast) break;
+      let limit = maxPageSize;
+      for (let read = 0; ; ) {
+        if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
+        const page = await this.#readPage(kind, { ...part, limit, page: read / limit + 1 }, caller);
+        if (page) await this.#add(slot, kind, page.records);
+        if (page?.isLast) break;
+        if (page) read += limit;
+        else limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
       }
     }
   }
 
-  async #readPage(kind: PostKind, part: UnpublishedPart, page: number, caller: Caller) {
+  /** Undefined for several records that are too large for one response. */
+  async #readPage(kind: PostKind, part: UnpublishedPart & { limit: number; page: number }, caller: Caller) {
     const { cms, mapping } = this.#dependencies;
-    const limit = cms.maxPageSize;
-    const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', limit, page, ...part };
+    const { limit, page } = part;
+    const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...part };
     try {
       const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
       return { records, isLast: page * limit >= total };
     } catch (error) {
       // The site has no such collection at present, and so no unpublished records of it.
       if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
+      if (error instanceof CmsUnavailable && error.reason === 'too-large' && limit > 1) return undefined;
       throw cmsToApiError(error, { kind, anonymous: false });
     }
   }

@@ -1,6 +1,6 @@
 // Bulkheads: each class of calls has its own share of the connections to the CMS and its own bounded queue.
 
-import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
+import { type BulkheadPolicy, bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { BulkheadName } from './port.ts';
@@ -36,25 +36,43 @@ export function createBulkheads(limits: Share, observe: Observe) {
       running: sum(({ connections, policy }) => connections - policy.executionSlots),
     });
 
+  /** While an account has calls: it uses all connections but one, so that the call of another account is the next. */
+  const accounts = new Map<string, { calls: number; policy: BulkheadPolicy }>();
+
+  async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
+    const own = accounts.get(account) ?? { calls: 0, policy: bulkhead(Math.max(1, connections - 1), queue / 2) };
+    accounts.set(account, own);
+    own.calls += 1;
+    try {
+      return await own.policy.execute(run);
+    } finally {
+      own.calls -= 1;
+      if (own.calls === 0) accounts.delete(account);
+    }
+  }
+
   return {
     /**
      * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
+     * @param account whose call it is: one account has half of the queue of `callers`
      * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
      * while the call waits
      */
-    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    async run<T>(name: BulkheadName, task: () => Promise<T>, signal: AbortSignal, account?: string): Promise<T> {
       signal.throwIfAborted();
-      const { policy } = shares.find((share) => share.name === name)!;
+      const share = shares.find((each) => each.name === name)!;
       let isWaiting = true;
       // Cockatiel would tell the caller of an aborted call only when its turn comes, perhaps seconds later.
       const aborted = Promise.withResolvers<never>();
       signal.addEventListener('abort', () => isWaiting && aborted.reject(signal.reason), { once: true });
       try {
-        const call = policy.execute(() => {
-          isWaiting = false;
-          observeQueue();
-          return task();
-        }, signal);
+        const execute = () =>
+          share.policy.execute(() => {
+            isWaiting = false;
+            observeQueue();
+            return task();
+          }, signal);
+        const call = name === 'callers' && account !== undefined ? inTurn(account, share, execute) : execute();
         observeQueue();
         return await Promise.race([call, aborted.promise]);
       } catch (error) {

@@ -174,7 +174,8 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     async request(request) {
       const deadline = startDeadline(limits.deadlineMs, request.signal);
       try {
-        return await bulkheads.run(request.bulkhead ?? 'sync', () => send(request, deadline.signal), deadline.signal);
+        const { bulkhead = 'sync', credentials } = request;
+        return await bulkheads.run(bulkhead, () => send(request, deadline.signal), deadline.signal, credentials);
       } catch (error) {
         // The other failures are observed for each attempt.
         if (error instanceof CmsUnavailable && error.reason === 'busy')

@@ -12,8 +12,9 @@ import { SharedPlaces } from './shared-places.ts';
  * browsers send none.
  */
 const MAX_QUEUED = 16;
-/** One that waits with more header lines is the last: 400 lines take 50 kB. Browsers send about twenty. */
+/** One that waits with more header lines is the last: 400 lines take 50 kB. Browsers send about twenty, with 2 kB. */
 const MAX_QUEUED_HEADERS = 40;
+const MAX_QUEUED_CHARACTERS = 4000;
 /**
  * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
  * of 1 MB in chunks of one byte would take 300 MB.
@@ -35,6 +36,9 @@ const EVICTED_PART = 1 / 100;
 const IDLE_TURNS = 10;
 const MAX_ACCEPT_MS = 500;
 
+/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+
 /** The code of a `clientError` for a body in more than `MAX_PIECES` pieces. */
 export const TOO_MANY_PIECES = 'TOO_MANY_PIECES';
 
@@ -45,6 +49,9 @@ interface Connection {
   /** Pipelined requests that wait for their turn. */
   queued: number;
 }
+
+const hasLongHeaders = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.length > 2 * MAX_QUEUED_HEADERS || rawHeaders.join('').length > MAX_QUEUED_CHARACTERS;
 
 const isIdle = ({ newest }: Connection): boolean => newest === undefined || newest.writableFinished;
 
@@ -71,6 +78,8 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   /** The work of each network in this turn. */
   readonly #work = new Map<string, number>();
+  /** The bytes that wait to be sent to each network. */
+  readonly #unsent = new Map<string, number>();
   /** Connections that wait to be read, in the order of their last turn. */
   readonly #waiting: Socket[] = [];
   /** Connections and requests so far. */
@@ -148,11 +157,12 @@ export class Connections {
     this.#arrivals += 1;
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
+    if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();
     this.#countWork(connection.network, WORK_OF_REQUEST);
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     connection.queued += 1;
-    if (connection.queued >= MAX_QUEUED || req.rawHeaders.length > 2 * MAX_QUEUED_HEADERS) {
+    if (connection.queued >= MAX_QUEUED || hasLongHeaders(req)) {
       readNoFurther(socket, res);
       this.#countWork(connection.network, WORK_PER_TURN);
     }
@@ -160,6 +170,22 @@ export class Connections {
       connection.queued -= 1;
       setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
     });
+  }
+
+  /** False if too much waits to be sent to the network; otherwise counts this response too, once it is written. */
+  #mayReceive({ remoteAddress = '' }: Socket, { network }: Connection, res: ServerResponse): boolean {
+    const unsent = () => this.#unsent.get(network) ?? 0;
+    if (unsent() > MAX_UNSENT_BYTES && !this.#options.isProxy?.(remoteAddress)) return false;
+    res.once('prefinish', () => {
+      const bytes = res.writableLength;
+      if (bytes === 0) return;
+      this.#unsent.set(network, unsent() + bytes);
+      res.once('close', () => {
+        if (unsent() > bytes) this.#unsent.set(network, unsent() - bytes);
+        else this.#unsent.delete(network);
+      });
+    });
+    return true;
   }
 
   /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */

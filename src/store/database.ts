@@ -93,7 +93,6 @@ export class Database implements View {
     return (rows as number[][]).map((row) => row[0]!);
   }
 
-  /** The first column of the only row. */
   number(query: Sql): number {
     return this.numbers(query)[0]!;
   }

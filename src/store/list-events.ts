@@ -175,7 +175,6 @@ function eventsOf(filter: EventConditions, own: string | undefined): EventRows {
   return { from: sql`event_link e`, where, repeats: ids.length > 1, hasTitle: false };
 }
 
-/** The ids of these events in the order of the list. */
 function idsOf({ from, where, repeats, hasTitle }: EventRows, { order, descending }: EventFilter): Sql {
   const direction = descending ? 'DESC' : 'ASC';
   const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];

@@ -28,7 +28,6 @@ export interface LinkedFilter extends PageWindow {
   /** For a caller with unpublished records: only these statuses. */
   statuses?: readonly string[] | undefined;
   words?: SearchWord[] | undefined;
-  /** Custom fields with these values. */
   customFields?: Readonly<Record<string, string>> | undefined;
   /** Linked to this event. */
   event?: number | undefined;

@@ -59,7 +59,6 @@ export class Replica {
     this.rendered = new RenderedCache(this.db, renderedBytes);
   }
 
-  /** Grows with every change, and never decreases. */
   get version(): number {
     return this.db.version;
   }
