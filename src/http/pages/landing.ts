@@ -97,11 +97,10 @@ export class Landing {
     try {
       return { status: 200, page: (await this.#pages.fetch(key, { context: { query, caller, charge } }))! };
     } catch (error) {
-      const described = error instanceof ApiError ? describeError(error, query) : undefined;
-      if (!described) throw error;
-      const { status, title, message } = described;
+      if (!(error instanceof ApiError)) throw error;
+      const { status, title, message } = describeError(error, query);
       const page = htmlAsset(this.#errorPage(query, title, message));
-      return { status, page, headers: (error as ApiError).headers };
+      return { status, page, headers: error.headers };
     }
   }
 
@@ -205,10 +204,9 @@ const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
 const backLink = (query: LandingQuery): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
 
-/** The status and texts of the page that explains an error; undefined if the page has no words for it. */
+/** The status and texts of the page that explains an error of the API. */
 function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
-  if (status === 503) return { status, title: 'Events', message };
-  if (event === undefined) return undefined;
+  if (status === 503 || event === undefined) return { status, title: 'Events', message };
   return code === 'event-password-protected'
     ? { status: 403, title: 'Protected event', message: 'A password protects this event.' }
     : { status: 404, title: 'Event not found', message: 'This event is not in the calendar, or not any more.' };

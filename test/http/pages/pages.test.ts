@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { request } from 'undici';
+import { ApiError } from '../../../src/errors.ts';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
 import { servePages } from '../../../src/http/request-target.ts';
 import { until } from '../../until.ts';
@@ -203,6 +204,13 @@ describe('pages', () => {
       'href="webcal://calendar.example/calendar/events/v1/events.ics?search=a%26b&amp;venue=7"',
     );
     expect(await text(`${base}/?event=12`)).to.include('href="calendar/events/v1/events/12.ics" download');
+  });
+
+  it('show visitors the error of a list as a page', async () => {
+    const tooLarge = new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB.');
+    const response = await fetch(`${await served({}, { read: () => Promise.reject(tooLarge) })}/`);
+    expect([response.status, response.headers.get('content-type')]).to.deep.equal([400, 'text/html; charset=utf-8']);
+    expect(await response.text()).to.include('These records have more than 8 MB.');
   });
 
   it('name the calendar file and the feed of the shown filters, for apps that are given the address of the page', async () => {
