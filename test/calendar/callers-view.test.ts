@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { CallOptions, Cms, CmsRecord, CollectionSpec } from '../../src/cms/port.ts';
-import { CmsRejected } from '../../src/errors.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, SERVICE, userIdOf } from '../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -65,6 +65,26 @@ describe("a caller's view of the CMS", () => {
       expect((await get('/categories?hide_empty=0&search=Internal')).total, as).to.equal(0);
       expect((await gateway.request(`/categories/${id}`)).status, as).to.equal(400);
     }
+  });
+
+  it('is read in smaller pages if the drafts of one page are too large for a response', async () => {
+    for (let n = 0; n < 45; n += 1)
+      cms.createPost('events', { title: n === 31 ? 'Huge' : `Draft ${n}`, status: 'draft', author: 1, meta: META });
+    const limits: (number | undefined)[] = [];
+    const list: Cms['list'] = async (spec, request, options) => {
+      const page = await cms.list(spec, request, options);
+      if (request.view === 'reader' && page.records.some(({ status }) => status === 'draft')) {
+        limits.push(request.limit);
+        const isHuge = page.records.some(({ title }) => JSON.stringify(title).includes('Huge'));
+        if (page.records.length > (isHuge ? 1 : 10))
+          throw new CmsUnavailable('too-large', 'The response is too large.');
+      }
+      return page;
+    };
+    gateway = await startGateway({ cms: { ...cms, list }, service: SERVICE, as: CREDENTIALS });
+    const { total } = await get(`/events?${WINDOW}&status=draft`, 'editor');
+    expect(total).to.equal(45);
+    expect([...new Set(limits)]).to.deep.equal([100, 10, 1]);
   });
 
   it('decides which drafts are in a list, in its searches and in the answer to an empty update', async () => {
