@@ -27,20 +27,22 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  const sum = (count: (share: (typeof shares)[number]) => number) =>
-    shares.reduce((total, share) => total + count(share), 0);
+  /** While an account has calls: it uses all connections but one, so that the call of another account is the next. */
+  const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
+
   const observeQueue = () =>
     observe({
       type: 'queue',
-      waiting: sum(({ queue, policy }) => queue - policy.queueSlots),
-      running: sum(({ connections, policy }) => connections - policy.executionSlots),
+      waiting: [...shares, ...accounts.values()].reduce((all, { queue, policy }) => all + queue - policy.queueSlots, 0),
+      running: shares.reduce((all, { connections, policy }) => all + connections - policy.executionSlots, 0),
     });
 
-  /** While an account has calls: it uses all connections but one, so that the call of another account is the next. */
-  const accounts = new Map<string, { calls: number; policy: BulkheadPolicy }>();
-
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
-    const own = accounts.get(account) ?? { calls: 0, policy: bulkhead(Math.max(1, connections - 1), queue / 2) };
+    const half = Math.ceil(queue / 2);
+    const own = accounts.get(account) ?? {
+      ...{ calls: 0, queue: half },
+      policy: bulkhead(Math.max(1, connections - 1), half),
+    };
     accounts.set(account, own);
     own.calls += 1;
     try {

@@ -153,7 +153,6 @@ describe('serve', function () {
       transport: 'process',
       cmsUrl: wordpress.url.href,
       service: { user: 'admin', password: PASSWORD },
-      config: { log: { requests: true } },
     });
     await serving.untilReady();
     serving.child.stderr?.destroy();
