@@ -219,7 +219,7 @@ export function createRequestImages(
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
     }
-    return services.imageFetcher.fetch(url);
+    return services.imageFetcher.fetch(url, request.actor.account!.userId);
   }
 
   return {

@@ -17,21 +17,27 @@ export interface FetchedImage {
 export interface ImageFetcher {
   /**
    * Fetches an image and keeps room for it in memory until `release`. Undefined: no usable image.
+   * @param account the id of the account that asks: one has half of the fetches at once
    * @throws ApiError 503 if there is no room for the largest allowed image
    */
-  fetch(url: string): Promise<FetchedImage | undefined>;
+  fetch(url: string, account: number): Promise<FetchedImage | undefined>;
   release(image: FetchedImage): void;
 }
 
 /** Memory of all images that are being fetched or uploaded: ten fetches at once. */
 const TOTAL_BYTES = 100 * 1024 * 1024;
+const FETCHES_PER_ACCOUNT = 5;
 
 export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage): ImageFetcher {
   /** A fetch counts as the largest allowed image, and then as what it has brought. */
   let taken = 0;
+  /** By account. */
+  const running = new Map<number, number>();
   return {
-    async fetch(url) {
-      if (taken + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
+    async fetch(url, account) {
+      const own = running.get(account) ?? 0;
+      if (own >= FETCHES_PER_ACCOUNT || taken + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
+      running.set(account, own + 1);
       taken += MAX_BYTES;
       let image: FetchedImage | undefined;
       try {
@@ -39,6 +45,9 @@ export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage): I
         return image;
       } finally {
         taken -= MAX_BYTES - (image?.bytes.length ?? 0);
+        const left = running.get(account)! - 1;
+        if (left > 0) running.set(account, left);
+        else running.delete(account);
       }
     },
     release({ bytes }) {

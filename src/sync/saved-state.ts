@@ -22,14 +22,14 @@ const perKind = (value: object) => Object.fromEntries(KINDS.map((kind) => [kind,
 const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
 
 const SCHEMAS = {
-  site: object({ url: text, name: text, timezone: text }, ['url', 'name', 'timezone']),
+  site: object({ url: { ...text, format: 'url' }, name: text, timezone: text }, ['url', 'name', 'timezone']),
   polled: object({ ...perKind(timeMs), image: timeMs, mediaTotal: number }),
   caughtUp: timeMs,
   linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
   fields: list(text),
 };
 
-const ajv = new Ajv({ strict: false });
+const ajv = new Ajv({ strict: false, formats: { url: URL.canParse } });
 
 /** The value under `key`, or `fallback` if there is none or it is not as `schema` says; then it warns. */
 export function readState<T>(

@@ -1,7 +1,8 @@
 // HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
 // length of the text.
 
-import { Parser, Tokenizer } from 'htmlparser2';
+import { decodeHTMLStrict } from 'entities';
+import { Tokenizer } from 'htmlparser2';
 import { cutHtml, cutText, fold, foldForSort } from './text.ts';
 
 /** Elements whose content is no text of the page. */
@@ -78,33 +79,11 @@ export function separatorOf(tagName: string): '\n' | ' ' | '' {
   return WITHIN_WORDS.has(tagName) || tagName.includes('-') ? '' : ' ';
 }
 
-/** The names that WordPress writes. A parser for each of them would take seconds for a large site. */
-const COMMON_ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['nbsp', ' '],
-  ['hellip', '…'],
-]);
-
-/** Decodes the entities of characters, by number and by name. Others stay. */
-export function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|([a-z]\w{1,30}));/gi, (entity, decimal, hex, name) => {
-    if (name !== undefined) return COMMON_ENTITIES.get(name.toLowerCase()) ?? decodeNamedEntity(entity);
-    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : entity;
-  });
-}
-
-function decodeNamedEntity(entity: string): string {
-  let text = '';
-  new Parser({ ontext: (part) => (text += part) }, { decodeEntities: true }).end(entity);
-  // A name has one or two characters. More are an unknown name that begins with a known one: &notit;
-  return text.length <= 2 ? text : entity;
-}
+/**
+ * Decodes entities by number and by name, as browsers do: `&euro;` and `&#8364;` are `€`. Without a semicolon an
+ * ampersand is text: `/?a=1&copy=2`. A `&nbsp;` is a blank: searches and feeds have no use for another one.
+ */
+export const decodeEntities = (text: string): string => decodeHTMLStrict(text.replaceAll('&nbsp;', ' '));
 
 /** Control characters and noncharacters, which neither XML nor iCalendar may contain. */
 const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;

@@ -20,8 +20,9 @@ describe('images by URL', () => {
     images = createImageFetcher(() => new Promise((resolve) => void running.push(resolve)));
   });
 
+  /** By accounts of their own. */
   const ask = (times: number) =>
-    Array.from({ length: times }, () => images.fetch(URL).catch((error: unknown) => error));
+    Array.from({ length: times }, (_, n) => images.fetch(URL, n).catch((error: unknown) => error));
 
   it('are fetched ten at a time; others get 503', async () => {
     const asked = ask(12);
@@ -30,6 +31,19 @@ describe('images by URL', () => {
       expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 503 });
       expect((error as ApiError).headers).to.have.property('Retry-After');
     }
+  });
+
+  it('are fetched five at a time for one account, and the next account has room', async () => {
+    const asked = Array.from({ length: 6 }, () => images.fetch(URL, 1).catch((error: unknown) => error));
+    expect(await asked[5])
+      .to.be.instanceOf(ApiError)
+      .and.to.have.property('status', 503);
+    void images.fetch(URL, 2);
+    expect(running).to.have.length(6);
+    running[0]!(undefined);
+    await asked[0];
+    void images.fetch(URL, 1);
+    expect(running).to.have.length(7);
   });
 
   it('count with their real size from download until release', async () => {
@@ -55,7 +69,7 @@ describe('images by URL', () => {
       throw new Error('unforeseen');
     });
     for (let n = 0; n < 20; n += 1)
-      expect(await images.fetch(URL).catch((thrown: unknown) => thrown)).to.have.property('message', 'unforeseen');
+      expect(await images.fetch(URL, 1).catch((thrown: unknown) => thrown)).to.have.property('message', 'unforeseen');
   });
 
   it('are released at the end of their request, successful or not', async () => {

@@ -8,7 +8,13 @@ import { expectInSync, type TestSite } from './test-site.ts';
 
 const { fields, complete, ...KEYS } = STATE_KEYS;
 const NAMES = [...Object.values(KEYS), fields('event'), fields('category')];
-const FOREIGN = ['{', 'null', '1e300', '[null]', '{"event":-7,"url":[],"dueMs":"x","always":5,"total":"x"}'];
+const FOREIGN = [
+  '{',
+  'null',
+  '1e300',
+  '[null]',
+  '{"event":-7,"url":":","name":"","timezone":"UTC","dueMs":"x","always":5,"total":"x"}',
+];
 
 describe('saved state that no gateway wrote', () => {
   let site: TestSite;

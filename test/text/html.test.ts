@@ -12,19 +12,12 @@ describe('entities', () => {
   });
 
   it('stay if they name no character', () => {
-    for (const text of [
-      '&constructor;',
-      '&__proto__;',
-      '&unknown;',
-      '&notit;',
-      '&gta;',
-      '&a;',
-      '&#0;',
-      '&#x110000;',
-      '&#xD800;',
-      '&#57343;',
-    ])
+    for (const text of ['&constructor;', '&__proto__;', '&unknown;', '&notit;', '&gta;', '&a;', '/?a=1&copy=2'])
       expect(decodeEntities(text)).to.equal(text);
+  });
+
+  it('become the replacement character if their number is none of a character, as in browsers', () => {
+    for (const text of ['&#0;', '&#x110000;', '&#xD800;', '&#57343;']) expect(decodeEntities(text)).to.equal('\ufffd');
   });
 
   it('are decoded once', () => {
