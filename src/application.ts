@@ -142,11 +142,7 @@ function createServices(options: ApplicationOptions): Services {
     peers,
     slugs: createLargeCache<string, number>(MAX_SLUGS),
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
-    unknownRecords: new UnknownRecords({
-      isComplete: () => sync.state().complete,
-      clockMs: clocks?.cachesMs,
-      lookupsMs: clocks?.attemptsMs,
-    }),
+    unknownRecords: new UnknownRecords(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
     serializer: new Serializer(replica.db, mapping, site, config.cost),

@@ -29,18 +29,6 @@ function createTokens(burst: number, perSecond: number, clockMs: () => number): 
 /** Calls of all anonymous callers together: an app that asks for a page of removed events must not be told less. */
 const LOOKUP_BURST = 100;
 const LOOKUPS_PER_SECOND = 5;
-const MISSING_TTL_MS = 5000;
-const MISSING_BYTES = 1024 * 1024;
-/** Besides the name. */
-const ENTRY_BYTES = 100;
-
-interface UnknownRecordsOptions {
-  /** Whether the replica has everything that an anonymous caller may see. */
-  isComplete(): boolean;
-  /** Monotonic clocks in milliseconds: by which records are missing, and by which callers get new lookups. */
-  clockMs?: (() => number) | undefined;
-  lookupsMs?: (() => number) | undefined;
-}
 
 /**
  * Lookups of records that the replica lacks. One by id can tell a hidden record (403), a record of another type (400)
@@ -49,28 +37,15 @@ interface UnknownRecordsOptions {
  */
 export class UnknownRecords {
   readonly #isComplete: () => boolean;
-  readonly #missing: LRUCache<string, true>;
   readonly #takeLookups: (calls: number) => boolean;
 
-  constructor({ isComplete, clockMs = () => performance.now(), lookupsMs = clockMs }: UnknownRecordsOptions) {
+  /**
+   * @param isComplete whether the replica has everything that an anonymous caller may see
+   * @param clockMs monotonic
+   */
+  constructor(isComplete: () => boolean, clockMs: () => number = () => performance.now()) {
     this.#isComplete = isComplete;
-    this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, lookupsMs);
-    this.#missing = new LRUCache({
-      maxSize: MISSING_BYTES,
-      sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
-      ttl: MISSING_TTL_MS,
-      perf: { now: clockMs },
-    });
-  }
-
-  /** Whether the CMS lacked the record within the last five seconds. `name`: of record and caller, `event 12 7`. */
-  isMissing(name: string): boolean {
-    return this.#missing.has(name);
-  }
-
-  /** The CMS lacks the record, or does not show it to this caller. */
-  markMissing(name: string): void {
-    this.#missing.set(name, true);
+    this.#takeLookups = createTokens(LOOKUP_BURST, LOOKUPS_PER_SECOND, clockMs);
   }
 
   /** Whether the actor may cause this many calls to the CMS. An account always may. */

@@ -14,7 +14,6 @@ import {
   type LinkedRecord,
   type PostKind,
   type RecordOf,
-  recordKey,
   type TermKind,
 } from '../model/records.ts';
 import type { View } from '../store/database.ts';
@@ -154,13 +153,6 @@ async function unlock<K extends PostKind>(
   return { record, unlocked: false };
 }
 
-/**
- * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not
- * see: the lookup counts for this caller only.
- */
-const lookUpName = (kind: Kind, id: number, { actor }: RequestContext): string =>
-  `${recordKey(kind, id)} ${actor.account?.userId ?? ''}`;
-
 /** A post that the replica lacks: from the CMS, if the actor may cause a call. */
 async function lookUpPost<K extends PostKind>(
   services: Services,
@@ -169,8 +161,7 @@ async function lookUpPost<K extends PostKind>(
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   const { mapping, unknownRecords, replica } = services;
-  const name = lookUpName(kind, id, request);
-  if (!mapping.kinds[kind] || unknownRecords.isMissing(name)) throw unknownId(kind, id);
+  if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
   const found = await unknownRecords.lookUp(request.actor, async () => {
     try {
@@ -204,7 +195,6 @@ export async function missingPost(
     if (!mayAsk) return unknownId(kind, id);
     if (await cms.exists(id, callOptions(request))) return notAnEvent();
   }
-  unknownRecords.markMissing(lookUpName(kind, id, request));
   return unknownId(kind, id);
 }
 
@@ -280,29 +270,22 @@ async function findInCms(
   request: RequestContext,
 ): Promise<readonly number[] | undefined> {
   const { cmsRecords, mapping, unknownRecords } = services;
-  const nameOf = (id: number) => lookUpName(kind, id, request);
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
-  const wanted = ids.filter((id) => Number.isSafeInteger(id) && !unknownRecords.isMissing(nameOf(id)));
+  const wanted = ids.filter((id) => Number.isSafeInteger(id));
   const [id] = wanted;
   if (!mapping.kinds[kind] || id === undefined) return [];
-  const markMissing = (missing: readonly number[]) => {
-    for (const each of missing) unknownRecords.markMissing(nameOf(each));
-  };
   const found = await unknownRecords.lookUp(request.actor, async () => {
     try {
       if (wanted.length === 1) {
         await cmsRecords.read(kind, id, request);
         return wanted;
       }
-      const existing = await cmsRecords.readMany(kind, wanted, request);
-      markMissing(wanted.filter((each) => !existing.includes(each)));
-      return existing;
+      return await cmsRecords.readMany(kind, wanted, request);
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
       // WordPress refuses one post, but a taxonomy as a whole.
       if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
       if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-      if (error.status === 404) markMissing(wanted);
       return [];
     }
   });
@@ -339,9 +322,6 @@ async function findBySlug(
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
-  // The CMS may show each staff member other records.
-  const name = `${kind} slug ${slug} ${isForStaff ? request.actor.account?.userId : 'public'}`;
-  if (unknownRecords.isMissing(name)) return undefined;
   const found = await unknownRecords.lookUp(request.actor, async () => {
     try {
       return await cmsRecords.findBySlug(kind, slug, request, isForStaff);
@@ -351,9 +331,7 @@ async function findBySlug(
       return undefined;
     }
   });
-  if (!found) return findInReplica(services, kind, slug);
-  if (!found.result) unknownRecords.markMissing(name);
-  return found.result?.id;
+  return found ? found.result?.id : findInReplica(services, kind, slug);
 }
 
 /** A cached id counts while its record has the slug: `folk-night` -> 12, until an editor changes the slug of 12. */
@@ -406,14 +384,7 @@ export async function referenceChecks(
       return bySlug ?? findTermByText(services, of, text);
     },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
-    async userExists(id) {
-      if (!account || id === account.userId) return true;
-      const name = `user ${id}`;
-      if (services.unknownRecords.isMissing(name)) return false;
-      const exists = await services.cms.accountExists(id, callOptions(request));
-      if (!exists) services.unknownRecords.markMissing(name);
-      return exists;
-    },
+    userExists: async (id) => !account || id === account.userId || services.cms.accountExists(id, callOptions(request)),
     isUsableImage: (value) => request.images!.isUsable(value),
   };
 }

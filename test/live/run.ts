@@ -12,7 +12,7 @@ import { withSandbox } from '../temporary-site.ts';
 import differences from './differences.json' with { type: 'json' };
 import { startLiveGateway } from './live-gateway.ts';
 
-const FRESHNESS = ['test/live/freshness.test.ts', 'test/live/mass-edits.test.ts'];
+const FRESHNESS = ['freshness', 'mass-edits', 'histories'].map((name) => `test/live/${name}.test.ts`);
 
 interface Counts {
   passed: number;
