@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 23;
+export const SCHEMA_VERSION = 24;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -82,10 +82,9 @@ CREATE INDEX ${schema}.event_link_event ON event_link (id, kind, target_id, hidd
 CREATE TABLE ${schema}.event_text (id INTEGER PRIMARY KEY, folded TEXT NOT NULL) STRICT;
 
 CREATE TABLE ${schema}.linked_record (
-  kind TEXT NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, published INTEGER NOT NULL,
-  modified INTEGER NOT NULL, folded TEXT NOT NULL, latitude REAL, longitude REAL,
-  PRIMARY KEY (kind, id)
-) STRICT, WITHOUT ROWID;
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, status TEXT NOT NULL, published INTEGER NOT NULL,
+  modified INTEGER NOT NULL, folded TEXT NOT NULL, latitude REAL, longitude REAL
+) STRICT;
 CREATE INDEX ${schema}.linked_record_published ON linked_record (kind, published DESC, id);
 CREATE INDEX ${schema}.linked_record_position ON linked_record (latitude, longitude) WHERE latitude IS NOT NULL;
 
