@@ -46,6 +46,8 @@ interface Gateway {
   file: string;
   /** No fault has touched it: its requests must not fail. */
   isHealthy: boolean;
+  /** How often it was cut off, suspended or killed. */
+  faults: number;
   ask<T>(question: HistoryQuestion, more?: object): Promise<T>;
 }
 
@@ -236,6 +238,11 @@ async function follow(scene: Scene, gateway = pick(scene, scene.gateways)): Prom
   return !page.body.has_more;
 }
 
+function markFaulty(gateway: Gateway): void {
+  gateway.isHealthy = false;
+  gateway.faults += 1;
+}
+
 const STEP_TYPES: Record<string, (scene: Scene) => unknown> = {
   write,
   writeMore: (scene) => Promise.all([write(scene), write(scene), write(scene)]),
@@ -290,18 +297,18 @@ const STEP_TYPES: Record<string, (scene: Scene) => unknown> = {
     fault(scene, pick(scene, scene.gateways).redis.set({ kind: pick(scene, ['down', 'silent'] as const) })),
   cutCms: (scene) => {
     const gateway = pick(scene, scene.gateways);
-    gateway.isHealthy = false;
+    markFaulty(gateway);
     return fault(scene, gateway.cms.set({ kind: 'down' }));
   },
   suspend: (scene) => {
     const gateway = pick(scene, scene.gateways);
-    gateway.isHealthy = false;
+    markFaulty(gateway);
     gateway.child.kill('SIGSTOP');
     return fault(scene);
   },
   kill: async (scene) => {
     const gateway = pick(scene, scene.gateways);
-    gateway.isHealthy = false;
+    markFaulty(gateway);
     gateway.child.kill('SIGKILL');
     await once(gateway.child, 'exit');
     // It may not have told the others of a webhook.
@@ -356,11 +363,13 @@ async function heal(scene: Scene): Promise<void> {
     await gateway.redis.set({ kind: 'none' });
     if (gateway.isHealthy) continue;
     await gateway.cms.set({ kind: 'none' });
+    const { faults } = gateway;
     void until(async () => (await gateway.ask<GatewayStatus>('status')).sync.state === 'live', 'live', REQUEST_MS)
       .then(() => sleep(INTERVAL_MS))
       .then(() => request(scene, gateway, `/events/${eventIds(scene)[0]}`, { json: { title: 'x' } }))
       .then((answer) => {
-        if (answer !== undefined && answer.status < 500) gateway.isHealthy = true;
+        // Another fault may have come since.
+        if (answer !== undefined && answer.status < 500 && gateway.faults === faults) gateway.isHealthy = true;
       })
       .catch(() => {});
   }
@@ -407,7 +416,7 @@ async function createScene(redisServer: RedisServer, seed: number): Promise<Scen
     NAMES.map(async (name): Promise<Gateway> => {
       const redis = await startFaultProxy(new URL(redisServer.url.replace('redis:', 'http:')));
       const gateway = { name, redis, cms: await startFaultProxy(wordpress.url), file: join(folder, `${name}.sqlite`) };
-      const started = { ...gateway, isHealthy: true } as Gateway;
+      const started = { ...gateway, isHealthy: true, faults: 0 } as Gateway;
       await startChild(started);
       return started;
     }),
