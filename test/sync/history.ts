@@ -193,8 +193,20 @@ const stepsOf = (changes: string[]) => {
   return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers });
 };
 
+/** By what the sync decided, such as "search for deleted records": how often, and in how many histories. */
+export type Decisions = Map<string, { times: number; histories: number }>;
+
+function countDecisions({ observations }: TestSite, decisions: Decisions): void {
+  const made = observations.flatMap((each) => (each.type === 'sync-decision' ? each.decision : []));
+  for (const decision of new Set(made)) {
+    const { times, histories } = decisions.get(decision) ?? { times: 0, histories: 0 };
+    const more = made.filter((each) => each === decision).length;
+    decisions.set(decision, { times: times + more, histories: histories + 1 });
+  }
+}
+
 /** As a visitor or with an account; with all changes, or only with those that a poll sees. */
-function history(visitor: Credentials, all: boolean) {
+function history(visitor: Credentials, all: boolean, decisions: Decisions) {
   const changes = all ? Object.keys(CHANGES) : VISIBLE;
   return fc.asyncProperty(
     fc.array(stepsOf(Object.keys(CHANGES)), { maxLength: 40, size: 'max' }),
@@ -214,6 +226,7 @@ function history(visitor: Credentials, all: boolean) {
         else await site.settle();
         expectInSync(site);
       } finally {
+        countDecisions(site, decisions);
         await site.close();
       }
     },
@@ -221,8 +234,13 @@ function history(visitor: Credentials, all: boolean) {
 }
 
 /** Runs histories; throws with the seed, the path and the shortest history that ends with a difference. */
-export async function runHistories(runs: number, parameters: { seed?: number; path?: string } = {}): Promise<void> {
+export async function runHistories(
+  runs: number,
+  parameters: { seed?: number; path?: string } = {},
+): Promise<Decisions> {
+  const decisions: Decisions = new Map();
   for (const visitor of [undefined, SERVICE])
     for (const all of [false, true])
-      await fc.assert(history(visitor, all), { ...parameters, numRuns: Math.ceil(runs / 4) });
+      await fc.assert(history(visitor, all, decisions), { ...parameters, numRuns: Math.ceil(runs / 4) });
+  return decisions;
 }
