@@ -2,7 +2,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { getRecord } from '../../src/store/records.ts';
 import { findDeleted } from '../../src/sync/reconcile.ts';
+import { expectInSync, testSite } from './test-site.ts';
 
 /** A list of the CMS that counts its requests. */
 function fakeList(ids: number[], pageSize: number) {
@@ -41,4 +43,29 @@ describe('finding deleted records', () => {
     expect(await findDeleted(ids, 2, 100, list.readFrom)).to.deep.equal([5, 77_777]);
     expect(list.requests).to.be.at.most(26);
   });
+});
+
+describe('a deletion on a site of 5,000 events, without a webhook', () => {
+  it('shows within two polls, for 25 calls at most', async () => {
+    const site = testSite({ pageSize: 100 });
+    try {
+      for (let n = 0; n < 5000; n += 1) site.cms.createPost('events', { title: `Event ${n}` });
+      site.sync.start();
+      await site.settle();
+      // The first scan ends: its pages are no calls of the deletion.
+      for (let n = 0; n < 20; n += 1) await site.poll();
+      const ids = [...site.cms.posts.keys()];
+      for (const id of [ids[17]!, ids[2500]!, ids.at(-1)!]) {
+        const before = site.cms.requests.length;
+        site.cms.erase(id);
+        await site.poll();
+        await site.poll();
+        expect(getRecord(site.replica.db, 'event', id)).to.equal(undefined);
+        expect(site.cms.requests.length - before).to.be.at.most(25);
+      }
+      expectInSync(site);
+    } finally {
+      await site.close();
+    }
+  }).timeout(60_000);
 });
