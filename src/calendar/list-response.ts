@@ -128,7 +128,7 @@ export function* responseSteps<K extends Kind>(
   const { links, total, page } = listPage;
   const pages = totalPages(total, page.limit);
   const rest = { ...links, total, total_pages: pages };
-  const items = yield* listItems<K>(services, listPage, audience, isPublic);
+  const items = yield* listItems<K>(services.replica.rendered, listPage, audience, isPublic);
   const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
   return {

@@ -99,7 +99,7 @@ export async function singlePost<K extends PostKind>(
   const editing = input.sent.context === 'edit';
   const isPlain = !password && !request.actor.account;
   const audience: Audience = { baseUrl: request.baseUrl, view: replica.db };
-  const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
+  const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
   // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
@@ -107,7 +107,7 @@ export async function singlePost<K extends PostKind>(
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
     const serialize: Serialize<K> = (post, to) => serializer.post(post, to, { single: true });
-    return singleResponse(renderRecord<K>(services, shared, audience, 'single', serialize));
+    return singleResponse(renderRecord<K>(replica.rendered, shared, audience, 'single', serialize));
   }
   return { status: 200, body: await ownView(services, record, request, { single: true, unlocked }) };
 }

@@ -6,12 +6,11 @@ import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind, RecordOf } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { getRecords } from '../store/records.ts';
-import type { RenderedRecord } from '../store/rendered-cache.ts';
+import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import { ownTurn } from './limits.ts';
 import type { ApiResponse } from './request.ts';
 import type { Audience } from './serializer.ts';
-import type { Services } from './services.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -48,14 +47,14 @@ function render<K extends Kind>(
 
 /** Renders a public record, and caches it until the record or anything in it changes. */
 export function renderRecord<K extends Kind>(
-  { replica }: Services,
+  cache: RenderedCache,
   record: RecordOf[K] & CalendarRecord,
   audience: Audience,
   variant: Variant,
   serialize: Serialize<K>,
 ): RenderedRecord {
   const rendered = render<K>(record, audience, serialize);
-  replica.rendered.set(renderingOf(audience, variant), record, rendered);
+  cache.set(renderingOf(audience, variant), record, rendered);
   return rendered;
 }
 
@@ -67,8 +66,8 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
   validUntilMs: Number.POSITIVE_INFINITY,
 });
 
-export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
-  services.replica.rendered.get(renderingOf(audience, variant), kind, id);
+export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, variant: Variant) =>
+  cache.get(renderingOf(audience, variant), kind, id);
 
 /** Records that are read at once: the largest take a few milliseconds. */
 const RECORDS_PER_READ = 5;
@@ -85,7 +84,7 @@ export type Steps<T> = Generator<number, T>;
  * @throws ApiError 400 `calendar_list_too_large`
  */
 export function* listItems<K extends Kind>(
-  services: Services,
+  cache: RenderedCache,
   { kind, ids, serialize }: { kind: K; ids: number[]; serialize: Serialize<K> },
   audience: Audience,
   isPublic: boolean,
@@ -98,7 +97,7 @@ export function* listItems<K extends Kind>(
     if (listBytes > MAX_LIST_BYTES) throw listTooLarge();
   };
   for (const id of ids) {
-    const item = isPublic ? findRendered(services, kind, id, audience, 'item') : undefined;
+    const item = isPublic ? findRendered(cache, kind, id, audience, 'item') : undefined;
     if (item) add(id, item);
   }
   const missing = ids.filter((id) => !items.has(id));
@@ -107,7 +106,7 @@ export function* listItems<K extends Kind>(
     for (const [id, found] of records) {
       const record = found as RecordOf[K] & CalendarRecord;
       const item = isPublic
-        ? renderRecord<K>(services, record, audience, 'item', serialize)
+        ? renderRecord<K>(cache, record, audience, 'item', serialize)
         : render<K>(record, audience, serialize);
       add(id, item);
       yield item.bytes.byteLength;

@@ -116,15 +116,16 @@ export class Terms {
 
   async read(id: number, { sent }: Input, request: RequestContext): Promise<ApiResponse> {
     const audience = this.#audienceOf(request);
-    const record = getRecord(this.#services.replica.db, this.#kind, id);
+    const { db, rendered } = this.#services.replica;
+    const record = getRecord(db, this.#kind, id);
     if (!record) throw invalidParam('id');
     if (sent._embed !== undefined) {
       const body = { ...this.#serializeSingle(record, audience), ...this.#parentLinks(record, audience) };
       return { status: 200, body };
     }
     return singleResponse(
-      findRendered(this.#services, this.#kind, id, audience, 'single') ??
-        renderRecord<TermKind>(this.#services, record, audience, 'single', this.#serializeSingle),
+      findRendered(rendered, this.#kind, id, audience, 'single') ??
+        renderRecord<TermKind>(rendered, record, audience, 'single', this.#serializeSingle),
     );
   }
 

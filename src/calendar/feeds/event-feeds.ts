@@ -61,7 +61,7 @@ function* feedSteps<T>(
   let builtBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems<'event'>(services, some, audience, access.isPublic)) {
+    for (const entry of yield* listItems<'event'>(services.replica.rendered, some, audience, access.isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;
