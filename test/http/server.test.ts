@@ -125,6 +125,35 @@ describe('a client that does not read', () => {
     socket.destroy();
     await port.close();
   });
+
+  it('gets no more responses while 64 MB wait for its network', async () => {
+    let asked = 0;
+    const listener: RequestListener = (_request, response) => {
+      asked += 1;
+      response.end(Buffer.alloc(LARGE));
+    };
+    const port = await openServer(listener, LIMITS);
+    const sockets: Socket[] = [];
+    const ask = (localAddress: string): Socket => {
+      const socket = connect({ port: port.port, host: '127.0.0.1', localAddress })
+        .on('error', () => {})
+        .pause();
+      socket.write(`GET / HTTP/1.1\r\n${HOST}`);
+      sockets.push(socket);
+      return socket;
+    };
+    for (let n = 1; n <= 3; n += 1) {
+      ask('127.0.0.2');
+      await until(() => asked === n, 'a response that nobody reads');
+    }
+    // Closed without a response: a paused socket would not see its end.
+    await once(ask('127.0.0.2').resume(), 'close');
+    expect(asked).to.equal(3);
+    ask('127.0.0.3');
+    await until(() => asked === 4, 'another network gets its response');
+    for (const socket of sockets) socket.destroy();
+    await port.close();
+  });
 });
 
 describe('connections', () => {
@@ -269,21 +298,23 @@ describe('pipelined requests', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('with many headers are the last of their connection', async () => {
-    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
-    const large = `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(50)}${HOST}`;
-    let parsed = 0;
-    const count = () => {
-      parsed += 1;
-    };
-    subscribe('http.server.request.start', count);
-    socket.write(large.repeat(10));
-    await until(() => held.length > 0, 'the first has arrived');
-    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
-    unsubscribe('http.server.request.start', count);
-    expect(parsed).to.equal(2);
-    socket.destroy();
-  });
+  const LARGE_HEADERS = { many: 'a: b\r\n'.repeat(50), long: `a: ${'b'.repeat(5000)}\r\n` };
+  for (const [what, headers] of Object.entries(LARGE_HEADERS))
+    it(`with ${what} headers are the last of their connection`, async () => {
+      const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+      const large = `GET / HTTP/1.1\r\n${headers}${HOST}`;
+      let parsed = 0;
+      const count = () => {
+        parsed += 1;
+      };
+      subscribe('http.server.request.start', count);
+      socket.write(large.repeat(10));
+      await until(() => held.length > 0, 'the first has arrived');
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      unsubscribe('http.server.request.start', count);
+      expect(parsed).to.equal(2);
+      socket.destroy();
+    });
 
   it('are dropped when the client disconnects', async () => {
     const socket = await pipeline(3);
