@@ -128,5 +128,5 @@ describe('three hundred edits within seconds', () => {
       expect(result.edits).to.equal(EDIT_COUNT);
       expect(result.staleAfterTwoIntervals).to.equal(0);
     }
-  }).timeout(120_000 + RUNS * 60_000);
-}).timeout(120_000);
+  });
+}).timeout(120_000 + RUNS * 60_000);
