@@ -169,7 +169,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
   }
   if (status >= 300 && status < 400 && status !== 304) throw redirectError(headers.location);
   if (expect === 'json' && method !== 'HEAD' && status !== 204 && json === undefined) {
-    const body = describeBody(response);
+    const body = describeBody(response.bytes);
     throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
       status,
       outcomeUnknown: isWriteCall && status < 300,
@@ -253,7 +253,7 @@ function isRejection(json: unknown): boolean {
   return code !== undefined && code !== 'internal_server_error' && code !== 'wp_die';
 }
 
-function describeBody({ bytes }: HttpResponse): string {
+export function describeBody(bytes: Buffer): string {
   const start = bytes.subarray(0, 500).toString('latin1').trimStart();
   if (start === '') return 'nothing';
   if (start.startsWith('<')) return 'a web page';

@@ -3,13 +3,11 @@
 
 import { expect } from 'chai';
 import { cmsToApiError } from '../../src/calendar/cms-errors.ts';
-import { restError } from '../../src/cms/wordpress/rest-api.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 import { ApiError } from '../../src/errors.ts';
 
 const response = {
   status: 404,
-  headers: {},
-  bytes: Buffer.alloc(0),
   json: {
     code: 'rest_no_route',
     message: 'No route was found matching the URL and request method.',
@@ -20,7 +18,7 @@ const response = {
 describe('a route that the CMS lacks', () => {
   for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
     it(`is 503, and the error names the route: ${kind}`, () => {
-      const error = cmsToApiError(restError(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
+      const error = cmsToApiError(rejection(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
       expect(error).to.be.instanceOf(ApiError);
       const { status, code, message, headers } = error as ApiError;
       expect({ status, code }).to.deep.equal({ status: 503, code: 'calendar_upstream_away' });

@@ -50,7 +50,7 @@ export const KIND_OF: Record<string, string> = {
 };
 
 export const rejection = (code = 'rest_meta_database_error', status = 400) =>
-  wordPressRejection({ status, code, message: 'No.', data: {} }, true);
+  wordPressRejection({ status, json: { code, message: 'No.' } }, 'POST', '/wp/v2/events');
 export const unknownOutcome = () => new CmsUnavailable('timeout', 'No answer within 15 s.', { outcomeUnknown: true });
 
 const yes = async () => true;

@@ -1,14 +1,10 @@
 // What WordPress's errors mean in the gateway's terms.
 
 import { expect } from 'chai';
-import { rejection, type WordPressError } from '../../src/cms/wordpress/rejections.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 
-const error = (status: number, code: string, data: object = {}): WordPressError => ({
-  status,
-  code,
-  message: 'No.',
-  data: { ...data },
-});
+const reject = (status: number, code: string, data: object = {}, method = 'GET') =>
+  rejection({ status, json: { code, message: 'No.', data } }, method, '/wp/v2/posts');
 
 describe('a rejection by WordPress', () => {
   for (const [status, code, kind] of [
@@ -32,33 +28,31 @@ describe('a rejection by WordPress', () => {
     [500, 'db_insert_error', 'failed'],
   ] as const) {
     it(`of status ${status} with the code ${code} is ${kind}`, () => {
-      expect(rejection(error(status, code))).to.include({ kind, status, code });
+      expect(reject(status, code)).to.include({ kind, status, code });
     });
   }
 
   it('names the invalid fields, and the reasons in its message', () => {
-    const rejected = rejection(
-      error(400, 'rest_invalid_param', { params: { meta: 'meta.start is not of type string.' } }),
-    );
+    const rejected = reject(400, 'rest_invalid_param', { params: { meta: 'meta.start is not of type string.' } });
     expect(rejected).to.deep.include({ kind: 'invalid', fields: ['meta', 'meta.start'] });
     expect(rejected.message).to.equal('meta.start is not of type string.');
-    expect(rejection(error(400, 'empty_content')).fields).to.deep.equal(['title']);
+    expect(reject(400, 'empty_content').fields).to.deep.equal(['title']);
   });
 
   it('names the term that has the name already', () => {
-    const rejected = rejection(error(400, 'term_exists', { term_id: 7 }));
+    const rejected = reject(400, 'term_exists', { term_id: 7 });
     expect(rejected).to.deep.include({ kind: 'conflict', fields: ['name'], existingId: 7 });
   });
 
   it('of a read has written nothing', () => {
-    expect(rejection(error(500, 'my_fault')).written).to.equal('no');
+    expect(reject(500, 'my_fault').written).to.equal('no');
   });
 
   it('of a write has written nothing only with a code from before the insert', () => {
     for (const code of ['rest_cannot_create', 'rest_missing_callback_param', 'term_exists', 'rest_upload_no_data'])
-      expect(rejection(error(400, code), true).written, code).to.equal('no');
+      expect(reject(400, code, {}, 'POST').written, code).to.equal('no');
     for (const code of ['rest_meta_database_error', 'my_rule', 'rest_invalid_param'])
-      expect(rejection(error(400, code), true).written, code).to.equal('unknown');
-    expect(rejection(error(400, 'rest_invalid_param', { params: {} }), true).written).to.equal('no');
+      expect(reject(400, code, {}, 'POST').written, code).to.equal('unknown');
+    expect(reject(400, 'rest_invalid_param', { params: {} }, 'POST').written).to.equal('no');
   });
 });

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
+import { rejection } from '../../src/cms/wordpress/rejections.ts';
 import { createUpdate } from '../../src/cms/wordpress/required-fields.ts';
-import { restError } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
 const text = (required: boolean) => ({ type: ['string', 'null'], required });
@@ -40,7 +40,7 @@ class AcfSite {
     if (method === 'OPTIONS') return answer(200, { schema: { properties: { acf: this.schema } } });
     if (method === 'GET') {
       if (!this.mayEdit)
-        throw restError(answer(403, { code: 'rest_forbidden_context', message: 'No.' }), method, route);
+        throw rejection(answer(403, { code: 'rest_forbidden_context', message: 'No.' }), method, route);
       expect(query).to.deep.equal({ context: 'edit', _fields: 'acf' });
       const response = answer(200, { acf: structuredClone(this.acf) });
       this.afterRead();
@@ -74,7 +74,7 @@ class AcfSite {
 function refuse(code: string, message: string): never {
   const data = { status: 400, params: { acf: message }, details: { acf: { code, message, data: null } } };
   const json = { code: 'rest_invalid_param', message: 'Invalid parameter(s): acf', data };
-  throw restError({ status: 400, json } as never, 'POST', '/wp/v2/events/7');
+  throw rejection({ status: 400, json } as never, 'POST', '/wp/v2/events/7');
 }
 
 describe('an update of a record with required fields', () => {

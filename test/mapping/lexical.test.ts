@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { UnrepresentableValue } from '../../src/mapping/codecs/codec.ts';
-import { htmlToLexical } from '../../src/mapping/codecs/html-to-lexical.ts';
+import { htmlToLexical } from '../../src/mapping/codecs/lexical.ts';
 import { mappingWith } from './samples.ts';
 
 interface Node {

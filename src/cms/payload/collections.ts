@@ -1,6 +1,8 @@
 // The collections of Payload that hold events, venues, organizers, categories and tags: lists, reads and writes.
 
+import { randomBytes } from 'node:crypto';
 import { CmsRejected } from '../../errors.ts';
+import { normalizeUnicode } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
@@ -10,7 +12,6 @@ import type { Ids, PayloadId } from './ids.ts';
 import { listQuery, selectOf } from './list-query.ts';
 import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
 import { listOf, objectOf, writtenOf } from './rest-calls.ts';
-import { createUnique } from './slugs.ts';
 
 type Collections = Pick<
   Cms,
@@ -27,7 +28,6 @@ export interface CollectionOptions {
   collectionNameOf(spec: CollectionSpec): string;
   /** Added to every request for records. */
   recordQuery: Query;
-  /** What the mapping says about the site's collections. */
   nowMs(): number;
 }
 
@@ -217,4 +217,46 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   }
 
   return collections;
+}
+
+const MAX_SLUG_LENGTH = 150;
+/** `yoga-2` to `yoga-5`; then eight random characters. */
+const MAX_SLUG_NUMBER = 5;
+
+/**
+ * Runs a create, and again with another slug if its own is taken, as the original API does: Payload rejects it, and has
+ * written nothing.
+ */
+async function createUnique(
+  spec: CollectionSpec,
+  body: CmsRecord,
+  create: (body: CmsRecord) => Promise<CmsRecord>,
+): Promise<CmsRecord> {
+  const path = spec.paths.get('slug');
+  // A slug in a group of fields is the site's own business.
+  if (path === undefined || path.includes('.')) return create(body);
+  const title = body[spec.paths.get(isPostCollection(spec) ? 'title' : 'name') ?? ''];
+  const sent = typeof body[path] === 'string' && body[path] !== '' ? body[path] : undefined;
+  const slug = sent ?? slugFrom(String(title ?? ''));
+  if (slug === '') return create(body);
+  for (let number = 1; number <= MAX_SLUG_NUMBER; number += 1) {
+    try {
+      return await create({ ...body, [path]: number === 1 ? slug : `${slug}-${number}` });
+    } catch (error) {
+      if (!isTaken(error, path)) throw error;
+    }
+  }
+  return create({ ...body, [path]: `${slug}-${randomBytes(4).toString('hex')}` });
+}
+
+const isTaken = (error: unknown, path: string): error is CmsRejected =>
+  error instanceof CmsRejected &&
+  error.code === 'ValidationError' &&
+  error.fields.length === 1 &&
+  error.fields[0] === path;
+
+/** `Käse & Wein` -> `kase-wein`. */
+function slugFrom(title: string): string {
+  const words = normalizeUnicode(title.slice(0, MAX_SLUG_LENGTH), 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
 }

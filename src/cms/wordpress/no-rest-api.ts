@@ -2,14 +2,14 @@
 
 import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsResponse, errorCode, parseJson } from '../http-exchange.ts';
+import { type CmsResponse, describeBody, errorCode, parseJson } from '../http-exchange.ts';
 
 /** The more specific reasons first: of several answers of one site, discovery reports the first of this list. */
 export const NO_API_REASONS = [
   /** A redirect to another scheme, host or port. */
   'redirect',
   'redirect-loop',
-  /** A redirect to a login page, its form, or a 401 that is not WordPress's. */
+  /** A redirect to a login page, or a 401 that is not WordPress's. */
   'login-page',
   'forbidden',
   /** An error of WordPress's form with another status than 401 and 403. */
@@ -49,34 +49,25 @@ export class NoRestApi extends CmsUnavailable {
 
 const INSPECTED_BYTES = 16_384;
 const MAX_WORDS = 120;
-const LOGIN_PATH = /\/(wp-login\.php|log-?in|sign-?in|sso|saml2?|oauth2?|cas|auth)(?:[/.]|$)/i;
-const LOGIN_HOST = /^(?:login|sso|accounts?|auth|id|idp|signin)\./i;
-const LOGIN_FORM = /<form[^<>]{1,300}(?:id="loginform"|action="[^"<>]{0,200}wp-login\.php)/i;
+const LOGIN_PATH = /^[^?]*\/(wp-login\.php|log-?in|sign-?in|sso|saml2?|oauth2?|cas|auth)(?:[/.?]|$)/i;
 
 /** What a response without the API's description means. `url`: what was requested. */
-export function findingOf(url: string, { status, headers, bytes, redirectedTo }: CmsResponse): NoApiFinding {
-  const finding = (reason: NoApiReason, says: string, words?: string): NoApiFinding => ({
+export function findingOf(url: string, { status, bytes, redirectedTo = '' }: CmsResponse): NoApiFinding {
+  const json = parseJson(bytes);
+  const code = errorCode(json);
+  const title = /<title[^<>]{0,200}>([^<]{1,300})/i.exec(bytes.toString('utf8', 0, INSPECTED_BYTES))?.[1];
+  const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
+  const finding = (reason: NoApiReason, says: string): NoApiFinding => ({
     ...{ reason, url, says, status },
     ...(words ? { words: shorten(words) } : {}),
   });
-  const start = bytes.subarray(0, INSPECTED_BYTES).toString('utf8').trimStart();
-  const isPage = start.startsWith('<');
-  const title = isPage ? /<title[^<>]{0,200}>([^<]{1,300})/i.exec(start)?.[1] : undefined;
-  if (LOGIN_PATH.test(pathOf(redirectedTo)) || LOGIN_FORM.test(start))
-    return finding('login-page', 'answers with a login page', title);
-  const json = parseJson(bytes);
-  const code = errorCode(json);
-  const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
-  if (status === 401 && isBasic(headers['www-authenticate']))
-    return finding('login-page', 'asks for a password of the web server', words);
-  if (status === 401) return finding('login-page', 'requires a login, and not as WordPress does', words);
-  if (status === 403) return finding('forbidden', 'is forbidden, and not by WordPress', words);
-  if (code) return finding('api-closed', 'answers with an error', words);
-  if (status === 404 || status === 410) return finding('not-found', 'is not found', words);
-  if (status < 200 || status > 299) return finding('no-api', 'gives no usable answer', words);
-  if (start === '') return finding('no-api', 'answers with nothing');
+  if (LOGIN_PATH.test(redirectedTo)) return finding('login-page', 'answers with a login page');
+  if (status === 401) return finding('login-page', 'requires a login, and not as WordPress does');
+  if (status === 403) return finding('forbidden', 'is forbidden, and not by WordPress');
+  if (code) return finding('api-closed', 'answers with an error');
+  if (status === 404 || status === 410) return finding('not-found', 'is not found');
   if (json !== undefined) return finding('no-api', 'answers with JSON that does not describe that API');
-  return isPage ? finding('no-api', 'answers with a web page', title) : finding('no-api', 'answers with broken JSON');
+  return finding('no-api', `answers with ${describeBody(bytes)}`);
 }
 
 /** What a failed request means; undefined for a failure that says nothing about the address (refused, timeout, 5xx). */
@@ -85,16 +76,11 @@ export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding
   if (!(error instanceof CmsRedirected)) return undefined;
   const { target, isLoop } = error;
   if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web', status: 302 };
-  if (LOGIN_PATH.test(target.pathname) || LOGIN_HOST.test(target.hostname))
-    return { reason: 'login-page', url, says: 'answers with a login page', target };
+  if (LOGIN_PATH.test(target.pathname)) return { reason: 'login-page', url, says: 'answers with a login page', target };
   return isLoop
     ? { reason: 'redirect-loop', url, says: 'redirects in a circle', target }
     : { reason: 'redirect', url, says: 'redirects to another address', target };
 }
-
-const isBasic = (challenge: string | undefined): boolean => /^\s{0,9}basic\b/i.test(challenge ?? '');
-
-const pathOf = (path = ''): string => path.split('?', 1)[0] ?? '';
 
 /** One line of printable characters: a page's words go to a terminal. */
 function shorten(text: string): string {

@@ -1,16 +1,9 @@
 // Translates WordPress's errors into the gateway's kinds of rejections, and says what a rejected write has left.
 
-import { CmsRejected, type RejectionKind, type RejectionOptions, type Written } from '../../errors.ts';
+import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
+import { type CmsResponse, errorCode, isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
-
-/** The error body `{code, message, data}` of WordPress's REST API, with its HTTP status. */
-export interface WordPressError {
-  status: number;
-  code: string;
-  message: string;
-  data: CmsRecord;
-}
 
 type Meaning = Pick<RejectionOptions, 'fields'> & { kind: RejectionKind };
 
@@ -64,21 +57,27 @@ const CODES_BEFORE_WRITE = new Set([
   'term_exists',
 ]);
 
-/**
- * @param isWrite the request may have changed something
- */
-export function rejection(error: WordPressError, isWrite = false): CmsRejected {
-  const { status, code, message, data } = error;
-  return new CmsRejected(kindOf(error), invalidReasons(data) || message, {
+/** The code of an error without one, as some plugins send it. */
+const FALLBACK_CODE = 'rest_upstream_error';
+
+/** Converts the error body `{code, message, data}` of a response with status 400 or more. */
+export function rejection({ status, json }: Pick<CmsResponse, 'status' | 'json'>, method: string, route: string) {
+  const body = isObject(json) ? json : {};
+  const code = errorCode(json) || FALLBACK_CODE;
+  const data = isObject(body.data) ? body.data : {};
+  const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
+  // WordPress's message does not name the route.
+  const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
+  return new CmsRejected(kindOf(status, code, data), invalidReasons(data) || message, {
     status,
     code,
     fields: MEANINGS[code]?.fields ?? invalidFields(data),
     ...(code === 'term_exists' && { existingId: Number(data.term_id ?? 0) }),
-    written: isWrite ? writtenBy(error) : 'no',
+    written: isWrite(method) && !isBeforeWrite(status, code, data) ? 'unknown' : 'no',
   });
 }
 
-function kindOf({ status, code, data }: WordPressError): RejectionKind {
+function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
   const kind = MEANINGS[code]?.kind;
   const isRefused = status === 401 || status === 403;
   // A plugin may use these codes for whatever it refuses: `rest_forbidden` with 500 does not hide a record.
@@ -91,15 +90,12 @@ function kindOf({ status, code, data }: WordPressError): RejectionKind {
   return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
 }
 
-function writtenBy({ status, code, data }: WordPressError): Written {
-  const isBeforeWrite =
-    status === 401 ||
-    CODES_BEFORE_WRITE.has(code) ||
-    /^rest_upload_\w+$/.test(code) ||
-    // With `params`, the error comes from the validation of the parameters.
-    (code === 'rest_invalid_param' && data.params !== undefined);
-  return isBeforeWrite ? 'no' : 'unknown';
-}
+const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>
+  status === 401 ||
+  CODES_BEFORE_WRITE.has(code) ||
+  /^rest_upload_\w+$/.test(code) ||
+  // With `params`, the error comes from the validation of the parameters.
+  (code === 'rest_invalid_param' && data.params !== undefined);
 
 /**
  * The parameters that WordPress names as invalid. A message may begin with a more exact location than its

@@ -1,10 +1,10 @@
 // Finds WordPress's REST API (at `/wp-json/`, or at `?rest_route=` with plain permalinks), calls its routes, and throws
 // its errors.
 
-import { type CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { type CmsClient, type RestCall, sentBody } from '../client.ts';
-import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
+import { type CmsResponse, effectiveStatus, errorCode, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
 import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
 import { inSmallerPages } from './page-size.ts';
@@ -26,7 +26,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
         ...options,
         label: `/${route}`,
       });
-      if (response.status >= 400) throw restError(response, method, `/${route}`);
+      if (response.status >= 400) throw rejection(response, method, `/${route}`);
       return response;
     } catch (error) {
       // A site whose API has moved responds with a page instead of JSON.
@@ -34,23 +34,6 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
       throw error;
     }
   });
-}
-
-/** The code of an error without one, as some plugins send it. */
-const FALLBACK_ERROR_CODE = 'rest_upstream_error';
-
-/**
- * Converts the error body `{code, message, data}` of a response with status 400 or more, in the CMS's own
- * words.
- */
-export function restError({ status, json }: CmsResponse, method: string, route: string): CmsRejected {
-  const body = isObject(json) ? json : {};
-  const code = errorCode(json) || FALLBACK_ERROR_CODE;
-  const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
-  // WordPress's message does not name the route.
-  const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
-  const data = isObject(body.data) ? body.data : {};
-  return rejection({ status, code, message, data }, isWrite(method));
 }
 
 /** The body as a record. @throws CmsUnavailable `not-json` for any other body */

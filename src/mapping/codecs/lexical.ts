@@ -1,9 +1,18 @@
 // Codec `lexical`: rich text as Payload's editor Lexical stores it, for writing only. Payload itself makes HTML of it
-// (`lexicalHTMLField`), in a field of its own that the mapping reads.
+// (`lexicalHTMLField`), in a field of its own that the mapping reads. Paragraphs, headings, quotes, lists, links, formats
+// and rules are converted; other elements leave their text.
 
+import { Parser } from 'htmlparser2';
 import { MappingFieldError } from '../field-accessor.ts';
-import type { CodecDefinition } from './codec.ts';
-import { htmlToLexical } from './html-to-lexical.ts';
+import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+
+interface LexicalNode {
+  type: string;
+  version: number;
+  text?: string;
+  children?: LexicalNode[];
+  [name: string]: unknown;
+}
 
 export const lexical: CodecDefinition<never> = {
   name: 'lexical',
@@ -18,3 +27,183 @@ export const lexical: CodecDefinition<never> = {
     return { read: () => undefined, write: (value) => htmlToLexical(String(value)) };
   },
 };
+
+/** Lexical's bits of a text's format. */
+const FORMATS: Readonly<Record<string, number>> = {
+  b: 1,
+  strong: 1,
+  i: 2,
+  em: 2,
+  s: 4,
+  del: 4,
+  strike: 4,
+  u: 8,
+  ins: 8,
+  code: 16,
+  sub: 32,
+  sup: 64,
+};
+const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
+/** Elements that begin and end a paragraph. */
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+    'header hr li main ol p ' +
+    'pre section table tbody td tfoot th thead tr ul'
+  ).split(' '),
+);
+const LINK_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+const LINE_BREAK: LexicalNode = { type: 'linebreak', version: 1 };
+
+/** The parser compares each closing tag with all open elements, and Payload nests what it reads by recursion. */
+const MAX_DEPTH = 200;
+
+interface HtmlElement {
+  name: string;
+  href: string;
+  /** It is a block, or has one inside. */
+  hasBlock: boolean;
+  children: HtmlNode[];
+}
+type HtmlNode = HtmlElement | string;
+
+/**
+ * An empty text becomes null: no rich text.
+ * @throws UnrepresentableValue if elements are nested too deeply
+ */
+export function htmlToLexical(html: string): object | null {
+  const children = blocksOf(parseHtml(html).flatMap(typedText), 0);
+  return children.length === 0 ? null : { root: element('root', children) };
+}
+
+const htmlElement = (name: string, href = ''): HtmlElement => ({
+  ...{ name, href, hasBlock: BLOCKS.has(name), children: [] },
+});
+
+function parseHtml(html: string): HtmlNode[] {
+  const root = htmlElement('');
+  const open = [root];
+  const parser = new Parser({
+    onopentag(name, { href }) {
+      if (open.length > MAX_DEPTH) throw new UnrepresentableValue('its elements are nested too deeply');
+      const opened = htmlElement(name, href);
+      open.at(-1)?.children.push(opened);
+      if (opened.hasBlock) for (const outer of open) outer.hasBlock = true;
+      open.push(opened);
+    },
+    ontext(text) {
+      const { children } = open.at(-1)!;
+      // A text comes in parts: `a &amp; b` in three.
+      const last = children.at(-1);
+      if (typeof last === 'string') children[children.length - 1] = last + text;
+      else children.push(text);
+    },
+    onclosetag: () => void open.pop(),
+  });
+  parser.end(html);
+  return root.children;
+}
+
+/** Text outside of elements is as people type it: a line ends where it ends, and blank lines separate paragraphs. */
+function typedText(node: HtmlNode): HtmlNode[] {
+  if (typeof node !== 'string') return [node];
+  return node
+    .split(/(\n[ \t\r]*\n|\n)/)
+    .map((part, n) => (n % 2 === 0 ? part : htmlElement(part === '\n' ? 'br' : 'p')));
+}
+
+/** Paragraphs of the texts between blocks, and the blocks. */
+function blocksOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
+  const blocks: LexicalNode[] = [];
+  let texts: LexicalNode[] = [];
+  const endParagraph = () => {
+    blocks.push(...textBlock('paragraph', texts));
+    texts = [];
+  };
+  for (const node of nodes) {
+    if (typeof node === 'string' || !node.hasBlock) texts.push(...textsOf(node, format));
+    else {
+      endParagraph();
+      blocks.push(...block(node, format));
+    }
+  }
+  endParagraph();
+  return blocks;
+}
+
+function block({ name, children }: HtmlElement, outerFormat: number): LexicalNode[] {
+  const format = outerFormat | (FORMATS[name] ?? 0);
+  if (name === 'hr') return [{ type: 'horizontalrule', version: 1 }];
+  if (name === 'ul' || name === 'ol') return [list(name, children, format)];
+  if (name === 'blockquote') return textBlock('quote', linesOf(children, format));
+  if (/^h\d$/.test(name)) return textBlock('heading', linesOf(children, format), { tag: name });
+  return blocksOf(children, format);
+}
+
+/** A list in an item is an item of its own, after it. */
+function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): LexicalNode {
+  const items: LexicalNode[] = [];
+  const addItem = (contents: LexicalNode[]) =>
+    items.push(...textBlock('listitem', contents, { value: items.length + 1 }));
+  const addAll = (nodes: readonly HtmlNode[]) => {
+    let lines: LexicalNode[] = [];
+    for (const node of nodes) {
+      const isList = typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol');
+      if (!isList) {
+        lines.push(...linesOf([node], format));
+        continue;
+      }
+      addItem(lines);
+      lines = [];
+      addItem(block(node, format));
+    }
+    addItem(lines);
+  };
+  for (const child of children) addAll(typeof child !== 'string' && child.name === 'li' ? child.children : [child]);
+  return element('list', items, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
+}
+
+/** The texts in a quote, a heading or an item: each paragraph is a line. */
+const linesOf = (nodes: readonly HtmlNode[], format: number): LexicalNode[] =>
+  nodes.flatMap((node) =>
+    typeof node === 'string' || !node.hasBlock
+      ? textsOf(node, format)
+      : [LINE_BREAK, ...linesOf(node.children, format)],
+  );
+
+function textsOf(node: HtmlNode, format: number): LexicalNode[] {
+  if (typeof node === 'string') {
+    const text = node.replace(/[ \t\n\r\f]+/g, ' ');
+    return [{ type: 'text', version: 1, text, format, detail: 0, mode: 'normal', style: '' }];
+  }
+  const { name, href, children } = node;
+  if (WITHOUT_TEXT.has(name)) return [];
+  if (name === 'br') return [LINE_BREAK];
+  const texts = children.flatMap((child) => textsOf(child, format | (FORMATS[name] ?? 0)));
+  const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
+  const fields = { linkType: 'custom', url: href, newTab: false };
+  return isLink ? [element('link', texts, { version: 3, fields })] : texts;
+}
+
+/** None if there is nothing to see: white space and line breaks at its ends are left out. */
+function textBlock(type: string, texts: readonly LexicalNode[], more: object = {}): LexicalNode[] {
+  const children: LexicalNode[] = [];
+  for (const node of texts) {
+    const last = children.at(-1);
+    const isAtStart = last === undefined || last.type === 'linebreak';
+    const text = isAtStart ? node.text?.trimStart() : node.text;
+    if (text === '' || (last === undefined && node.type === 'linebreak')) continue;
+    children.push(text === undefined ? node : { ...node, text });
+  }
+  for (let last = children.at(-1); last; last = children.at(-1)) {
+    if (last.text !== undefined) last.text = last.text.trimEnd();
+    if (last.type !== 'linebreak' && last.text !== '') break;
+    children.pop();
+  }
+  return children.length === 0 ? [] : [element(type, children, more)];
+}
+
+const element = (type: string, children: LexicalNode[], more: object = {}): LexicalNode => ({
+  ...{ type, version: 1, format: '', indent: 0, direction: null, children },
+  ...more,
+});
