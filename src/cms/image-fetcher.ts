@@ -5,7 +5,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import { ApiError } from '../errors.ts';
-import { percentDecoded, trimCharacters } from '../text/text.ts';
+import { normalizeUnicode, percentDecoded, trimCharacters } from '../text/text.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface FetchedImage {
@@ -81,7 +81,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
-const MAX_FILENAME_LENGTH = 100;
+const MAX_FILENAME_LENGTH = 80;
 
 const ascii = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.subarray(from, to)).toString('latin1');
@@ -214,9 +214,9 @@ async function readImage(url: URL, response: Dispatcher.ResponseData): Promise<F
   return type && { bytes, mimeType: type.mimeType, filename: `${filenameOf(url)}.${type.extension}` };
 }
 
-/** The last path segment without its extension, in characters that any file system accepts. */
-function filenameOf({ pathname }: URL): string {
-  const name = percentDecoded(pathname.split('/').at(-1) ?? '');
-  const clean = trimCharacters(name.replace(/\.\w{1,5}$/, '').replace(/[^\p{L}\p{N}_-]+/gu, '-'), '-_');
-  return [...clean].slice(0, MAX_FILENAME_LENGTH).join('') || 'image';
+/** The last path segment without its extension, fit for a header: `Fête d’été.jpg` -> `Fete-d-ete`. */
+export function filenameOf({ pathname }: Pick<URL, 'pathname'>): string {
+  const name = percentDecoded(pathname.split('/').at(-1) ?? '').replace(/\.\w{1,5}$/, '');
+  const plain = normalizeUnicode(name, 'NFKD').replace(/\p{M}/gu, '');
+  return trimCharacters(plain.replace(/[^A-Za-z0-9_-]+/g, '-'), '-_').slice(0, MAX_FILENAME_LENGTH) || 'image';
 }

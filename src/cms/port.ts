@@ -262,6 +262,7 @@ export interface Cms {
   images(ids: readonly number[], options?: CallOptions): Promise<ImageRecord[]>;
   /** The id of the uploaded image with this address. */
   findImage(url: string, options: CallOptions): Promise<number | undefined>;
+  /** The filename has only letters and digits of ASCII, `-`, `_` and `.`. */
   upload(image: { bytes: Uint8Array; mimeType: string; filename: string }, options: CallOptions): Promise<ImageRecord>;
   /** The records created with this key, by the CMS's own ids. Undefined if the CMS cannot know. */
   findCreated(creationKey: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createHostResolver, type FetchImageOptions, fetchImage } from '../../src/cms/image-fetcher.ts';
+import fc from 'fast-check';
+import { createHostResolver, type FetchImageOptions, fetchImage, filenameOf } from '../../src/cms/image-fetcher.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
@@ -55,10 +56,18 @@ describe('image by URL', () => {
       respond = (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(bytes);
       const image = await fetchImage(at('/pictures/Fête%20d’été.old'), local);
       expect(image?.mimeType).to.equal(MIME[extension] ?? `image/${extension}`);
-      expect(image?.filename).to.equal(`Fête-d-été.${extension}`);
+      expect(image?.filename).to.equal(`Fete-d-ete.${extension}`);
       expect(Buffer.from(image!.bytes).equals(bytes)).to.equal(true);
     });
   }
+
+  it('gives no name that could end a header, its quotes or the folder', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (pathname) => {
+        expect(filenameOf({ pathname })).to.match(/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/);
+      }),
+    );
+  });
 
   it('names an image without a filename', async () => {
     expect((await fetchImage(at('/'), local))?.filename).to.equal('image.png');

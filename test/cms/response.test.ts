@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/http-exchange.ts';
-import { imageOf, safeFilename } from '../../src/cms/wordpress/media.ts';
+import { imageOf } from '../../src/cms/wordpress/media.ts';
 import { createSiteInfo, formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
@@ -152,23 +152,6 @@ describe('a UTC offset', () => {
   it('is formatted as The Events Calendar stores it', () => {
     const cases = { 'UTC+2': 2, 'UTC-5': -5, 'UTC+5.5': 5.5, 'UTC-3.5': -3.5, 'UTC+5.75': 5.75, 'UTC+0': 0 };
     for (const [text, hours] of Object.entries(cases)) expect(formatUtcOffset(hours)).to.equal(text);
-  });
-});
-
-describe('a filename in a header', () => {
-  it('keeps safe characters', () => {
-    expect(safeFilename('Photo 1.JPG')).to.equal('Photo-1.JPG');
-    expect(safeFilename('été.png')).to.equal('ete.png');
-    expect(safeFilename('日本.webp')).to.equal('image.webp');
-    expect(safeFilename('')).to.equal('image');
-  });
-
-  it('contains nothing that could end the header, the quotes or the folder', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
-        expect(safeFilename(name)).to.match(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/);
-      }),
-    );
   });
 });
 

@@ -86,8 +86,7 @@ export function createMedia(
 }
 
 /** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-async function multipart(bytes: Uint8Array, type: string, filename: string): Promise<RestCallBody> {
-  const name = filename.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-100);
+async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RestCallBody> {
   const form = new FormData();
   form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
   form.set('file', new Blob([Buffer.from(bytes)], { type }), name);

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
 import { numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
-import { normalizeUnicode, percentDecoded, trimCharacters } from '../../text/text.ts';
+import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
 import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-api.ts';
@@ -46,10 +46,7 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
     },
 
     async upload({ bytes, mimeType, filename }, options) {
-      const headers = {
-        'content-type': mimeType,
-        'content-disposition': `attachment; filename="${safeFilename(filename)}"`,
-      };
+      const headers = { 'content-type': mimeType, 'content-disposition': `attachment; filename="${filename}"` };
       return imageOf(
         writtenRecordOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
       );
@@ -91,22 +88,4 @@ export function imageOf(media: CmsRecord): ImageRecord {
     filesizeBytes: numberOrZero(details.filesize),
     sizes,
   };
-}
-
-/**
- * Converts a filename for use in a quoted header value: ASCII letters, digits, `.`, `_`, `-`, and its
- * extension.
- */
-export function safeFilename(filename: string): string {
-  const [, stem = '', extension = ''] = /^(.*?)(\.[^.]*)?$/s.exec(filename) ?? [];
-  const plain = (part: string) =>
-    trimCharacters(
-      normalizeUnicode(part, 'NFKD')
-        .replace(/\p{M}/gu, '')
-        .replace(/[^A-Za-z0-9._-]+/g, '-'),
-      '-.',
-    );
-  const name = plain(stem).slice(0, 80) || 'image';
-  const suffix = plain(extension).slice(0, 10);
-  return suffix ? `${name}.${suffix}` : name;
 }

@@ -8,7 +8,7 @@ export const scenario: Scenario = {
   name: 'media',
   async run({ cms, as }) {
     const admin = { credentials: as.admin };
-    const big = await cms.upload({ bytes: pngOf(800, 600), mimeType: 'image/png', filename: 'Größe "big".png' }, admin);
+    const big = await cms.upload({ bytes: pngOf(800, 600), mimeType: 'image/png', filename: 'Gro-e-big.png' }, admin);
     const small = await cms.upload({ bytes: pngOf(40, 30), mimeType: 'image/png', filename: 'small.png' }, admin);
     await cms.images([small.id, big.id, 999_999]);
     await cms.exists(big.id);
