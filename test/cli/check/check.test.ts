@@ -234,24 +234,34 @@ describe('check', () => {
     expect(site.requests.filter((each) => each.startsWith('POST'))).to.deep.equal([]);
   });
 
-  it('fails with --write for a value that reads back and that the plugin shows as another', async () => {
-    site = await startFakeSite({ types: [gigs()], logins: ['service:right'] });
+  it('fails with --write for a value that reads back and that the plugin shows as another, or not at all', async () => {
+    site = await startFakeSite({ types: [gigs({ meta: { ...META, seats: 'string' } })], logins: ['service:right'] });
     // The Events Calendar takes "12.50 €" without a symbol in its row for 12.50 of its own currency.
     site.before = ({ url = '' }, response) => {
       if (!url.includes('/tribe/events/v1/events/')) return false;
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ cost: '$12.50', all_day: true, start_date: '2031-05-01 19:30:00' }));
+      const texts = { description: '<p>Written by check.</p>', excerpt: '<p>Written by check.</p>' };
+      response.end(JSON.stringify({ ...texts, cost: '$12.50', all_day: true, start_date: '2031-05-01 19:30:00' }));
       return true;
     };
-    const mapping = { ...MAPPING, wordpress: { hooks: 'the-events-calendar' } };
+    const { event } = MAPPING;
+    // The original has no custom fields: that it does not show one says nothing.
+    const mapping = {
+      ...{ ...MAPPING, wordpress: { hooks: 'the-events-calendar' } },
+      event: { ...event, custom_fields: { seats: 'meta.seats' } },
+    };
     let text = '';
     await check({ config: configFile({}, mapping), json: true, write: true }, (part) => {
       text += part;
     });
     const { rows } = JSON.parse(text) as Result;
     const failed = rows.filter(({ area, state }) => area === 'writes' && state === 'fail');
+    const reason = 'the plugin takes it for something else: tribe/events/v1 shows';
     expect(failed.map(({ name, message }) => [name, message])).to.deep.equal([
-      ['event.cost', 'the plugin takes it for something else: tribe/events/v1 shows $12.50 after 12.50 € was written'],
+      ['event.end_date', `${reason} nothing after 2031-05-01 21:00:00 was written`],
+      // A constant equals one of the two values.
+      ['event.all_day', `${reason} true after false was written`],
+      ['event.cost', `${reason} $12.50 after 12.50 € was written`],
     ]);
   });
 
