@@ -106,13 +106,13 @@ export interface CmsChecks {
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /**
    * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is
-   * none.
+   * none. `record` is undefined if the API refuses it.
    */
   readByPlugin?(
     kindMapping: KindMapping<Kind>,
     id: number,
     mapping: Mapping,
-  ): Promise<{ api: string; record: JsonObject } | undefined>;
+  ): Promise<{ api: string; record: JsonObject | undefined } | undefined>;
 }
 
 /** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */

@@ -61,7 +61,7 @@ const readByPlugin =
     const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
     if (api === undefined) return undefined;
     const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
-    return answer && { api, record: objectOrEmpty(answer.json) };
+    return { api, record: answer && objectOrEmpty(answer.json) };
   };
 
 async function judgeField(

@@ -68,6 +68,8 @@ async function tryKind(trial: WriteTrial, kindMapping: KindMapping<Kind>): Promi
   trial.webhooks?.wrote(name, collection);
   const findings: Finding[] = [];
   try {
+    const judge = await own.readByPlugin?.(kindMapping, id, mapping);
+    if (judge && !judge.record) findings.push({ name, ...warn(`${judge.api} refuses the draft`, NO_JUDGE) });
     const results = await tryFields(trial, kindMapping, id);
     const failures = results.filter(({ state }) => state !== 'ok');
     const written = results.length - failures.length;
@@ -121,6 +123,9 @@ const VALUE_CHANGED =
 const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
   '(docs/mapping.md): the plugin reads the field from another key, or takes the value in another form.';
+const NO_JUDGE =
+  'Allow the account to read its drafts there, and run check --write again: the API of the plugin tells whether the ' +
+  'plugin reads what the gateway writes.';
 const NUMBER_FIELD =
   'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { ' +
   '"number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).';
@@ -150,9 +155,9 @@ async function tryStep(
     const { name, key, isCustom } = field;
     const [written, value] = [valueFor(field), valueIn(after, field)];
     if (isSameValue(name, value, written)) {
-      const meant = own?.record[name];
+      const meant = own?.record?.[name];
       const isUnknown = meant === undefined && (isCustom || FIELDS[kindMapping.kind][name]?.parameter?.addition);
-      if (!own || isUnknown || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
+      if (!own?.record || isUnknown || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
       const message =
         `the plugin takes it for something else: ${own.api} shows ${shown(meant)} after ` +
         `${shown(written)} was written`;

@@ -265,6 +265,14 @@ describe('check', () => {
     ]);
   });
 
+  it('warns with --write if the API of the plugin refuses the draft, which nothing but the site then judges', async () => {
+    const mapping = { ...MAPPING, wordpress: { hooks: 'the-events-calendar' } };
+    const result = await runCheck({}, { write: true, mapping });
+    const writes = result.rows.filter(({ area }) => area === 'writes').map(({ state, message }) => [state, message]);
+    expect(writes[0]).to.deep.equal(['warn', 'tribe/events/v1 refuses the draft']);
+    expect(writes[1]?.[1]).to.include('were written, read back and cleared');
+  });
+
   it('fails with --write for a value that was accepted and not stored', async () => {
     const { whole_day: _, ...registered } = META;
     const result = await runCheck({ types: [gigs({ meta: registered })] }, { write: true });
