@@ -1,7 +1,7 @@
 // Why a command cannot use a site, and what the operator can do about it: one row of advice for each problem.
 
-import { describeFinding, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
-import { CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
+import { describeFinding, findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { programName } from './program-name.ts';
 
@@ -102,6 +102,8 @@ const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
+  // Such as a rule of the web server for OPTIONS alone.
+  if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it
   // does.
@@ -140,11 +142,12 @@ export const isAccessRefused = (error: unknown): error is CmsRejected =>
 export function siteError(error: unknown, url: string, hasAccount: boolean, from: SettingsFrom, cms: CmsName): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
   const finding = error instanceof NoRestApi ? error.finding : undefined;
+  const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
   const advice = SITE_ADVICE[problemOf(error, hasAccount, cms)]({
     cms,
     site: url,
     url: finding?.url ?? `${url}/${cms === 'payload' ? 'api/access' : 'wp-json/'}`,
-    target: finding?.target ? siteAddress(finding.target) : url,
+    target: target ? siteAddress(target, cms) : url,
     from,
   });
   const [user, address] =
@@ -166,5 +169,8 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
 }
 
 /** The address in a redirect of the site's front page or of its API, without what belongs to the API. */
-const siteAddress = ({ origin, pathname }: URL): string =>
-  (origin + pathname).replace(/\/(?:index\.php\/?|wp-json\/?)?$/, '');
+const siteAddress = ({ origin, pathname }: URL, cms: CmsName): string =>
+  (origin + pathname).replace(
+    cms === 'payload' ? /\/(?:api(?:\/.*)?)?$/ : /\/(?:index\.php\/?|wp-json(?:\/.*)?)?$/,
+    '',
+  );

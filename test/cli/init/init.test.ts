@@ -107,6 +107,18 @@ describe('init', () => {
     expect([...redirected]).to.include.members(['GET', 'OPTIONS']);
   });
 
+  it('names the address to which a site redirects OPTIONS alone, if it is another', async () => {
+    await openSite(gigs('25'));
+    site.before = ({ method, url }, response) => {
+      if (method !== 'OPTIONS') return false;
+      response.writeHead(301, { location: `https://www.gigs.example${url}` }).end();
+      return true;
+    };
+    const message = await errorOf(init(options({ yes: true }), terminal()));
+    expect(message).to.include('The CMS redirects to https://www.gigs.example/wp-json/wp/v2/gigs');
+    expect(message).to.match(/init https:\/\/www\.gigs\.example$/m);
+  });
+
   it('says of how many records the counts are, and that these are not all', async () => {
     const dates = { start_date: '2031-01-25 19:30:00', end_date: '2031-01-25 21:00:00' };
     await openSite({
