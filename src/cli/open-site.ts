@@ -5,7 +5,7 @@ import { IdMap } from '../cms/payload/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
-import { createRestCall, Discovery } from '../cms/wordpress/rest-api.ts';
+import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -42,9 +42,7 @@ export function openSite(
   const cms =
     mapping?.cms === 'payload' ? openPayload(url, mapping, limits) : createWordPress({ url, observe, limits });
   const call =
-    mapping?.cms === 'payload'
-      ? createPayloadCall(client, apiPathOf(address))
-      : createRestCall(client, new Discovery(client, address));
+    mapping?.cms === 'payload' ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
   return {
     url: trimCharactersEnd(url, '/'),
     credentials,

@@ -93,12 +93,12 @@ const noteSent =
 /** The code of zlib's error for an output beyond its limit. */
 const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
 
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+/** Closes the connection and throws if there are more bytes. */
+export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    // Leaving the loop closes the connection.
     if (size > maxBytes) throw Object.assign(new Error('too large'), { code: TOO_LARGE });
     chunks.push(chunk);
   }

@@ -6,6 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import { ApiError } from '../errors.ts';
 import { normalizeUnicode, percentDecoded, trimCharacters } from '../text/text.ts';
+import { readBody } from './http-exchange.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface FetchedImage {
@@ -197,19 +198,11 @@ function discard({ body }: Dispatcher.ResponseData): void {
 }
 
 async function readImage(url: URL, response: Dispatcher.ResponseData): Promise<FetchedImage | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   if (response.statusCode !== 200) {
     discard(response);
     return undefined;
   }
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // Leaving the loop ends the stream.
-    if (size > MAX_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = await readBody(response.body, MAX_BYTES);
   const type = IMAGE_TYPES.find(({ matches }) => matches(bytes));
   return type && { bytes, mimeType: type.mimeType, filename: `${filenameOf(url)}.${type.extension}` };
 }

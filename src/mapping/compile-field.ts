@@ -9,7 +9,6 @@ import { UnrepresentableValue } from './codecs/codec.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
-import type { CoreLocation } from './core-locations.ts';
 import { parseDateFormat } from './date-format.ts';
 import {
   type FieldAccessor,
@@ -66,16 +65,6 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
     needsCurrent: writers.some((writer) => writer.needsCurrent),
     isNumeric: writers.some((writer) => writer.isNumeric),
   };
-}
-
-/**
- * The accessor of a field that the mapping does not name, because the CMS has it for every post or term.
- */
-export function compileCoreField(field: Field, { read, write, as }: CoreLocation): FieldAccessor {
-  const locationOf = (at: string): LocationSpec => ({ at, ...(as !== undefined && { as }) });
-  const reader = compileLocation(locationOf(read), field, '');
-  if (write === undefined) return readOnly(reader);
-  return { ...compileLocation(locationOf(write), field, ''), read: reader.read, selectedPaths: reader.selectedPaths };
 }
 
 function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {

@@ -1,22 +1,14 @@
 // Where a CMS itself stores fields of every record, so that a mapping need not name them.
 
-import type { CodecSpec } from './codecs/codec.ts';
-import type { CmsName } from './mapping-file.ts';
-
-export interface CoreLocation {
-  read: string;
-  /** Absent: the CMS does not let clients write it, or the gateway does not. */
-  write?: string;
-  /** Default: the codec of the field's type. */
-  as?: CodecSpec;
-}
+import type { CmsName, FieldSpec } from './mapping-file.ts';
 
 /** By the record's property (`key` in the field table). */
-type CoreLocations = Readonly<Record<string, CoreLocation>>;
+type CoreLocations = Readonly<Record<string, FieldSpec>>;
 
-const same = (path: string): CoreLocation => ({ read: path, write: path });
-const rendered = (path: string): CoreLocation => ({ read: `${path}.rendered`, write: path });
-const instant = (path: string): CoreLocation => ({ ...same(path), as: 'instant' });
+const same = (path: string): FieldSpec => ({ at: path });
+const rendered = (path: string): FieldSpec => ({ read: `${path}.rendered`, write: path });
+const readOnly = (path: string): FieldSpec => ({ at: path, readOnly: true });
+const instant = (path: string): FieldSpec => ({ at: path, as: 'instant' });
 
 const WORDPRESS_POSTS: CoreLocations = {
   title: rendered('title'),
@@ -27,12 +19,12 @@ const WORDPRESS_POSTS: CoreLocations = {
   author: same('author'),
   date: same('date'),
   dateUtc: same('date_gmt'),
-  modified: { read: 'modified' },
-  modifiedUtc: { read: 'modified_gmt' },
-  url: { read: 'link' },
-  protected: { read: 'content.protected' },
+  modified: readOnly('modified'),
+  modifiedUtc: readOnly('modified_gmt'),
+  url: readOnly('link'),
+  protected: readOnly('content.protected'),
   image: same('featured_media'),
-  parent: { read: 'parent' },
+  parent: readOnly('parent'),
 };
 
 const WORDPRESS_TERMS: CoreLocations = {
@@ -41,7 +33,7 @@ const WORDPRESS_TERMS: CoreLocations = {
   name: same('name'),
   slug: same('slug'),
   description: same('description'),
-  url: { read: 'link' },
+  url: readOnly('link'),
   parent: same('parent'),
 };
 
@@ -50,8 +42,8 @@ const PAYLOAD_POSTS: CoreLocations = {
   status: same('status'),
   date: instant('createdAt'),
   dateUtc: instant('createdAt'),
-  modified: { read: 'updatedAt', as: 'instant' },
-  modifiedUtc: { read: 'updatedAt', as: 'instant' },
+  modified: { ...instant('updatedAt'), readOnly: true },
+  modifiedUtc: { ...instant('updatedAt'), readOnly: true },
 };
 
 export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {

@@ -1,7 +1,6 @@
 // The `meta` keys that a mapping uses, and the type with which WordPress must register each.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
-import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { MetaType } from './codecs/codec.ts';
 import { selectCodec } from './codecs/registry.ts';
@@ -93,8 +92,7 @@ function usesOfLocation(location: string | LocationSpec, field: Field, writable:
   if (spec.at === undefined) return uses;
   const { codec, options } = selectCodec(spec.as, field, '');
   const type = spec.json === undefined ? codec.metaType(options, field.type, field.empty) : TEXT;
-  uses.push({ path: spec.at, type, writable });
-  if (isObject(spec.as) && codec.optionPaths)
-    for (const path of codec.optionPaths(options)) uses.push({ path, type: TEXT, writable });
+  const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
+  for (const path of paths) uses.push({ path, type, writable });
   return uses;
 }

@@ -67,7 +67,7 @@ function fieldRows(): string[][] {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
       const without = (cms: 'wordpress' | 'payload'): string => {
         const location = CORE_LOCATIONS[cms][shape][field.key];
-        return location ? code(location.read) : '';
+        return location ? code(String(location.read ?? location.at)) : '';
       };
       const row = [
         code(name) + (field.required ? ' (required)' : ''),

@@ -10,10 +10,24 @@ import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi
 import { inSmallerPages } from './page-size.ts';
 import { rejection } from './rejections.ts';
 
-/** Creates the function that calls a site; its first call discovers the API. */
-export function createRestCall(client: CmsClient, discovery: Discovery): RestCall {
+/**
+ * Creates the function that calls the site at `url`, which may also be the address of its API. Calls search for the API
+ * first, until it is found. They throw NoRestApi if the site has none.
+ */
+export function createRestCall(client: CmsClient, url: URL): RestCall {
+  let found: Promise<RouteResolver> | undefined;
+  const search = async (): Promise<RouteResolver> => {
+    try {
+      return await discover(client, url);
+    } catch (error) {
+      found = undefined;
+      throw error;
+    }
+  };
   return inSmallerPages(async (method, route, parts = {}, options = {}) => {
-    const resolveRoute = await discovery.resolver();
+    // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
+    found ??= search();
+    const resolveRoute = await found;
     options.signal?.throwIfAborted();
     const { path, query } = resolveRoute(route);
     try {
@@ -30,7 +44,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
       return response;
     } catch (error) {
       // A site whose API has moved responds with a page instead of JSON.
-      if (error instanceof CmsUnavailable && error.reason === 'not-json') discovery.invalidate();
+      if (error instanceof CmsUnavailable && error.reason === 'not-json') found = undefined;
       throw error;
     }
   });
@@ -68,40 +82,12 @@ export function objectOrEmpty(value: unknown): CmsRecord {
 }
 
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
-export type RouteResolver = (route: string) => { path: string; query: Query };
+type RouteResolver = (route: string) => { path: string; query: Query };
 
 /** The link to its API that WordPress sends with every page. */
 const API_LINK = /<([^<>]*)>\s{0,9};\s{0,9}rel="https:\/\/api\.w\.org\/"/;
 /** Failures of the CMS as a whole, which say nothing about one URL. */
 const TEMPORARY_REASONS = new Set(['refused', 'timeout', 'reset', 'busy', 'breaker-open']);
-
-/** The search for the API of the site at `url`, which may also be the API's own URL. */
-export class Discovery {
-  #resolver: Promise<RouteResolver> | undefined;
-  readonly #discover: () => Promise<RouteResolver>;
-
-  constructor(client: CmsClient, url: URL) {
-    this.#discover = () => discover(client, url);
-  }
-
-  /**
-   * Searches on the first call, and again after a failure. Throws CmsUnavailable if the CMS is unavailable, and
-   * NoRestApi if the site has no WordPress REST API.
-   */
-  resolver(): Promise<RouteResolver> {
-    // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
-    this.#resolver ??= this.#discover().catch((error: unknown) => {
-      this.invalidate();
-      throw error;
-    });
-    return this.#resolver;
-  }
-
-  /** Makes the next call search again: the site's permalinks may have changed. */
-  invalidate(): void {
-    this.#resolver = undefined;
-  }
-}
 
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;

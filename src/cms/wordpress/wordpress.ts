@@ -7,7 +7,7 @@ import type { Cms } from '../port.ts';
 import { createCollections } from './collections.ts';
 import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
-import { createRestCall, Discovery } from './rest-api.ts';
+import { createRestCall } from './rest-api.ts';
 import { createSiteInfo } from './site-info.ts';
 
 export interface WordPressOptions {
@@ -26,7 +26,7 @@ export interface WordPressOptions {
 export function createWordPress({ url: address, observe, limits = {}, dispatcher }: WordPressOptions): Cms {
   const url = new URL(address);
   const client = createCmsClient({ origin: url, observe, limits, dispatcher });
-  const call = createRestCall(client, new Discovery(client, url));
+  const call = createRestCall(client, url);
   return {
     recordForm: WORDPRESS_RECORDS,
     ...createSiteInfo(call),

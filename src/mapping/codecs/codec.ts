@@ -65,8 +65,6 @@ export interface CodecDefinition<Options = unknown> {
   internal?: true;
   /** `empty` is the field's empty value. */
   metaType(options: Options | undefined, type: FieldType, empty: unknown): MetaType;
-  /** Further paths that the options name. Their values are text. */
-  optionPaths?(options: Options): string[];
   create?(options: Options | undefined, context: CodecContext): Codec;
   createAccessor?(path: Path, options: Options, pointer: string): FieldAccessor;
 }

@@ -31,7 +31,6 @@ export const currency: CodecDefinition<CurrencyOptions> = {
     },
   },
   metaType: () => ({ type: 'string' }),
-  optionPaths: ({ symbol, position, code }) => (code === undefined ? [symbol, position] : [symbol, position, code]),
   createAccessor: (path, { symbol, position, code }, pointer) => {
     const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
     const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);

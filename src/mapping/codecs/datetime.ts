@@ -1,7 +1,8 @@
-// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of three
-// clocks; and the conversion from one clock to another.
+// Codecs of dates as text: `local-datetime`, `site-datetime` and `utc-datetime` in a PHP date format, on one of three
+// clocks; those of the dates that the CMS itself keeps; and the conversion from one clock to another.
 
-import type { WallTime } from '../../model/records.ts';
+import { NO_TIME, type WallTime } from '../../model/records.ts';
+import { isoToWall, parseWallTime } from '../../time/wall-time.ts';
 import { offsetMinutes, parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
 import { MappingFieldError, type Zones } from '../field-accessor.ts';
@@ -98,3 +99,46 @@ function isSameZone(a: Zone, b: Zone): boolean {
   if (a.kind === 'iana') return b.kind === 'iana' && a.name === b.name;
   return b.kind !== 'iana' && a.minutes === b.minutes;
 }
+
+/** A date that the CMS itself keeps, publication or modification. */
+function readStamp(stored: unknown): WallTime | undefined {
+  const wall = typeof stored === 'string' ? isoToWall(stored) : '';
+  return parseWallTime(wall) === undefined ? undefined : wall;
+}
+
+const isBlankStamp = (value: unknown): boolean => value === '' || value === NO_TIME;
+
+/** The stamps of WordPress. Internal: mappings cannot name it. */
+export const cmsDate: CodecDefinition<never> = {
+  name: 'cms-date',
+  fits: ['site-time', 'utc-time'],
+  defaultFor: ['site-time', 'utc-time'],
+  internal: true,
+  metaType: () => ({ type: 'string' }),
+  create: () => ({
+    read: readStamp,
+    // WordPress takes null as "not published yet".
+    write: (value) => (isBlankStamp(value) ? null : String(value).replace(' ', 'T')),
+  }),
+};
+
+/** The stamps of a CMS that stores instants. Internal: mappings cannot name it. */
+export const instant: CodecDefinition<never> = {
+  name: 'instant',
+  fits: ['site-time', 'utc-time'],
+  internal: true,
+  metaType: () => ({ type: 'string' }),
+  create: (_options, { type }) => {
+    const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
+    return {
+      read: (stored, { site }) => {
+        const utc = readStamp(stored);
+        return utc && convertWallTime(utc, utcZone, zoneOf(site));
+      },
+      write: (value, { site }) => {
+        if (isBlankStamp(value)) return undefined;
+        return `${convertWallTime(String(value), zoneOf(site), utcZone).replace(' ', 'T')}.000Z`;
+      },
+    };
+  },
+};

@@ -4,11 +4,10 @@
 import type { Field } from '../../interface/fields.ts';
 import { MappingFieldError } from '../field-accessor.ts';
 import { boolean } from './boolean.ts';
-import { cmsDate, instant } from './cms-date.ts';
 import type { CodecDefinition, CodecSpec } from './codec.ts';
 import { coordinate } from './coordinate.ts';
 import { currency } from './currency.ts';
-import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
+import { cmsDate, instant, localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
 import { ids } from './ids.ts';
 import { lexical } from './lexical.ts';
 import { link } from './link.ts';

@@ -33,7 +33,6 @@ export const ticket: CodecDefinition<TicketOptions> = {
     properties: { option: { $ref: '#/definitions/path' }, paid: { type: 'string' }, free: { type: 'string' } },
   },
   metaType: () => ({ type: 'string' }),
-  optionPaths: ({ option }) => [option],
   createAccessor: (path, { option, paid = 'paid', free = 'free' }, pointer) => {
     const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
     return {
