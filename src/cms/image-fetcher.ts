@@ -15,27 +15,24 @@ export interface FetchedImage {
   filename: string;
 }
 
-export interface ImageFetcher {
-  /**
-   * Fetches an image and keeps room for it in memory until `release`. Undefined: no usable image.
-   * @param account the id of the account that asks: one has half of the fetches at once
-   * @throws ApiError 503 if there is no room for the largest allowed image
-   */
-  fetch(url: string, account: number): Promise<FetchedImage | undefined>;
-  release(image: FetchedImage): void;
-}
+export type ImageFetcher = ReturnType<typeof createImageFetcher>;
 
 /** Memory of all images that are being fetched or uploaded: ten fetches at once. */
 const TOTAL_BYTES = 100 * 1024 * 1024;
 const FETCHES_PER_ACCOUNT = 5;
 
-export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage): ImageFetcher {
+export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage) {
   /** A fetch counts as the largest allowed image, and then as what it has brought. */
   let taken = 0;
   /** By account. */
   const running = new Map<number, number>();
   return {
-    async fetch(url, account) {
+    /**
+     * Fetches an image and keeps room for it in memory until `release`. Undefined: no usable image.
+     * @param account the id of the account that asks: one has half of the fetches at once
+     * @throws ApiError 503 if there is no room for the largest allowed image
+     */
+    async fetch(url: string, account: number): Promise<FetchedImage | undefined> {
       const own = running.get(account) ?? 0;
       if (own >= FETCHES_PER_ACCOUNT || taken + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
       running.set(account, own + 1);
@@ -51,7 +48,7 @@ export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage): I
         else running.delete(account);
       }
     },
-    release({ bytes }) {
+    release({ bytes }: FetchedImage): void {
       taken -= bytes.length;
     },
   };

@@ -133,7 +133,7 @@ describe('an update of a record with required fields', () => {
 
   it('reports any other refusal, and names its field', async () => {
     expect((await refusal({ acf: { start: 'x', age: 1, price: 'Free' } })).fields).to.deep.equal(['acf', 'acf.price']);
-    expect(site.calls).to.deep.equal(['POST', 'OPTIONS']);
+    expect(site.calls).to.deep.equal(['POST', 'OPTIONS', 'GET']);
   });
 
   it('names a required field that a refused request lacks', async () => {

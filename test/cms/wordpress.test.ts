@@ -204,8 +204,8 @@ describe('the WordPress adapter', () => {
         .split(',')
         .map(Number);
       const images = await wordpress.images([...ids, 0, ...ids]);
-      expect(images.map(({ id }) => id)).to.deep.equal(ids.slice(0, 2)); // the third does not exist
-      const [small, big] = images;
+      expect(images.map(({ id }) => id)).to.have.members(ids.slice(0, 2)); // the third does not exist
+      const [small, big] = ids.map((id) => images.find((image) => image.id === id));
       expect(small).to.deep.include({ extension: 'png', width: 40, height: 30, sizes: {} });
       expect(big).to.include({ extension: 'png', width: 800, height: 600 });
       expect(big?.filesizeBytes).to.be.above(0);

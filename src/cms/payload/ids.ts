@@ -11,16 +11,7 @@ export type IdSpace = KindOrImage | 'account';
 /** A record's id in Payload: a number, or a text such as a UUID. */
 export type PayloadId = number | string;
 
-export interface Ids {
-  /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
-  areTexts(): boolean;
-  /** Undefined for a value that is not an id. */
-  toGateway(space: IdSpace, cmsId: unknown): number | undefined;
-  /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
-  toPayload(space: IdSpace, id: number): PayloadId | undefined;
-  /** Runs work that converts many ids. */
-  batch<T>(work: () => T): T;
-}
+export type Ids = ReturnType<typeof createIds>;
 
 /** Above the ids of Payload's own records and of each other, below those of occurrences and embedded records. */
 const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
@@ -39,22 +30,15 @@ const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;
 
-const integerToGateway = (space: IdSpace, cmsId: unknown): number | undefined =>
-  isInteger(cmsId) ? cmsId + (OFFSETS[space] ?? 0) : undefined;
-
-function gatewayToInteger(space: IdSpace, id: number): number | undefined {
-  const cmsId = id - (OFFSETS[space] ?? 0);
-  return isInteger(cmsId) ? cmsId : undefined;
-}
-
 /** @param map absent: ids that are texts cannot be served */
-export function createIds(map?: IdMap): Ids {
-  const areTexts = () => map?.isUsed() ?? false;
+export function createIds(map?: IdMap) {
   return {
-    areTexts,
-    toGateway(space, cmsId) {
-      const id = integerToGateway(space, cmsId);
-      if (id !== undefined || typeof cmsId !== 'string' || !TEXT_ID.test(cmsId)) return id;
+    /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
+    areTexts: (): boolean => map?.isUsed() ?? false,
+    /** Undefined for a value that is not an id. */
+    toGateway(space: IdSpace, cmsId: unknown): number | undefined {
+      if (isInteger(cmsId)) return cmsId + (OFFSETS[space] ?? 0);
+      if (typeof cmsId !== 'string' || !TEXT_ID.test(cmsId)) return undefined;
       if (!map)
         throw new CmsUnavailable(
           'incomplete',
@@ -63,8 +47,13 @@ export function createIds(map?: IdMap): Ids {
         );
       return FIRST_ALLOCATED_ID + map.numberOf(space, cmsId);
     },
-    toPayload: (space, id) =>
-      id > FIRST_ALLOCATED_ID ? map?.cmsIdOf(space, id - FIRST_ALLOCATED_ID) : gatewayToInteger(space, id),
-    batch: (work) => (map ? map.batch(work) : work()),
+    /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
+    toPayload(space: IdSpace, id: number): PayloadId | undefined {
+      if (id > FIRST_ALLOCATED_ID) return map?.cmsIdOf(space, id - FIRST_ALLOCATED_ID);
+      const cmsId = id - (OFFSETS[space] ?? 0);
+      return isInteger(cmsId) ? cmsId : undefined;
+    },
+    /** Runs work that converts many ids. */
+    batch: <T>(work: () => T): T => (map ? map.batch(work) : work()),
   };
 }

@@ -38,33 +38,35 @@ export function listQuery(
   features: Features,
 ): ListQuery | undefined {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
-  const { conditions, add } = createConditions();
-  const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, add);
+  const conditions: Query[] = [];
+  const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, conditions);
   if (!ofStatus) return undefined;
   if (wanted !== undefined) {
     const cmsIds = wanted.flatMap((id) => ids.toPayload(idSpaceOf(spec), id) ?? []);
     if (cmsIds.length === 0) return undefined;
-    add({ '[id][in]': cmsIds.join(',') });
+    conditions.push({ '[id][in]': cmsIds.join(',') });
   }
   if (slug !== undefined) {
     const path = spec.paths.get('slug');
     if (path === undefined) return undefined;
     // The API percent-encodes letters beyond ASCII in slugs, and Payload does not.
-    add({ [`[${path}][equals]`]: percentDecoded(slug) });
+    conditions.push({ [`[${path}][equals]`]: percentDecoded(slug) });
   }
   if (author !== undefined) {
     const [path, cmsId] = [spec.paths.get('author'), ids.toPayload('account', author)];
     if (path === undefined || cmsId === undefined) return undefined;
-    add({ [`[${path}][equals]`]: cmsId });
+    conditions.push({ [`[${path}][equals]`]: cmsId });
   }
-  if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
+  if (modifiedAfterUtc !== undefined)
+    conditions.push({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = payloadPage(request);
   const query: Query = {
     depth: 0,
     limit,
     page,
     ...spec.recordParams,
-    ...conditions,
+    // Each condition has an index of its own, since two may be about the same field.
+    ...Object.assign({}, ...conditions.map((rules, n) => below(`where[and][${n}]`, rules))),
     ...ofStatus,
     ...(order !== undefined && { sort: (ids.areTexts() ? TEXT_SORTS : SORTS)[order] }),
     ...selectOf(spec, detail),
@@ -85,25 +87,12 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
   return Object.fromEntries(fields.map((field) => [`select[${field.replaceAll('.', '][')}]`, true]));
 }
 
-/** Each condition has an index of its own, since two may be about the same field. */
-function createConditions() {
-  const conditions: Query = {};
-  let count = 0;
-  return {
-    conditions,
-    add(rules: Query): void {
-      for (const [path, value] of Object.entries(rules)) conditions[`where[and][${count}]${path}`] = value;
-      count += 1;
-    },
-  };
-}
-
 /** Adds the conditions; returns further parameters, or undefined if the collection has none of these statuses. */
 function addStatuses(
   statuses: ListRequest['statuses'],
   field: string | undefined,
   { drafts, trash }: Features,
-  add: (rules: Query) => void,
+  conditions: Query[],
 ): Query | undefined {
   if (statuses === 'any') return {};
   if (statuses === 'all') return trash ? { trash: true } : {};
@@ -112,10 +101,10 @@ function addStatuses(
   const hasTrashed = trash && wanted.includes('trash');
   if (!untrashed && !hasTrashed) return undefined;
   if (!hasTrashed) {
-    if (drafts) add(untrashed!);
+    if (drafts) conditions.push(untrashed!);
     return {};
   }
-  add({
+  conditions.push({
     '[or][0][deletedAt][exists]': true,
     ...(untrashed && {
       '[or][1][and][0][deletedAt][exists]': false,

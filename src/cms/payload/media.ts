@@ -55,15 +55,15 @@ export function createMedia(
   return {
     async images(wanted, options) {
       const cmsIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
-      const found = new Map<number, ImageRecord>();
+      const images: ImageRecord[] = [];
       for (let from = 0; from < cmsIds.length; from += CHUNK) {
         const query = { 'where[id][in]': cmsIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
         for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
           const image = imageOf(doc);
-          if (image) found.set(image.id, image);
+          if (image) images.push(image);
         }
       }
-      return [...new Set(wanted)].flatMap((id) => found.get(id) ?? []);
+      return images;
     },
 
     async findImage(url, options) {

@@ -16,22 +16,20 @@ const CHUNK = 100;
 export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   return {
     async images(ids, options) {
-      const requested = [...new Set(ids)].filter((id) => id > 0);
-      const byId = new Map<number, ImageRecord>();
-      for (let from = 0; from < requested.length; from += CHUNK) {
-        const query = { include: requested.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
+      const wanted = [...new Set(ids)].filter((id) => id > 0);
+      const images: ImageRecord[] = [];
+      for (let from = 0; from < wanted.length; from += CHUNK) {
+        const query = { include: wanted.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
         for (const item of recordsOf(await call('GET', 'wp/v2/media', { query }, options))) {
           const missing = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
           if (missing.length > 0) {
             const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
             throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
           }
-          if (!isImage(item)) continue;
-          const image = imageOf(item);
-          byId.set(image.id, image);
+          if (isImage(item)) images.push(imageOf(item));
         }
       }
-      return requested.flatMap((id) => byId.get(id) ?? []);
+      return images;
     },
 
     async findImage(url, options) {

@@ -1,13 +1,13 @@
 // Adds to an update what Advanced Custom Fields demands in every request that has any of its fields: the
 // fields that a field group calls required. The gateway sends only what changes.
 
+import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
 import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, CmsRecord } from '../port.ts';
 import { objectOrEmpty, recordOf } from './rest-api.ts';
-import { requiredKeys } from './site-info.ts';
 
 /** The request's property of Advanced Custom Fields. */
 const HOLDER = 'acf';
@@ -45,22 +45,15 @@ export function createUpdate(call: RestCall): Update {
       // Which field groups a record has may depend on the record.
       const { schema } = recordOf(await call('OPTIONS', route, {}, options));
       const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
-      if (!lacksRequired(sent, rules)) throw error;
       const query = { context: 'edit', _fields: HOLDER };
       const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
       const all = withRequired(sent, objectOrEmpty(stored), rules);
+      if (isDeepStrictEqual(all, sent)) throw error;
       const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
       const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
       return send({ ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } });
     }
   };
-}
-
-function lacksRequired(sent: CmsRecord, schema: CmsRecord): boolean {
-  if (requiredKeys(schema).some((name) => !Object.hasOwn(sent, name))) return true;
-  return Object.entries(objectOrEmpty(schema.properties)).some(
-    ([name, inner]) => isObject(sent[name]) && lacksRequired(sent[name], objectOrEmpty(inner)),
-  );
 }
 
 /** `sent` with the stored values of the required properties that it lacks, at every depth. */
@@ -72,4 +65,12 @@ function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): Cm
   for (const [name, inner] of Object.entries(objectOrEmpty(schema.properties)))
     if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), objectOrEmpty(inner));
   return all;
+}
+
+/** The required properties of an object schema. Each may say so itself, or the object lists them. */
+function requiredKeys({ properties, required }: CmsRecord): string[] {
+  const listed = Array.isArray(required) ? required : [];
+  return Object.entries(objectOrEmpty(properties)).flatMap(([name, rule]) =>
+    objectOrEmpty(rule).required === true || listed.includes(name) ? [name] : [],
+  );
 }

@@ -5,7 +5,7 @@ import { isObject } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login } from '../port.ts';
+import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
 import { objectOrEmpty, recordOf } from './rest-api.ts';
 
 export function createSiteInfo(
@@ -70,11 +70,8 @@ export function createSiteInfo(
     },
 
     async hasCollection({ collection }, options) {
-      for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
-        const types = Object.values(recordOf(await call('GET', route, {}, options))).map(objectOrEmpty);
-        if (types.some(({ rest_base }) => rest_base === collection)) return true;
-      }
-      return false;
+      const find = (route: string) => findType(call, route, collection, {}, options);
+      return ((await find('wp/v2/types')) ?? (await find('wp/v2/taxonomies'))) !== undefined;
     },
   };
 }
@@ -129,16 +126,24 @@ async function findPostTypeOrTaxonomy(
 ): Promise<CmsRecord | undefined> {
   for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
     try {
-      const types = recordOf(await call('GET', route, { query: { context: 'edit' } }, options));
-      const type = Object.values(types)
-        .map(objectOrEmpty)
-        .find((each) => each.rest_base === collection);
+      const type = await findType(call, route, collection, { context: 'edit' }, options);
       if (type) return type;
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
     }
   }
   return undefined;
+}
+
+async function findType(
+  call: RestCall,
+  route: string,
+  collection: string,
+  query: Query,
+  options: CallOptions | undefined,
+): Promise<CmsRecord | undefined> {
+  const types = Object.values(recordOf(await call('GET', route, { query }, options)));
+  return types.map(objectOrEmpty).find(({ rest_base }) => rest_base === collection);
 }
 
 /** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
@@ -160,14 +165,6 @@ async function readCollectionSchema(call: RestCall, collection: string, options:
     writableFields: schema === undefined ? undefined : fieldNames(properties, true),
     fields: schema === undefined ? undefined : fieldNames(properties, false),
   };
-}
-
-/** The required properties of an object schema. Each may say so itself, or the object lists them. */
-export function requiredKeys({ properties, required }: CmsRecord): string[] {
-  const listed = Array.isArray(required) ? required : [];
-  return Object.entries(objectOrEmpty(properties)).flatMap(([name, rule]) =>
-    objectOrEmpty(rule).required === true || listed.includes(name) ? [name] : [],
-  );
 }
 
 function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {
