@@ -7,33 +7,27 @@ import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
-import { parseSiteUrl } from './options.ts';
 import { probe } from './probe.ts';
 import { probePayload } from './probe-payload.ts';
 import { propose } from './propose.ts';
-import { type Questions, questions, type Terminal } from './questions.ts';
 import { proposalLines, siteLines, whyNothingLines } from './report.ts';
 import type { ProbedSite } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
-const terminal: Terminal = {
-  print: (line) => void process.stdout.write(`${printable(line)}\n`),
-  ask: process.stdin.isTTY && process.stdout.isTTY ? questions : undefined,
-};
+const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
 /**
  * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not
  * answer, or if a file exists.
  */
-export async function init(options: InitOptions, { print, ask }: Terminal = terminal): Promise<number> {
+export async function init(options: InitOptions, print = printLine): Promise<number> {
   const printAll = (lines: readonly string[]) => {
     for (const line of lines) print(line);
   };
-  const prompts = options.yes ? undefined : ask;
-  const url = options.url ?? (prompts && parseSiteUrl(await prompts.text('Address of the site')));
+  const { url } = options;
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
-  const { site, account } = await look(url, options, prompts);
+  const { site, account } = await look(url, options);
   printAll([...siteLines(site), '']);
   const proposal = propose(site, options);
   if (!proposal) {
@@ -42,8 +36,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   }
   printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
   printAll([...proposalLines(proposal, site), '']);
-  if (!options.yes && !(await prompts?.confirm(`Write this to ${options.out}?`))) {
-    print(`Nothing is written${prompts ? '.' : ': there is no terminal to ask on. Add --yes to accept the proposal.'}`);
+  if (!options.yes) {
+    print(`Nothing is written. Add --yes to write this to ${options.out}.`);
     return 1;
   }
   const files = outputFiles(url, proposal, options, account);
@@ -62,13 +56,13 @@ const GIVE_KEY =
   'users, and the key in --password-file FILE.';
 
 /** A site of Payload answers at /api/access; any other address is taken for WordPress. */
-async function look(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
+async function look(url: string, options: InitOptions): Promise<Look> {
   const { user, password, anonymous, isPasswordFromEnvironment: isFromEnvironment } = options;
   const account = user === undefined || password === undefined ? undefined : { user, password, isFromEnvironment };
   // Only for Payload: a password of WordPress may have any characters.
   const login = account && (() => apiKeyLogin(account.user, account.password));
   const site = await probePayload(url, login);
-  if (!site) return lookAtWordPress(url, options, prompts);
+  if (!site) return lookAtWordPress(url, options);
   if (!anonymous && !account && (user ?? password) !== undefined)
     throw new ConfigError('--user', 'goes with an API key, and the key with a user', GIVE_KEY);
   if (account && !site.account)
@@ -76,8 +70,8 @@ async function look(url: string, options: InitOptions, prompts: Questions | unde
   return { site, account };
 }
 
-async function lookAtWordPress(url: string, options: InitOptions, prompts: Questions | undefined): Promise<Look> {
-  const account = await resolveAccount(options, prompts);
+async function lookAtWordPress(url: string, options: InitOptions): Promise<Look> {
+  const account = accountOf(options);
   const credentials = account && basicAuth(account.user, account.password);
   const connection = openSite(url, credentials);
   try {
@@ -89,24 +83,15 @@ async function lookAtWordPress(url: string, options: InitOptions, prompts: Quest
   }
 }
 
-async function resolveAccount(
-  { user, password, isPasswordFromEnvironment, anonymous }: InitOptions,
-  prompts: Questions | undefined,
-): Promise<ServiceAccount | undefined> {
-  if (anonymous) return undefined;
-  if (user === undefined) {
-    if (password !== undefined)
-      throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
-    const question = 'Do you have an application password for a service account (wp-admin > Users > Profile)?';
-    if (!(await prompts?.confirm(question))) return undefined;
-  }
-  const name = user ?? (await prompts!.text('User name'));
-  const secret = password ?? (await prompts?.password(`Application password of ${name}`));
-  if (secret === undefined)
+function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
+  if (user === undefined && password === undefined) return undefined;
+  if (user === undefined)
+    throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
+  if (password === undefined)
     throw new ConfigError(
       '--user',
       'goes with an application password',
       'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
     );
-  return { user: name, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
+  return { user, password, isFromEnvironment: isPasswordFromEnvironment };
 }

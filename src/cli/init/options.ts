@@ -1,4 +1,4 @@
-// The command line of `init`: its options and help. Every question that it may ask has an option.
+// The command line of `init`: its options and help.
 
 import { isWebAddress } from '../../config.ts';
 import { readEnvironment, readSecretFile } from '../../config-environment.ts';
@@ -33,15 +33,14 @@ export const INIT_OPTIONS = {
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
 Looks at a WordPress or Payload site, decides on a mapping for its events, and writes the configuration. It says what
-it is not sure of, and the option to decide that. It asks for the account and whether to write; without a terminal it
-asks nothing.
+it is not sure of, and the option to decide that. Without --yes it writes nothing.
 
   URL                    the site's address, such as https://example.org
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of
                          the collection that has the account, such as users
   --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
                          CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
-  --anonymous            no service account, and no question about it
+  --anonymous            no service account, also if the environment has one
   --mapping NAME         use this mapping that comes with the gateway:
                          ${mappingNames().join(', ')}
   --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
@@ -59,10 +58,10 @@ asks nothing.
   --out DIR              where to write config.json, secrets.env, and if needed mapping.json and
                          calendar-gateway-companion.php (default: calendar-gateway)
   --force                overwrite existing files
-  --yes                  accept the proposal, and write
+  --yes                  write what it proposes
 
-  calendar-gateway init https://example.org                       asks what it needs
-  calendar-gateway init https://example.org --anonymous --yes     asks nothing: public records, as proposed
+  calendar-gateway init https://example.org                       shows what it would write
+  calendar-gateway init https://example.org --yes                 writes it
   calendar-gateway check --config calendar-gateway/config.json    is the next step
 
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.

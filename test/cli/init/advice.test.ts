@@ -186,7 +186,7 @@ describe('the advice of init', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** One run without a terminal to ask at. Resolves with its output or its error, and its exit code. */
+  /** One run. Resolves with its output or its error, and its exit code. */
   async function run(line: string, env: Record<string, string>): Promise<{ code: number; text: string }> {
     const places: Record<string, string> = { URL: site.url, FILE: 'password', QUOTED: 'quoted', FULL: 'full' };
     const words = line
@@ -198,7 +198,7 @@ describe('the advice of init', () => {
     const { values, positionals } = parseOptions([...words, ...out], INIT_OPTIONS, true);
     const lines: string[] = [];
     try {
-      const code = await init(parseInitOptions(values, positionals, env), { print: (each) => void lines.push(each) });
+      const code = await init(parseInitOptions(values, positionals, env), (each) => void lines.push(each));
       return { code, text: lines.join('\n') };
     } catch (error) {
       expect(error).to.be.instanceOf(ConfigError);

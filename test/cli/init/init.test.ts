@@ -1,4 +1,4 @@
-// `init` from end to end: its questions, its output, and the files that it writes or leaves alone.
+// `init` from end to end: its output, and the files that it writes or leaves alone.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { init } from '../../../src/cli/init/init.ts';
 import { INIT_HELP, INIT_OPTIONS, parseInitOptions, parseSiteUrl } from '../../../src/cli/init/options.ts';
-import type { Questions } from '../../../src/cli/init/questions.ts';
 import { programName } from '../../../src/cli/program-name.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
@@ -35,17 +34,13 @@ describe('init', () => {
   const out = (name = '') => join(folder, 'made', name);
   const options = (args: Record<string, string | boolean | string[]> = {}, env = {}) =>
     parseInitOptions({ out: out(), ...args }, [site.url], env);
-  const terminal = (ask?: Questions) => ({ print: (line: string) => void printed.push(line), ask });
-  let asked: string[];
-  /** Answers at a terminal: whether there is an account, what is chosen, and whether to write. */
-  const answers = ({ account = undefined as typeof LOGIN | undefined, write = true } = {}): Questions => ({
-    confirm: async (message) => {
-      asked.push(message);
-      return message.includes('application password') ? account !== undefined : write;
-    },
-    text: async () => account?.user ?? '',
-    password: async () => account?.password ?? '',
-  });
+  const print = (line: string) => void printed.push(line);
+  /** An account whose password is in a file. */
+  const withPassword = (): Record<string, string> => {
+    const file = join(folder, 'password');
+    writeFileSync(file, `${LOGIN.password}\n`);
+    return { user: LOGIN.user, 'password-file': file };
+  };
   const output = () => printed.join('\n');
   /** How the mapping that was written reads the start of an event. */
   const startOf = (meta: Record<string, string>, name = ''): string => {
@@ -68,7 +63,6 @@ describe('init', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'calendar-init-'));
     printed = [];
-    asked = [];
   });
   afterEach(async () => {
     await site.close();
@@ -102,7 +96,7 @@ describe('init', () => {
         end.call(response, `${text}\n<!-- Cached page {"hits":1} -->`, 'utf8')) as typeof end;
       return false;
     };
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
     expect([...redirected]).to.include.members(['GET', 'OPTIONS']);
   });
@@ -114,7 +108,7 @@ describe('init', () => {
       response.writeHead(301, { location: `https://www.gigs.example${url}` }).end();
       return true;
     };
-    const message = await errorOf(init(options({ yes: true }), terminal()));
+    const message = await errorOf(init(options({ yes: true }), print));
     expect(message).to.include('The CMS redirects to https://www.gigs.example/wp-json/wp/v2/gigs');
     expect(message).to.match(/init https:\/\/www\.gigs\.example$/m);
   });
@@ -126,14 +120,14 @@ describe('init', () => {
       acf: { start_date: 'string', end_date: 'string' },
       records: Array.from({ length: 25 }, (_, n) => fakePost(n + 1, { title: `Gig ${n}`, acf: dates })),
     });
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output()).to.include('Events, 25 records');
     expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
   });
 
   it('writes a valid configuration and mapping', async () => {
     await openSite(gigs('25'));
-    expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), print)).to.equal(0);
     const config = loadConfig({ file: out('config.json'), env: {} });
     expect(config.upstream.url).to.equal(site.url);
     expect(config.publicUrl).to.equal('https://calendar.example.org');
@@ -144,54 +138,39 @@ describe('init', () => {
 
   it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
     await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
-    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, anonymous: true }), print)).to.equal(0);
     expect(output().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
     expect(output()).to.include('run the same init with --force');
   });
 
-  it('writes an entered password to a file for its owner only, and one from the environment to no file', async () => {
+  it('writes a password of a file into one for its owner only, and one from the environment to no file', async () => {
     await openSite(gigs('25'));
-    expect(await init(options(), terminal(answers({ account: LOGIN })))).to.equal(0);
+    expect(await init(options({ yes: true, ...withPassword() }), print)).to.equal(0);
     expect(readFileSync(out('secrets.env'), 'utf8')).to.include(LOGIN.password);
     expect(statSync(out('secrets.env')).mode & 0o777).to.equal(0o600);
     expect(readFileSync(out('config.json'), 'utf8')).not.to.include(LOGIN.password);
     const passwordFile = join(folder, 'password');
-    writeFileSync(passwordFile, `${LOGIN.password}\n`);
     for (const env of [
       { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD: LOGIN.password },
       { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD_FILE: passwordFile },
     ]) {
       const again = { ...options({ yes: true, force: true }, env), out: out('again') };
-      expect(await init(again, terminal())).to.equal(0);
+      expect(await init(again, print)).to.equal(0);
       expect(existsSync(out('again/secrets.env'))).to.equal(false);
       expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include(LOGIN);
     }
   });
 
-  it('asks for the account and whether to write, and nothing that an option answers', async () => {
-    await openSite(gigs());
-    expect(await init(options(), terminal(answers()))).to.equal(0);
-    expect(asked.map((each) => each.split(' ', 4).join(' '))).to.deep.equal([
-      ...['Do you have an', `Write this to ${out()}?`],
-    ]);
-    asked.length = 0;
-    const decided = { ...options({ anonymous: true, 'date-format': 'm/d/Y g:i a' }), out: out('decided') };
-    expect(await init(decided, terminal(answers()))).to.equal(0);
-    expect(asked).to.deep.equal([`Write this to ${out('decided')}?`]);
-    expect(startOf({ gig_start: '03/01/2031 7:30 pm' }, 'decided')).to.equal('2031-03-01 19:30:00');
-  });
-
-  it('writes nothing without a terminal, or when the answer is no', async () => {
+  it('writes nothing without --yes', async () => {
     await openSite(gigs('25'));
-    expect(await init(options(), terminal())).to.equal(1);
-    expect(output()).to.include('--yes');
-    expect(await init(options({ anonymous: true }), terminal(answers({ write: false })))).to.equal(1);
+    expect(await init(options(), print)).to.equal(1);
+    expect(output()).to.include('event.start_date').and.to.include('--yes');
     expect(existsSync(out())).to.equal(false);
   });
 
   it('writes URL and secret of webhooks into the companion plugin, and the secret for the gateway into secrets.env', async () => {
     await openSite(gigs('25'));
-    await init(options({ yes: true, 'webhook-url': 'http://10.0.0.5:26101/-/changes' }), terminal());
+    await init(options({ yes: true, 'webhook-url': 'http://10.0.0.5:26101/-/changes' }), print);
     expect(JSON.parse(readFileSync(out('config.json'), 'utf8')).listen).to.deep.equal({ adminPort: 26101 });
     const [, secret = ''] = /CALENDAR_WEBHOOK_SECRET="(.+)"/.exec(readFileSync(out('secrets.env'), 'utf8')) ?? [];
     expect(secret.length).to.be.greaterThan(20);
@@ -201,7 +180,7 @@ describe('init', () => {
     // With --force, a secret file that others could read becomes unreadable to them.
     for (const name of ['secrets.env', 'calendar-gateway-companion.php']) chmodSync(out(name), 0o644);
     const again = options({ yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' });
-    expect(await init(again, terminal())).to.equal(0);
+    expect(await init(again, print)).to.equal(0);
     expect(JSON.parse(readFileSync(out('config.json'), 'utf8'))).not.to.have.property('listen');
     const modes = ['secrets.env', 'calendar-gateway-companion.php'].map((name) => statSync(out(name)).mode & 0o777);
     expect(modes).to.deep.equal([0o600, 0o600]);
@@ -210,32 +189,32 @@ describe('init', () => {
     expect(readFileSync(out('calendar-gateway-companion.php'), 'utf8')).to.include(secret);
   });
 
-  it('keeps an entered password in secrets.env if a later run has it from there, or has no account', async () => {
+  it('keeps a password in secrets.env if a later run has it from there, or has no account', async () => {
     await openSite(gigs('25'));
-    expect(await init(options(), terminal(answers({ account: LOGIN })))).to.equal(0);
+    expect(await init(options({ yes: true, ...withPassword() }), print)).to.equal(0);
     const [config, secrets] = ['config.json', 'secrets.env'].map((name) => readFileSync(out(name), 'utf8'));
     const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
     const { user, password } = LOGIN;
     for (const env of [{ CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password }, {}]) {
-      expect(await init(options(more, env), terminal())).to.equal(0);
+      expect(await init(options(more, env), print)).to.equal(0);
       expect(readFileSync(out('secrets.env'), 'utf8'))
         .to.include(secrets)
         .and.to.include('CALENDAR_WEBHOOK_SECRET="');
       expect(JSON.parse(readFileSync(out('config.json'), 'utf8'))).to.deep.equal(JSON.parse(config!));
     }
     const written = readFileSync(out('secrets.env'), 'utf8');
-    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, force: true }), print)).to.equal(0);
     expect(readFileSync(out('secrets.env'), 'utf8')).to.equal(written);
   });
 
   it('puts no earlier password beside another site', async () => {
     await openSite(gigs('25'));
     const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
-    expect(await init(options(more), terminal(answers({ account: LOGIN })))).to.equal(0);
+    expect(await init(options({ ...more, ...withPassword() }), print)).to.equal(0);
     writeFileSync(out('config.json'), JSON.stringify({ upstream: { url: 'https://other.example' } }));
     const secrets = `CALENDAR_UPSTREAM_USER="${LOGIN.user}"\nCALENDAR_UPSTREAM_PASSWORD="${LOGIN.password}"\n`;
     writeFileSync(out('secrets.env'), secrets);
-    expect(await init(options(more), terminal())).to.equal(0);
+    expect(await init(options(more), print)).to.equal(0);
     expect(readFileSync(out('secrets.env'), 'utf8')).to.not.include('CALENDAR_UPSTREAM');
   });
 
@@ -246,7 +225,7 @@ describe('init', () => {
     for (const later of [options({ ...more, anonymous: true }), options(more, env)]) {
       mkdirSync(out(), { recursive: true });
       writeFileSync(out('secrets.env'), 'CALENDAR_UPSTREAM_USER="other"\nCALENDAR_UPSTREAM_PASSWORD="earlier"\n');
-      expect(await init(later, terminal())).to.equal(0);
+      expect(await init(later, print)).to.equal(0);
       expect(readFileSync(out('secrets.env'), 'utf8')).to.not.include('CALENDAR_UPSTREAM');
     }
   });
@@ -260,7 +239,7 @@ describe('init', () => {
       records: [fakePost(1, { title: 'A', meta: {}, menu_order: 0 })],
     };
     await openSite(readings);
-    expect(await init(options({ yes: true, 'event-type': 'lesung' }), terminal())).to.equal(1);
+    expect(await init(options({ yes: true, 'event-type': 'lesung' }), print)).to.equal(1);
     expect(output()).to.match(/The collection lesung \(1 record\) shows no field that init can read as a date/);
     expect(output()).to.include('It shows no fields at all');
     expect(output()).to.include('--event-type lesung --field event.start_date=meta.KEY');
@@ -277,26 +256,26 @@ describe('init', () => {
   for (const [title, evidence, more] of unsupported)
     it(`refuses a site whose events are in ${title}, by ${evidence}, with the reason, and takes what it says instead`, async () => {
       site = await startFakeSite(structuredClone(more));
-      expect(await init(options({ yes: true }), terminal())).to.equal(1);
+      expect(await init(options({ yes: true }), print)).to.equal(1);
       expect(output()).to.match(new RegExp(`events in ${title}\\. The gateway cannot\\s+serve`));
       expect(output()).to.not.include('--field');
       expect(existsSync(out())).to.equal(false);
       const [, mapping = ''] = /add --mapping (\S+)$/m.exec(output()) ?? [];
-      expect(await init(options({ yes: true, mapping }), terminal())).to.equal(0);
+      expect(await init(options({ yes: true, mapping }), print)).to.equal(0);
     });
 
   it('refuses a site whose event plugin nobody knows here, by its routes, and takes other types if it is told to', async () => {
     site = await startFakeSite({ types: [], namespaces: ['prevent-abuse/v1', 'calendar-gateway/v1', 'eventprime/v1'] });
-    expect(await init(options({ yes: true }), terminal())).to.equal(1);
+    expect(await init(options({ yes: true }), print)).to.equal(1);
     expect(output()).to.match(/may have its events in eventprime\/v1\. The gateway cannot\s+serve/);
     expect(output()).to.not.match(/events in (prevent|calendar-gateway)/);
     expect(existsSync(out())).to.equal(false);
-    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), print)).to.equal(0);
   });
 
   it('serves other events of a site with an unsupported plugin, and says what is missing', async () => {
     await openSite(gigs('25'), { namespaces: ['my-calendar/v1'] });
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output()).to.match(/note: events in My Calendar are not served/);
   });
 
@@ -304,22 +283,22 @@ describe('init', () => {
     const records = [fakePost(1, { title: 'A', meta: { when: 'KW15 14.04.2027' } })];
     await openSite({ ...gigs(), meta: { when: 'string' }, records });
     const named = { yes: true, 'event-type': 'gigs', field: ['event.start_date=meta.when'] };
-    expect(await errorOf(init(options(named), terminal()))).to.match(/KW15 14\.04\.2027[\s\S]*--date-format/);
+    expect(await errorOf(init(options(named), print))).to.match(/KW15 14\.04\.2027[\s\S]*--date-format/);
     expect(existsSync(out())).to.equal(false);
-    expect(await init(options({ ...named, 'date-format': '\\K\\W15 d.m.Y' }), terminal())).to.equal(0);
+    expect(await init(options({ ...named, 'date-format': '\\K\\W15 d.m.Y' }), print)).to.equal(0);
     expect(startOf({ when: 'KW15 14.04.2027' })).to.equal('2027-04-14 00:00:00');
     expect(() => options({ 'date-format': 'd/m' })).to.throw(ConfigError, /year, month and day/);
   });
 
   it('takes the mapping that the operator names, also beside a type with dates', async () => {
     await openSite(gigs('25'));
-    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, mapping: 'wordpress-meta' }), print)).to.equal(0);
     expect(JSON.parse(readFileSync(out('config.json'), 'utf8')).mapping).to.equal('wordpress-meta');
   });
 
   it('recognizes Modern Events Calendar by its namespace', async () => {
     site = await startFakeSite({ types: [], namespaces: ['mec/v1.0'] });
-    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true }), print)).to.equal(0);
     expect(output()).to.match(/Proposal +Modern Events Calendar: the site has mec\/v1\.0/);
   });
 
@@ -329,33 +308,33 @@ describe('init', () => {
     expect(programName({ npm_lifecycle_event: 'npx' })).to.equal('npx calendar-gateway');
     expect(programName({ npm_lifecycle_event: 'test' })).to.equal('calendar-gateway');
     await openSite(gigs('25'));
-    await init(options({ yes: true }), terminal());
+    await init(options({ yes: true }), print);
     expect(output()).to.include(`${programName()} check --config`).and.to.not.include('--write');
-    await init({ ...options({ yes: true, force: true }), ...LOGIN }, terminal());
+    await init({ ...options({ yes: true, force: true }), ...LOGIN }, print);
     expect(output()).to.match(/ check --config \S+\n.* drafts, .*\n.* check --config \S+ --write\n.* serve --config /);
   });
 
   it('leaves out a type whose collection no mapping can name', async () => {
     site = await startFakeSite({ types: [gigs('25'), { ...gigs(), type: 'odd', base: 'odd\u001b[31m?x=1#' }] });
-    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(await init(options({ yes: true, anonymous: true }), print)).to.equal(0);
     expect(output()).not.to.include('odd');
   });
 
   it('rejects a wrong password, address, collection and field, with the reason', async () => {
     await openSite(gigs('25'));
     const wrong = { ...options({ yes: true, user: 'service' }), password: 'of the login form' };
-    expect(await errorOf(init(wrong, terminal()))).to.match(/application password/);
+    expect(await errorOf(init(wrong, print))).to.match(/application password/);
     const { url: _, ...nowhere } = options({ yes: true });
-    expect(await errorOf(init(nowhere, terminal()))).to.match(/needs the address/);
-    expect(await errorOf(init({ ...options({ yes: true }), url: 'http://127.0.0.1:9' }, terminal()))).to.match(
+    expect(await errorOf(init(nowhere, print))).to.match(/needs the address/);
+    expect(await errorOf(init({ ...options({ yes: true }), url: 'http://127.0.0.1:9' }, print))).to.match(
       /does not answer as a WordPress site/,
     );
-    expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), terminal()))).to.match(/It has .*gigs/);
+    expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), print))).to.match(/It has .*gigs/);
     for (const kind of ['venue', 'organizer', 'category', 'tag'])
-      expect(await errorOf(init(options({ yes: true, [`${kind}-type`]: 'shows' }), terminal()))).to.match(
+      expect(await errorOf(init(options({ yes: true, [`${kind}-type`]: 'shows' }), print))).to.match(
         new RegExp(`^--${kind}-type: the site has no collection "shows"`),
       );
-    expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), terminal()))).to.match(
+    expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), print))).to.match(
       /^--field venue\.city=meta\.town: .* no collection of the kind venue\s+Name it with --venue-type/,
     );
     expect(() => options({ field: ['event.begin=meta.x'] })).to.throw(ConfigError, /start_date/);

@@ -81,9 +81,10 @@ describe('init with Payload', () => {
   });
 
   const run = (args: Record<string, string | boolean>, env = {}): Promise<number> =>
-    init(parseInitOptions({ out: join(folder, 'made'), yes: true, ...args }, [url], env), {
-      print: (line) => void printed.push(line),
-    });
+    init(
+      parseInitOptions({ out: join(folder, 'made'), yes: true, ...args }, [url], env),
+      (line) => void printed.push(line),
+    );
 
   /** How the mapping that was written reads the start of an event. */
   const startOf = (record: CmsRecord): string => {
