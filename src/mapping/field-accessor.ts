@@ -3,14 +3,13 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
-import { isObject } from '../model/json.ts';
+import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { cutHtml } from '../text/text.ts';
 
 /** Keys (strings) and array indexes (numbers), the outermost first. */
 export type Path = readonly (string | number)[];
 
 const PATH = /^[^.[\]\s]+(?:\.[^.[\]\s]+|\[\d+\])*$/;
-const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Returns `undefined` if the text is not a path. */
 export function parsePath(text: string): Path | undefined {
@@ -18,7 +17,7 @@ export function parsePath(text: string): Path | undefined {
   const path: (string | number)[] = [];
   for (const segment of text.matchAll(/\[(\d+)\]|[^.[\]]+/g)) {
     const key = segment[1] === undefined ? segment[0] : Number(segment[1]);
-    if (typeof key === 'string' && UNSAFE_KEYS.has(key)) return undefined;
+    if (typeof key === 'string' && INHERITED_NAMES.has(key)) return undefined;
     path.push(key);
   }
   return path;

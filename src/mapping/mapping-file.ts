@@ -83,22 +83,21 @@ export interface KindSpec {
 /** The name of the kind's collection in the CMS. */
 export const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
-export interface PostTypeSpec {
-  type: string;
+interface RegisteredSpec {
   singular?: string;
   plural?: string;
   rewrite?: string;
-  icon?: string;
   existing?: boolean;
 }
 
-export interface TaxonomySpec {
+export interface PostTypeSpec extends RegisteredSpec {
+  type: string;
+  icon?: string;
+}
+
+export interface TaxonomySpec extends RegisteredSpec {
   taxonomy: string;
-  singular?: string;
-  plural?: string;
-  rewrite?: string;
   hierarchical?: boolean;
-  existing?: boolean;
 }
 
 /** The companion plugin of a site of WordPress. */

@@ -76,12 +76,8 @@ function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean):
   const writable = !readOnly && !spec.readOnly;
   const embedded = Object.values(spec.embedded ?? {}).map((path) => ({ path, type: TEXT, writable: false }));
   if (spec.read === undefined) return [...embedded, ...usesOfLocation(spec, field, writable)];
-  const writes = [spec.write ?? []].flat();
-  return [
-    ...embedded,
-    ...usesOfLocation(spec.read, field, false),
-    ...writes.flatMap((location) => usesOfLocation(location, field, writable)),
-  ];
+  const writes = [spec.write ?? []].flat().flatMap((location) => usesOfLocation(location, field, writable));
+  return [...embedded, ...usesOfLocation(spec.read, field, false), ...writes];
 }
 
 const TEXT: MetaType = { type: 'string' };

@@ -1,7 +1,7 @@
 // What `check` does for Payload only: drafts, the trash, images, ids, and whether a collection has a field.
 // Payload has no route for its schema, but it refuses to filter by fields that it does not have.
 
-import { canBeQueried, createFeatures } from '../../cms/payload/features.ts';
+import { canBeQueried, createFeatures } from '../../cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import { objectOf } from '../../cms/payload/rest-calls.ts';

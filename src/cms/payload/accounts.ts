@@ -21,10 +21,10 @@ export interface AccountOptions {
 
 export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
   /**
-   * Throws `CmsRejected` `forbidden` unless the caller has the permission. Payload refuses no list, it leaves records
+   * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload refuses no list, it leaves records
    * out, and it takes a caller with an invalid key for an anonymous one.
    */
-  assertMay(action: Action, spec: CollectionSpec, options: CallOptions): Promise<void>;
+  assertMayEdit(spec: CollectionSpec, options: CallOptions): Promise<void>;
 }
 
 /** A list of the sync needs no request for its permission each time. */
@@ -99,13 +99,13 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       writableFields: undefined,
     }),
 
-    async assertMay(action, { collection }, options) {
+    async assertMayEdit({ collection }, options) {
       const { credentials } = options;
       if (credentials === undefined) throw forbidden(collection);
       const hash = createHmac('sha256', key).update(credentials).digest('base64');
       const known = checked.get(hash) ?? (await account(options));
       checked.set(hash, known);
-      if (!known.permissions.has(permissionName(collection, action))) throw forbidden(collection);
+      if (!known.permissions.has(permissionName(collection, 'edit'))) throw forbidden(collection);
     },
   };
 }

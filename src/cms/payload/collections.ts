@@ -7,9 +7,8 @@ import type { RestCall } from '../client.ts';
 import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
 import type { Accounts } from './accounts.ts';
-import { createFeatures, NO_FEATURES } from './features.ts';
 import type { Ids, PayloadId } from './ids.ts';
-import { listQuery, selectOf } from './list-query.ts';
+import { createFeatures, listQuery, NO_FEATURES, selectOf } from './list-query.ts';
 import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
 import { listOf, objectOf, writtenOf } from './rest-calls.ts';
 
@@ -74,7 +73,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
       if (isPosts && (request.view === 'editor' || (request.statuses && callOptions.credentials === undefined)))
-        await accounts.assertMay('edit', spec, callOptions);
+        await accounts.assertMayEdit(spec, callOptions);
       const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
       const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
       const plan = listQuery(ids, spec, ofAnyStatus, features);
@@ -96,7 +95,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
 
     async read(spec, id, { view, detail }, callOptions = {}) {
       const isEditor = view === 'editor' && isPostCollection(spec);
-      if (isEditor) await accounts.assertMay('edit', spec, callOptions);
+      if (isEditor) await accounts.assertMayEdit(spec, callOptions);
       const readQuery = {
         ...recordQuery,
         ...spec.recordParams,

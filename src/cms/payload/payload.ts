@@ -56,7 +56,7 @@ export function createPayload(options: PayloadOptions): Cms {
   const call = createRestCall(client, apiPath);
   const ids = createIds(idMap);
   const accounts = createAccounts(call, { ids, users, media, specs });
-  const { assertMay: _assertMay, ...publicAccounts } = accounts;
+  const { assertMayEdit: _assertMayEdit, ...publicAccounts } = accounts;
   const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;
   return {
     recordForm: PAYLOAD_RECORDS,

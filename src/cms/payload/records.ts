@@ -77,21 +77,21 @@ export const PAYLOAD_RECORDS: RecordForm = {
   },
 };
 
-/** A record of Payload with the gateway's ids, status and modification time. */
-export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, detail?: Detail): CmsRecord {
-  let record: CmsRecord = { ...doc, id: ids.toGateway(idSpaceOf(spec), doc.id) };
+/** Gives a record of Payload the gateway's ids, status and modification time. Changes the record, which nobody else has. */
+export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecord, detail?: Detail): CmsRecord {
+  record.id = ids.toGateway(idSpaceOf(spec), record.id);
   for (const { path, space } of referencesOf(spec))
-    record = replaceAt(record, path, (value) => readIds(value, (cmsId) => ids.toGateway(space, cmsId)));
-  for (const key of RICH_TEXTS) {
-    const path = spec.paths.get(key);
-    if (path !== undefined) record = replaceAt(record, path, withoutWrapper);
-  }
-  if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string') record.modifiedUtc = isoToWall(doc.updatedAt);
+    changeAt(record, path, (value) => readIds(value, (cmsId) => ids.toGateway(space, cmsId)));
+  for (const key of RICH_TEXTS) changeAt(record, spec.paths.get(key) ?? '', withoutWrapper);
+  if (spec.storedAs === 'posts' && typeof record.updatedAt === 'string')
+    record.modifiedUtc = isoToWall(record.updatedAt);
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
   if (!isPostCollection(spec) || !hasStatus) return record;
   const field = statusFieldOf(spec);
-  const status = statusOf(doc, field === undefined ? undefined : valueIn(doc, field));
-  return { ...(field === undefined ? record : withValue(record, field, status)), status };
+  const status = statusOf(record, field === undefined ? undefined : valueIn(record, field));
+  if (field !== undefined) setAt(record, field, status);
+  record.status = status;
+  return record;
 }
 
 const RICH_TEXTS = ['description', 'excerpt'];
@@ -115,21 +115,21 @@ function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
  * @throws CmsRejected `invalid` for a status or an id that Payload does not have: it would answer 500, or store it
  */
 export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsRecord {
-  let payloadBody: CmsRecord = { ...body };
+  const payloadBody: CmsRecord = structuredClone(body);
   for (const { path, space } of referencesOf(spec))
-    payloadBody = replaceAt(payloadBody, path, (value) => {
+    changeAt(payloadBody, path, (value) => {
       const cmsIdOf = (id: unknown) => ids.toPayload(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
       if (Array.isArray(value)) return value.map(cmsIdOf);
       return value === null || value === 0 ? null : cmsIdOf(value);
     });
   const status = statusIn(spec, body);
   if (status === undefined) return payloadBody;
-  const field = statusFieldOf(spec);
   if (!statusesOf(spec).includes(status)) invalid(statusPathOf(spec), `has no status "${status}"`);
-  const { [CORE_STATUS]: _, ...rest } = payloadBody;
-  if (field === undefined) return { ...rest, _status: PAYLOAD_STATUSES[status] };
-  const ofSite = status in PAYLOAD_STATUSES ? null : status;
-  return { ...withValue(payloadBody, field, ofSite), _status: PAYLOAD_STATUSES[status] ?? 'draft' };
+  const field = statusFieldOf(spec);
+  if (field === undefined) delete payloadBody[CORE_STATUS];
+  else setAt(payloadBody, field, status in PAYLOAD_STATUSES ? null : status);
+  payloadBody._status = PAYLOAD_STATUSES[status] ?? 'draft';
+  return payloadBody;
 }
 
 /** The API's status in the body of a write. */
@@ -144,7 +144,7 @@ function invalid(path: string, reason: string): never {
   throw new CmsRejected('invalid', `The CMS ${reason}.`, { fields: [path] });
 }
 
-export function referencesOf({ kind, paths }: CollectionSpec): { path: string; space: IdSpace }[] {
+function referencesOf({ kind, paths }: CollectionSpec): { path: string; space: IdSpace }[] {
   const spaces: Partial<Record<string, IdSpace>> = { ...REFERENCES, ...(kind && { parent: kind }) };
   return [...paths].flatMap(([key, path]) => (spaces[key] ? [{ path, space: spaces[key] }] : []));
 }
@@ -160,21 +160,19 @@ function readIds(value: unknown, toGateway: (cmsId: unknown) => number | undefin
 const valueIn = (record: CmsRecord, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), record);
 
-/** A copy of the record with this value at a dotted path. */
-function withValue(record: CmsRecord, path: string, value: unknown): CmsRecord {
+function setAt(record: CmsRecord, path: string, value: unknown): void {
   const [key = '', ...rest] = path.split('.');
-  const inner = record[key];
-  return {
-    ...record,
-    [key]: rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest.join('.'), value),
-  };
+  if (rest.length === 0) record[key] = value;
+  else {
+    const inner = record[key];
+    const holder = isObject(inner) ? inner : {};
+    record[key] = holder;
+    setAt(holder, rest.join('.'), value);
+  }
 }
 
-/** A copy of the record with another value at a dotted path, if there is one. */
-function replaceAt(record: CmsRecord, path: string, replace: (value: unknown) => unknown): CmsRecord {
-  const [key = '', ...rest] = path.split('.');
-  if (!Object.hasOwn(record, key) || record[key] === undefined) return record;
-  const value = record[key];
-  if (rest.length === 0) return { ...record, [key]: replace(value) };
-  return isObject(value) ? { ...record, [key]: replaceAt(value, rest.join('.'), replace) } : record;
+/** Changes the value at a dotted path, if there is one. */
+function changeAt(record: CmsRecord, path: string, change: (value: unknown) => unknown): void {
+  const value = valueIn(record, path);
+  if (value !== undefined) setAt(record, path, change(value));
 }

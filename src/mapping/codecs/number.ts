@@ -1,5 +1,7 @@
-// Codec `number`: an integer such as an id, or a text field whose value the CMS stores as a number.
+// Codecs `number`, an integer such as an id, or a text field whose value the CMS stores as a number; and `coordinate`,
+// the latitude or longitude of a venue.
 
+import { parseNumber } from '../../interface/param-types.ts';
 import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
 import { readText } from './text.ts';
 
@@ -46,4 +48,13 @@ export const number: CodecDefinition<NumberOptions> = {
     return { type: options?.decimal === undefined ? 'number' : 'string' };
   },
   create: (options, { type }) => (type === 'text' ? numericText(options ?? {}) : integer),
+};
+
+/** Plugins store coordinates as text, and a field for numbers accepts such a text too. */
+export const coordinate: CodecDefinition<never> = {
+  name: 'coordinate',
+  fits: ['coordinate'],
+  defaultFor: ['coordinate'],
+  metaType: () => ({ type: 'string' }),
+  create: () => ({ read: parseNumber, write: (value) => (value === null ? '' : String(value)) }),
 };
