@@ -33,7 +33,7 @@ export interface CmsClientOptions {
 }
 
 export interface CmsRequest extends CallOptions {
-  method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, without a query. */
   path: string;
   query?: Query;
@@ -135,7 +135,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
   ): Promise<CmsResponse> {
     const breaker = breakers[request.bulkhead ?? 'sync'];
     // `OPTIONS` only asks for what an account may do, which the gateway can do without.
-    const retries = request.method === 'GET' || request.method === 'HEAD' ? limits.retries : 0;
+    const retries = request.method === 'GET' ? limits.retries : 0;
     for (let attemptNumber = 1; ; attemptNumber += 1) {
       const startMs = performance.now();
       try {

@@ -27,7 +27,7 @@ export interface ExchangeLimits {
   maxBytes: number;
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE_METHODS = new Set(['GET', 'OPTIONS']);
 const decompress = promisify(gunzip);
 
 /** True if a request with this method may change something in the CMS. */
@@ -137,7 +137,7 @@ function flattenHeaders(headers: Record<string, string | string[] | undefined>):
 }
 
 export interface CmsResponse extends HttpResponse {
-  /** The parsed body. Undefined without one (HEAD, 204) and with `expect: 'any'`. */
+  /** The parsed body. Undefined without one (204) and with `expect: 'any'`. */
   json: unknown;
   /** Path and query that the response is from, if the client followed redirects. */
   redirectedTo?: string;
@@ -155,7 +155,7 @@ const MAX_RETRY_AFTER_S = 3600;
  */
 export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
   const isWriteCall = isWrite(method);
-  const json = expect === 'json' && method !== 'HEAD' ? parseJson(httpResponse.bytes) : undefined;
+  const json = expect === 'json' ? parseJson(httpResponse.bytes) : undefined;
   const response = { ...httpResponse, status: effectiveStatus(httpResponse.status, json) };
   const { status, headers } = response;
   if (status >= 500 || status === 429) {
@@ -168,7 +168,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
     });
   }
   if (status >= 300 && status < 400 && status !== 304) throw redirectError(headers.location);
-  if (expect === 'json' && method !== 'HEAD' && status !== 204 && json === undefined) {
+  if (expect === 'json' && status !== 204 && json === undefined) {
     const body = describeBody(response.bytes);
     throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
       status,

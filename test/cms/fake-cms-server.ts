@@ -79,7 +79,6 @@ const keyOf = ({ 'x-calendar-key': key }: ReceivedRequest['headers']): string | 
 
 async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedRequest): Promise<FakeResponse> {
   const { pathname, searchParams } = new URL(url, 'http://fake');
-  if (method === 'HEAD') return { body: '', headers: { link: `<${ROOT}>; rel="https://api.w.org/"` } };
   // As in WordPress, other schemes are ignored.
   const credentials = headers.authorization?.startsWith('Basic ') ? headers.authorization : undefined;
   const caller = accountOf(cms.accounts, credentials);

@@ -64,7 +64,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'a write is never retried': {
       function: 'createCmsClient.requestWithRetries',
-      code: "_1.method === 'GET' || _1.method === 'HEAD' ? _2.retries : 0",
+      code: "_1.method === 'GET' ? _2.retries : 0",
       replacement: 'limits.retries',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'neither a write nor a read with Retry-After',
@@ -213,7 +213,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'an HTML page is no response': {
       function: 'parseResponse',
-      code: "if (_1 === 'json' && _2 !== 'HEAD' && _3 !== 204 && _4 === undefined)",
+      code: "if (_1 === 'json' && _2 !== 204 && _3 === undefined)",
       replacement: 'if (false)',
       title: 'with bad responses',
     },

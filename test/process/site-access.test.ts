@@ -112,8 +112,7 @@ describe('a site with restricted access', function () {
   });
 
   it('that requires a login is reported as such without an account', async () => {
-    cms.respond = ({ method }, response) =>
-      method === 'HEAD' ? sendText(response, 200, '') : sendJson(response, 401, CLOSED);
+    cms.respond = (_request, response) => sendJson(response, 401, CLOSED);
     for (const command of COMMANDS) {
       const { code, said } = await run(command, cms.url.href);
       expect(said).to.match(/answers only signed-in users \(status 401, rest_not_logged_in\)\n.*service account/);

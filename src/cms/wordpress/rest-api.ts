@@ -1,5 +1,5 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `?rest_route=` with plain permalinks), calls its routes, and throws
-// its errors.
+// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks), calls its routes, and
+// throws its errors.
 
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
@@ -84,46 +84,21 @@ export function objectOrEmpty(value: unknown): CmsRecord {
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 type RouteResolver = (route: string) => { path: string; query: Query };
 
-/** The link to its API that WordPress sends with every page. */
-const API_LINK = /<([^<>]*)>\s{0,9};\s{0,9}rel="https:\/\/api\.w\.org\/"/;
-/** Failures of the CMS as a whole, which say nothing about one URL. */
-const TEMPORARY_REASONS = new Set(['refused', 'timeout', 'reset', 'busy', 'breaker-open']);
-
+/**
+ * Every WordPress has its API at `index.php?rest_route=`, with plain permalinks and with another prefix than `wp-json`
+ * too.
+ */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
-  const candidates = [`${site}wp-json/`, `${site}?rest_route=/`, `${site}index.php?rest_route=/`];
-  const front = await readFrontPage(client, site, url);
+  const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`];
   const findings: NoApiFinding[] = [];
-  for (const apiRoot of new Set(front.apiRoot === undefined ? candidates : [front.apiRoot, ...candidates])) {
+  for (const apiRoot of candidates) {
     const found = await probeApi(client, apiRoot, url.origin);
     if (typeof found === 'string') return createRouteResolver(found);
     findings.push(found);
   }
-  if (front.finding) findings.push(front.finding);
   findings.sort((a, b) => NO_API_REASONS.indexOf(a.reason) - NO_API_REASONS.indexOf(b.reason));
   throw new NoRestApi(findings[0]!);
-}
-
-/**
- * Returns the API root that the site's front page links to, or a redirect away from the site. Uses only the
- * link's path: a site behind a proxy sends its public origin, while the gateway may call it by an internal
- * one.
- */
-async function readFrontPage(
-  client: CmsClient,
-  site: string,
-  url: URL,
-): Promise<{ apiRoot?: string; finding?: NoApiFinding | undefined }> {
-  try {
-    const { headers } = await client.request({ method: 'HEAD', path: site, expect: 'any' });
-    const target = API_LINK.exec(headers.link ?? '')?.[1];
-    if (target === undefined || !URL.canParse(target, url.href)) return {};
-    const { pathname, search } = new URL(target, url);
-    return { apiRoot: pathname + search };
-  } catch (error) {
-    if (!(error instanceof CmsUnavailable) || isTemporary(error)) throw error;
-    return { finding: findingOfError(url.origin + site, error) };
-  }
 }
 
 /** Returns the root of the API if there is one at `apiRoot`, otherwise what is there instead. */
@@ -153,10 +128,6 @@ function redirectedRoot({ redirectedTo }: CmsResponse): string | undefined {
   if (redirectedTo === undefined) return undefined;
   const [path = '/', search] = redirectedTo.split('?');
   return new URLSearchParams(search).has('rest_route') ? `${path}?rest_route=/` : path;
-}
-
-function isTemporary({ reason, status = 0 }: CmsUnavailable): boolean {
-  return TEMPORARY_REASONS.has(reason) || status >= 500 || status === 429;
 }
 
 function createRouteResolver(apiRoot: string): RouteResolver {
