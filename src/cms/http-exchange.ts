@@ -30,7 +30,6 @@ export interface ExchangeLimits {
 const SAFE_METHODS = new Set(['GET', 'OPTIONS']);
 const decompress = promisify(gunzip);
 
-/** True if a request with this method may change something in the CMS. */
 export function isWrite(method: string): boolean {
   return !SAFE_METHODS.has(method);
 }

@@ -103,7 +103,6 @@ export interface SiteSpec {
   users?: string;
 }
 
-/** A collection that serves no kind. */
 export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
   collection,
   storedAs,

@@ -14,7 +14,6 @@ import type { OccurrenceReader } from './occurrences.ts';
 /** A custom field in `locations`. */
 export type CustomFieldKey = `customFields.${string}`;
 
-/** One kind of a mapping. */
 export interface KindMapping<K extends Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;
@@ -51,7 +50,6 @@ type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 export interface Mapping {
   name: string;
   cms: CmsName;
-  /** The mapping file. */
   source: MappingFile;
   kinds: Kinds;
 }

@@ -123,7 +123,6 @@ function hasSlug(wanted: string | undefined): (record: CmsRecord) => boolean {
   return ({ slug }) => comparable !== '' && comparableSlug(slug) === comparable;
 }
 
-/** The parameters of a list request. */
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {
   const { view, detail, order, limit, offset, page, ids, slug, author } = request;
   const { modifiedAfterUtc, modifiedBeforeUtc } = request;
@@ -173,7 +172,6 @@ function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   return { _fields: detail === 'mapped' ? spec.selectedFields : DETAIL_FIELDS[detail] };
 }
 
-/** The parts of a request body at these dotted paths. */
 function pickPaths(body: CmsRecord, paths: readonly string[]): CmsRecord {
   const picked: CmsRecord = {};
   for (const path of paths) {

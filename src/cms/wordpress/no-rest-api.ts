@@ -4,22 +4,18 @@ import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { type CmsResponse, describeBody, errorCode, parseJson } from '../http-exchange.ts';
 
-/** The more specific reasons first: of several answers of one site, discovery reports the first of this list. */
-export const NO_API_REASONS = [
-  /** A redirect to another scheme, host or port. */
-  'redirect',
-  'redirect-loop',
+export type NoApiReason =
+  /** To another scheme, host or port. */
+  | 'redirect'
+  | 'redirect-loop'
   /** A redirect to a login page, or a 401 that is not WordPress's. */
-  'login-page',
-  'forbidden',
+  | 'login-page'
+  | 'forbidden'
   /** An error of WordPress's form with another status than 401 and 403. */
-  'api-closed',
+  | 'api-closed'
+  | 'not-found'
   /** Anything else than WordPress's description of its API, such as a web page with status 200. */
-  'no-api',
-  'not-found',
-] as const;
-
-export type NoApiReason = (typeof NO_API_REASONS)[number];
+  | 'no-api';
 
 export interface NoApiFinding {
   reason: NoApiReason;

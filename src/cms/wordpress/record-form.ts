@@ -62,11 +62,9 @@ const CORE_STATUSES = new Set([...STATUSES, ...INTERNAL_STATUSES]);
 const idOffset = ({ kind, storedAs }: CollectionSpec): number =>
   storedAs === 'terms' && (kind === 'venue' || kind === 'organizer') ? TERM_ID_OFFSET : 0;
 
-/** The gateway's id of the record whose id in WordPress is `cmsId`. */
 export const gatewayId = (spec: CollectionSpec, cmsId: number | string): number =>
   typeof cmsId === 'number' ? cmsId + idOffset(spec) : 0;
 
-/** The id in WordPress of the record whose id in the gateway is `id`. */
 export const cmsIdOf = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
 
 /** Changes the record itself, which nobody else has. */

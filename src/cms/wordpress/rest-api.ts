@@ -6,7 +6,7 @@ import { isObject } from '../../model/json.ts';
 import { type CmsClient, type RestCall, sentBody } from '../client.ts';
 import { type CmsResponse, effectiveStatus, errorCode, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
-import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
+import { findingOf, findingOfError, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
 import { inSmallerPages } from './page-size.ts';
 import { rejection } from './rejections.ts';
 
@@ -97,8 +97,7 @@ async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
     if (typeof found === 'string') return createRouteResolver(found);
     findings.push(found);
   }
-  findings.sort((a, b) => NO_API_REASONS.indexOf(a.reason) - NO_API_REASONS.indexOf(b.reason));
-  throw new NoRestApi(findings[0]!);
+  throw new NoRestApi(findings.find(({ reason }) => reason !== 'not-found') ?? findings[0]!);
 }
 
 /** Returns the root of the API if there is one at `apiRoot`, otherwise what is there instead. */
