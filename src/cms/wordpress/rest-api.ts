@@ -90,7 +90,7 @@ type RouteResolver = (route: string) => { path: string; query: Query };
  */
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
-  const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`];
+  const candidates = [`${site}wp-json/`, `${site}index.php?rest_route=/`, `${site}?rest_route=/`];
   const findings: NoApiFinding[] = [];
   for (const apiRoot of candidates) {
     const found = await probeApi(client, apiRoot, url.origin);
