@@ -87,7 +87,7 @@ function usesOfLocation(location: string | LocationSpec, field: Field, writable:
   const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
   if (spec.at === undefined) return uses;
   const { codec, options } = selectCodec(spec.as, field, '');
-  const type = spec.json === undefined ? codec.metaType(options, field.type, field.empty) : TEXT;
+  const type = spec.json === undefined ? (codec.metaType?.(options, field.type, field.empty) ?? TEXT) : TEXT;
   const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
   for (const path of paths) uses.push({ path, type, writable });
   return uses;

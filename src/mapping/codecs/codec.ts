@@ -63,11 +63,21 @@ export interface CodecDefinition<Options = unknown> {
   optionsRequired?: true;
   /** The codec cannot be named in a mapping. */
   internal?: true;
-  /** `empty` is the field's empty value. */
-  metaType(options: Options | undefined, type: FieldType, empty: unknown): MetaType;
+  /** Absent: text. `empty` is the field's empty value. */
+  metaType?(options: Options | undefined, type: FieldType, empty: unknown): MetaType;
   create?(options: Options | undefined, context: CodecContext): Codec;
   createAccessor?(path: Path, options: Options, pointer: string): FieldAccessor;
 }
+
+/** JSON Schema of options that are an object with these properties alone. */
+export const optionsOf = (properties: Record<string, object>, required?: string[]): object => ({
+  type: 'object',
+  ...(required && { required }),
+  additionalProperties: false,
+  properties,
+});
+
+export const PATH_SCHEMA = { $ref: '#/definitions/path' };
 
 /** A codec as a mapping names it: `"ids"`, `{ "ids": "csv" }`. */
 export type CodecSpec = string | Record<string, unknown>;

@@ -2,7 +2,7 @@
 
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
 import { type Path, parseWritablePath, selectorOf, setAt, valueAt } from '../field-accessor.ts';
-import type { CodecDefinition } from './codec.ts';
+import { type CodecDefinition, optionsOf, PATH_SCHEMA } from './codec.ts';
 import { readText } from './text.ts';
 
 interface CurrencyOptions {
@@ -20,17 +20,7 @@ export const currency: CodecDefinition<CurrencyOptions> = {
   fits: ['text'],
   onlyField: 'cost',
   optionsRequired: true,
-  optionsSchema: {
-    type: 'object',
-    required: ['symbol', 'position'],
-    additionalProperties: false,
-    properties: {
-      symbol: { $ref: '#/definitions/path' },
-      position: { $ref: '#/definitions/path' },
-      code: { $ref: '#/definitions/path' },
-    },
-  },
-  metaType: () => ({ type: 'string' }),
+  optionsSchema: optionsOf({ symbol: PATH_SCHEMA, position: PATH_SCHEMA, code: PATH_SCHEMA }, ['symbol', 'position']),
   createAccessor: (path, { symbol, position, code }, pointer) => {
     const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
     const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);

@@ -63,7 +63,6 @@ function define(name: string, clock: Clock): CodecDefinition<string> {
     name,
     fits: ['wall-time'],
     optionsSchema: { type: 'string', minLength: 1 },
-    metaType: () => ({ type: 'string' }),
     create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
       const format = parseDateFormat(pattern);
       if (typeof format === 'string') throw new MappingFieldError(pointer, format);
@@ -114,7 +113,6 @@ export const cmsDate: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   defaultFor: ['site-time', 'utc-time'],
   internal: true,
-  metaType: () => ({ type: 'string' }),
   create: () => ({
     read: readStamp,
     // WordPress takes null as "not published yet".
@@ -127,7 +125,6 @@ export const instant: CodecDefinition<never> = {
   name: 'instant',
   fits: ['site-time', 'utc-time'],
   internal: true,
-  metaType: () => ({ type: 'string' }),
   create: (_options, { type }) => {
     const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
     return {

@@ -3,7 +3,7 @@
 
 import { isObject } from '../../model/json.ts';
 import { type Path, parsePathOrThrow, valueAt } from '../field-accessor.ts';
-import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import { type CodecDefinition, optionsOf, PATH_SCHEMA, UnrepresentableValue } from './codec.ts';
 import { readInteger } from './number.ts';
 
 /**
@@ -43,12 +43,7 @@ export const ids: CodecDefinition<IdsFormat> = {
   optionsSchema: {
     oneOf: [
       { enum: ['one', 'list', 'one-in-list', 'rows', 'csv', 'objects'] },
-      {
-        type: 'object',
-        required: ['objects'],
-        additionalProperties: false,
-        properties: { objects: { $ref: '#/definitions/path' } },
-      },
+      optionsOf({ objects: PATH_SCHEMA }, ['objects']),
     ],
   },
   metaType: (format) => {

@@ -12,7 +12,6 @@ export const link: CodecDefinition<string> = {
   onlyField: 'url',
   optionsSchema: { type: 'string', pattern: '^https?://[^{}]+\\{\\}[^{}]*$', maxLength: 1000 },
   optionsRequired: true,
-  metaType: () => ({ type: 'string' }),
   create: (template = PLACEHOLDER) => ({
     read(stored) {
       const text = readText(stored);

@@ -2,7 +2,7 @@
 // the latitude or longitude of a venue.
 
 import { parseNumber } from '../../interface/param-types.ts';
-import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import { type Codec, type CodecDefinition, optionsOf, UnrepresentableValue } from './codec.ts';
 import { readText } from './text.ts';
 
 interface NumberOptions {
@@ -42,7 +42,7 @@ export const number: CodecDefinition<NumberOptions> = {
   name: 'number',
   fits: ['number', 'text'],
   defaultFor: ['number'],
-  optionsSchema: { type: 'object', additionalProperties: false, properties: { decimal: { enum: [','] } } },
+  optionsSchema: optionsOf({ decimal: { enum: [','] } }),
   metaType: (options, type) => {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };
@@ -55,6 +55,5 @@ export const coordinate: CodecDefinition<never> = {
   name: 'coordinate',
   fits: ['coordinate'],
   defaultFor: ['coordinate'],
-  metaType: () => ({ type: 'string' }),
   create: () => ({ read: parseNumber, write: (value) => (value === null ? '' : String(value)) }),
 };

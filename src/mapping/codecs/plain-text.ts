@@ -14,7 +14,6 @@ export const plainText: CodecDefinition<'paragraphs'> = {
   name: 'plain-text',
   fits: ['text', 'html'],
   optionsSchema: { enum: ['paragraphs'] },
-  metaType: () => ({ type: 'string' }),
   create: (form) => ({
     read: (stored) => {
       const text = readText(stored);

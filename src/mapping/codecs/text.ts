@@ -12,7 +12,6 @@ export const text: CodecDefinition<never> = {
   name: 'text',
   fits: ['text', 'html', 'zone'],
   defaultFor: ['text'],
-  metaType: () => ({ type: 'string' }),
   create: () => ({ read: readText, write: String }),
 };
 
@@ -20,6 +19,5 @@ export const html: CodecDefinition<never> = {
   name: 'html',
   fits: ['html'],
   defaultFor: ['html'],
-  metaType: () => ({ type: 'string' }),
   create: () => ({ read: (stored) => (typeof stored === 'string' ? stored.trim() : undefined), write: String }),
 };

@@ -1,7 +1,7 @@
 // Codec `ticket`: a cost whose CMS says in another key whether the event is free or paid.
 
 import { parseWritablePath, selectorOf, setAt, valueAt } from '../field-accessor.ts';
-import type { CodecDefinition } from './codec.ts';
+import { type CodecDefinition, optionsOf, PATH_SCHEMA } from './codec.ts';
 import { readText } from './text.ts';
 
 interface TicketOptions {
@@ -26,13 +26,7 @@ export const ticket: CodecDefinition<TicketOptions> = {
   fits: ['text'],
   onlyField: 'cost',
   optionsRequired: true,
-  optionsSchema: {
-    type: 'object',
-    required: ['option'],
-    additionalProperties: false,
-    properties: { option: { $ref: '#/definitions/path' }, paid: { type: 'string' }, free: { type: 'string' } },
-  },
-  metaType: () => ({ type: 'string' }),
+  optionsSchema: optionsOf({ option: PATH_SCHEMA, paid: { type: 'string' }, free: { type: 'string' } }, ['option']),
   createAccessor: (path, { option, paid = 'paid', free = 'free' }, pointer) => {
     const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
     return {

@@ -2,7 +2,7 @@
 
 import { earliestMs, formatWallTime, latestMs, wallTimeMs } from '../../time/wall-time.ts';
 import { utcToWall, wallToUtc } from '../../time/zones.ts';
-import type { CodecDefinition } from './codec.ts';
+import { type CodecDefinition, optionsOf } from './codec.ts';
 import { eventZone } from './datetime.ts';
 
 interface UnixOptions {
@@ -12,18 +12,12 @@ interface UnixOptions {
   milliseconds?: boolean;
 }
 
+const FLAG = { type: 'boolean' };
+
 export const unix: CodecDefinition<UnixOptions> = {
   name: 'unix',
   fits: ['wall-time'],
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      wallClockAsUtc: { type: 'boolean' },
-      asText: { type: 'boolean' },
-      milliseconds: { type: 'boolean' },
-    },
-  },
+  optionsSchema: optionsOf({ wallClockAsUtc: FLAG, asText: FLAG, milliseconds: FLAG }),
   metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
   create: ({ wallClockAsUtc = false, asText = false, milliseconds = false } = {}) => ({
     read: (stored, zones) => {

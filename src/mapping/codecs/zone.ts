@@ -1,7 +1,7 @@
 // Codec `zone`: the text of a time zone. A blank text is the site's zone.
 
 import { offsetText, parseZone } from '../../time/zones.ts';
-import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import { type CodecDefinition, optionsOf, UnrepresentableValue } from './codec.ts';
 
 interface ZoneOptions {
   /** The CMS's word for "the site's zone". Absent: the CMS stores the zone's name. */
@@ -23,12 +23,7 @@ export const zone: CodecDefinition<ZoneOptions> = {
   name: 'zone',
   fits: ['zone'],
   defaultFor: ['zone'],
-  optionsSchema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { site: { type: 'string' }, strict: { type: 'boolean' } },
-  },
-  metaType: () => ({ type: 'string' }),
+  optionsSchema: optionsOf({ site: { type: 'string' }, strict: { type: 'boolean' } }),
   create: ({ site, strict = false } = {}) => ({
     read: (stored, zones) => {
       if (typeof stored !== 'string' || stored.trim() === '') return undefined;
