@@ -114,7 +114,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'size of an image': {
       function: 'readImage',
-      code: 'if (_1 > MAX_BYTES) return undefined;',
+      code: 'readBody(_1.body, MAX_BYTES)',
+      replacement: 'readBody(response.body, Number.MAX_SAFE_INTEGER)',
       title: 'stops at the byte limit, with and without Content-Length',
     },
     'time for an image': {
