@@ -52,17 +52,11 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     return call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
   }
 
-  /** Sends a write of one record. Trashed ones can be changed and deleted too. */
-  async function write(
-    method: 'PATCH' | 'DELETE',
-    spec: CollectionSpec,
-    id: number,
-    json: CmsRecord | undefined,
-    callOptions: CallOptions,
-    includesTrash = true,
-  ): Promise<CmsRecord> {
-    const writeQuery = { ...recordQuery, depth: 0, ...(includesTrash && { trash: true }) };
-    return writtenOf(await call(method, routeOf(spec, id), { query: writeQuery, ...(json && { json }) }, callOptions));
+  /** Trashed records can be changed and deleted too. */
+  const trashedToo: Query = { ...recordQuery, depth: 0, trash: true };
+
+  async function patch(spec: CollectionSpec, id: number, query: Query, json: CmsRecord, callOptions: CallOptions) {
+    return toRecord(spec, writtenOf(await call('PATCH', routeOf(spec, id), { query, json }, callOptions)));
   }
 
   const collections: Collections = {
@@ -136,7 +130,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
         await assertStatus(spec, body, callOptions);
         await assertNoPendingDraft(spec, id, callOptions);
       }
-      return toRecord(spec, await write('PATCH', spec, id, json, callOptions));
+      return patch(spec, id, trashedToo, json, callOptions);
     },
 
     async trash(spec, id, callOptions) {
@@ -145,7 +139,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       await assertNoPendingDraft(spec, id, callOptions);
       try {
         const json = { deletedAt: new Date(nowMs()).toISOString() };
-        return toRecord(spec, await write('PATCH', spec, id, json, callOptions, false));
+        return await patch(spec, id, { ...recordQuery, depth: 0 }, json, callOptions);
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
         // Payload finds no trashed record unless it is asked for one.
@@ -155,7 +149,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     },
 
     async delete(spec, id, callOptions) {
-      await write('DELETE', spec, id, undefined, callOptions);
+      writtenOf(await call('DELETE', routeOf(spec, id), { query: trashedToo }, callOptions));
     },
 
     async hasCollection(spec, callOptions) {

@@ -194,16 +194,8 @@ const below = (prefix: string, rules: Query): Query =>
  * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains
  * the wanted part: one request, so that no change of the list comes between two.
  */
-export function payloadPage({
-  limit = DEFAULT_LIMIT,
-  offset,
-  page = 1,
-}: Pick<ListRequest, 'limit' | 'offset' | 'page'>): {
-  limit: number;
-  page: number;
-  skip: number;
-  take: number;
-} {
+export function payloadPage(request: Pick<ListRequest, 'limit' | 'offset' | 'page'>) {
+  const { limit = DEFAULT_LIMIT, offset, page = 1 } = request;
   if (offset === undefined) return { limit, page, skip: 0, take: limit };
   let size = limit;
   while ((offset % size) + limit > size) size += 1;

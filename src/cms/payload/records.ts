@@ -15,13 +15,6 @@ export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly 
   slug: [],
 };
 
-/** Paths that every record has, and that a list with this detail leaves out. */
-const NOT_REQUESTED: Readonly<Partial<Record<Detail, readonly string[]>>> = {
-  id: ['modifiedUtc', 'status'],
-  slug: ['modifiedUtc', 'status'],
-  time: ['status'],
-};
-
 /** Fields of the gateway's records that hold ids of others. */
 const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
   venues: 'venue',
@@ -64,12 +57,10 @@ export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== 
 export const PAYLOAD_RECORDS: RecordForm = {
   /** Which fields a record has is the site's own business, except these. */
   certainPaths(spec, detail = 'mapped') {
-    const certain = [
-      'id',
-      ...(spec.storedAs === 'posts' ? ['modifiedUtc'] : []),
-      ...(isPostCollection(spec) ? ['status'] : []),
-    ];
-    return certain.filter((path) => !NOT_REQUESTED[detail]?.includes(path));
+    const hasField = (field: string) => detail === 'mapped' || DETAIL_FIELDS[detail].includes(field);
+    const hasTime = spec.storedAs === 'posts' && hasField('updatedAt');
+    const hasStatus = isPostCollection(spec) && hasField('_status');
+    return ['id', ...(hasTime ? ['modifiedUtc'] : []), ...(hasStatus ? ['status'] : [])];
   },
   hasPath: (record, path) => {
     const value = record[path];
