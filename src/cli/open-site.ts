@@ -38,7 +38,7 @@ export function openSite(
 ): RestConnection {
   const address = new URL(url);
   const observe = () => undefined;
-  const client = createCmsClient({ origin: address, observe, limits });
+  const client = createCmsClient({ url, observe, limits });
   const cms =
     mapping?.cms === 'payload' ? openPayload(url, mapping, limits) : createWordPress({ url, observe, limits });
   const call =

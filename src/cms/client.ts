@@ -21,8 +21,8 @@ import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 export type CmsClientLimits = Config['upstream']['limits'];
 
 export interface CmsClientOptions {
-  /** Only scheme, host and port are used. */
-  origin: URL;
+  /** The site's address. Only its scheme, host and port are used. */
+  url: string | URL;
   observe: Observe;
   limits?: Partial<CmsClientLimits> | undefined;
   /**
@@ -85,11 +85,12 @@ export type RestCall = (
 const MAX_REDIRECTS = 3;
 
 /** Creates a client for one origin. The first call opens the first connection. */
-export function createCmsClient({ origin, observe, limits: overrides, dispatcher }: CmsClientOptions): CmsClient {
+export function createCmsClient({ url, observe, limits: overrides, dispatcher }: CmsClientOptions): CmsClient {
+  const { origin } = new URL(url);
   const limits = { ...DEFAULTS.upstream.limits, ...overrides };
   const pool =
     dispatcher ??
-    new Pool(origin.origin, {
+    new Pool(origin, {
       connections: limits.connections,
       pipelining: 1,
       allowH2: false,
@@ -153,7 +154,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
 
   async function send(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
     const httpRequest: HttpRequest = {
-      origin: origin.origin,
+      origin,
       method: request.method,
       path: pathWithQuery(request),
       headers: requestHeaders(request),
@@ -162,10 +163,10 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     for (let hops = 0; ; hops += 1) {
       const response = await requestWithRetries(request, httpRequest, signal);
       if (!isRedirect(response.status)) return hops === 0 ? response : { ...response, redirectedTo: httpRequest.path };
-      const target = resolveLocation(response.headers.location, origin.origin + httpRequest.path);
+      const target = resolveLocation(response.headers.location, origin + httpRequest.path);
       // Credentials belong to this origin: the client follows no redirect to another one.
-      if (target?.origin !== origin.origin || hops === MAX_REDIRECTS)
-        throw redirectError(target?.href, target?.origin === origin.origin);
+      if (target?.origin !== origin || hops === MAX_REDIRECTS)
+        throw redirectError(target?.href, target?.origin === origin);
       httpRequest.path = target.pathname + target.search;
     }
   }

@@ -24,7 +24,7 @@ export function clientFixture() {
     async fresh(limits?: Partial<CmsClientLimits>): Promise<void> {
       await fixture.client?.close();
       fixture.client = createCmsClient({
-        origin: fixture.proxy.url,
+        url: fixture.proxy.url,
         observe: (observation) => fixture.observed.push(observation),
         limits: { headersTimeoutMs: 300, deadlineMs: 600, retryDelayMs: 1, retries: 0, ...limits },
       });

@@ -23,7 +23,7 @@ const OWN_FIELDS = new Set(['id', '_status', 'createdAt', 'updatedAt', 'deletedA
  */
 export async function probePayload(url: string, login: (() => string) | undefined): Promise<ProbedSite | undefined> {
   const address = new URL(url);
-  const client = createCmsClient({ origin: address, observe: () => undefined, limits: {} });
+  const client = createCmsClient({ url: address, observe: () => undefined });
   const path = trimCharactersEnd(address.pathname, '/');
   const api = path.endsWith('/api') ? path : `${path}/api`;
   try {

@@ -1,11 +1,9 @@
 // Payload as a CMS: implements the port by its REST API (Payload 3).
 
-import type { Dispatcher } from 'undici';
 import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import type { Observe } from '../../observability/observations.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
-import { type CmsClientLimits, createCmsClient } from '../client.ts';
+import { type CmsClientOptions, createCmsClient } from '../client.ts';
 import { type Cms, type CollectionSpec, MEDIA, type SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
 import { createCollections } from './collections.ts';
@@ -15,18 +13,13 @@ import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall, objectOf } from './rest-calls.ts';
 
-export interface PayloadOptions {
-  /** Payload's address, or that of its REST API if that is not at `/api`. */
-  url: string | URL;
+/** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
+export interface PayloadOptions extends CmsClientOptions {
   site?: SiteSpec | undefined;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
   /** For sites whose ids are texts. Absent: these cannot be served. */
   idMap?: IdMap | undefined;
-  observe: Observe;
-  limits?: Partial<CmsClientLimits> | undefined;
-  /** Replaces the client's own connections. */
-  dispatcher?: Dispatcher | undefined;
   nowMs?: (() => number) | undefined;
 }
 
@@ -47,12 +40,12 @@ export function apiKeyLogin(users: string, key: string): string {
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
 export function createPayload(options: PayloadOptions): Cms {
-  const { url, site = {}, specs, observe, limits = {}, dispatcher, idMap, nowMs = Date.now } = options;
-  const address = new URL(url);
+  const { site = {}, specs, idMap, nowMs = Date.now } = options;
+  const address = new URL(options.url);
   const apiPath = apiPathOf(address);
   const { media = 'media', users = 'users', timezone = 'UTC', name = address.host, locale } = site;
   const siteUrl = trimCharactersEnd(site.url ?? `${address.origin}${apiPath.replace(/\/api$/, '')}`, '/');
-  const client = createCmsClient({ origin: address, observe, limits, dispatcher });
+  const client = createCmsClient(options);
   const call = createRestCall(client, apiPath);
   const ids = createIds(idMap);
   const accounts = createAccounts(call, { ids, users, media, specs });
