@@ -88,17 +88,12 @@ export interface CollectionSpec {
   requiredPaths: readonly string[];
 }
 
-/** What the mapping says about the site of a CMS that does not tell it itself, such as Payload. */
+/** What the mapping says about the site of a CMS that does not tell it itself: `payload` in mapping.schema.json. */
 export interface SiteSpec {
-  /** The site's name. Default: its host. */
   name?: string;
-  /** The address of the CMS for browsers, if it is not the one that the gateway calls. */
   url?: string;
-  /** The site's zone. Default: UTC. */
   timezone?: string;
-  /** Of a localized site: the locale that the gateway serves. */
   locale?: string;
-  /** Names of the collections of images and of accounts. Default: `media` and `users`. */
   media?: string;
   users?: string;
 }

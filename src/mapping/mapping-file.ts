@@ -1,4 +1,5 @@
-// The types of a mapping file, and its validation against the JSON Schema.
+// The types of a mapping file, and its validation against the JSON Schema (mapping.schema.json), which describes each
+// key.
 
 import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
@@ -16,10 +17,8 @@ export interface DatePartSpec {
 /** Where a value is stored, and in which form. */
 export interface LocationSpec {
   at?: string;
-  /** Path inside the JSON text at `at`. */
   json?: string;
   as?: CodecSpec;
-  /** Stored for an empty value. */
   clearWith?: unknown;
   parts?: DatePartSpec[];
 }
@@ -36,21 +35,16 @@ export interface FieldSpec extends LocationSpec {
   read?: string | LocationSpec;
   write?: string | LocationSpec | (string | LocationSpec)[];
   value?: string | number | boolean;
-  /** Paths of the fields of an embedded record. */
   embedded?: Record<string, string>;
   via?: LinkSpec;
-  /** Updates of these fields send this field too, with its stored value. */
   sentWith?: string[];
 }
 
 /** A value of the site that the API has no field for. */
 export interface CustomFieldSpec extends LocationSpec {
   readOnly?: boolean;
-  /** Its name for people; made from the field's own name by default. */
   label?: string;
-  /** `text` by default. */
   type?: 'text' | 'boolean';
-  /** Lists filter by it. */
   filter?: boolean;
 }
 
@@ -58,29 +52,22 @@ export interface CustomFieldSpec extends LocationSpec {
 export interface OccurrenceWindow {
   pastDays?: number;
   futureDays?: number;
-  /** What `check` adds when there are series. */
   note?: string;
 }
 
 export interface KindSpec {
-  /** Of WordPress: the collection of posts, or of terms. */
   posts?: string;
   terms?: string;
-  /** Of Payload: the collection's slug. */
   collection?: string;
   readOnly?: boolean;
-  /** The CMS's list repeats records, and its totals are unreliable. */
   dedupe?: boolean;
-  /** Of events: the site sends the occurrences of a series. */
   occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
-  /** Of events, venues and organizers. */
   custom_fields?: Record<string, string | CustomFieldSpec>;
   /** For the adapter alone (src/cms/wordpress/record-form.ts). */
   wordpress?: Readonly<Record<string, unknown>>;
 }
 
-/** The name of the kind's collection in the CMS. */
 export const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
 interface RegisteredSpec {
@@ -102,9 +89,7 @@ export interface TaxonomySpec extends RegisteredSpec {
 
 /** The companion plugin of a site of WordPress. */
 export interface WordPressSpec {
-  /** The site needs it. */
   requiresCompanionPlugin?: boolean;
-  /** Post types and taxonomies that it registers or opens. */
   posts?: Record<string, PostTypeSpec>;
   terms?: Record<string, TaxonomySpec>;
   /** Its part for an event plugin (src/cli/plugin/hooks/). */
@@ -116,14 +101,11 @@ export interface PresetSpec {
   title: string;
   note?: string;
   wordpress?: {
-    /** Folders of the plugin; a `*` at the end stands for any ending. */
     plugins?: string[];
-    /** Of the plugin's own routes in the REST API. */
     namespaces?: string[];
   };
 }
 
-/** The CMS of a mapping. */
 export type CmsName = 'wordpress' | 'payload';
 
 export type MappingFile = {

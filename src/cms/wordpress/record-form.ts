@@ -6,13 +6,10 @@ import { isoToWall } from '../../time/wall-time.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 import { isId, objectOrEmpty } from './rest-api.ts';
 
-/** What a mapping says about a collection for WordPress alone: the key `wordpress` of a kind. */
+/** The key `wordpress` of a kind in a mapping; mapping.schema.json describes it. */
 export interface WordPressSettings {
-  /** Added to every list request. */
   listParams?: Query;
-  /** Statuses of plugins that read as published. */
   statuses?: readonly string[];
-  /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
   touchAfterCreate?: readonly string[];
 }
 
