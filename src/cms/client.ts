@@ -163,10 +163,10 @@ export function createCmsClient({ url, observe, limits: overrides, dispatcher }:
     for (let hops = 0; ; hops += 1) {
       const response = await requestWithRetries(request, httpRequest, signal);
       if (!isRedirect(response.status)) return hops === 0 ? response : { ...response, redirectedTo: httpRequest.path };
-      const target = resolveLocation(response.headers.location, origin + httpRequest.path);
+      const { location } = response.headers;
+      const target = location === undefined ? null : URL.parse(location, origin + httpRequest.path);
       // Credentials belong to this origin: the client follows no redirect to another one.
-      if (target?.origin !== origin || hops === MAX_REDIRECTS)
-        throw redirectError(target?.href, target?.origin === origin);
+      if (target?.origin !== origin || hops === MAX_REDIRECTS) throw redirectError(target, target?.origin === origin);
       httpRequest.path = target.pathname + target.search;
     }
   }
@@ -227,10 +227,6 @@ function isTransient(error: unknown, triesLess = false): boolean {
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304;
-}
-
-function resolveLocation(location: string | undefined, base: string): URL | undefined {
-  return location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
 }
 
 function requestHeaders({

@@ -166,7 +166,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
       retryAfterS: parseRetryAfter(headers['retry-after']),
     });
   }
-  if (status >= 300 && status < 400 && status !== 304) throw redirectError(headers.location);
+  if (status >= 300 && status < 400 && status !== 304) throw redirectError(URL.parse(headers.location ?? ''));
   if (expect === 'json' && status !== 204 && json === undefined) {
     const body = describeBody(response.bytes);
     throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
@@ -180,11 +180,10 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
  * another origin, which would leak credentials.
- * @param location absolute. The message names it only if it is an address of the web, and without its query, which
- * may hold what a caller sent
+ * @param url the message names it only if it is an address of the web, and without its query, which may hold what a
+ * caller sent
  */
-export function redirectError(location: string | undefined, isLoop = false): CmsRedirected {
-  const url = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
+export function redirectError(url: URL | null, isLoop = false): CmsRedirected {
   const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';
   return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
