@@ -3,6 +3,7 @@
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
 import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { wallAfter } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
 import {
   type CompiledField,
@@ -14,7 +15,7 @@ import {
 import { createReader, createWriter } from './convert-record.ts';
 import { CORE_LOCATIONS } from './core-locations.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
-import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
+import { type FieldAccessor, MappingFieldError, valueAt, writtenPaths } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
@@ -26,7 +27,6 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
-import { endOnDayOfStart, sendSharedTogether } from './shared-paths.ts';
 
 /**
  * @param file names the mapping in error messages
@@ -294,6 +294,39 @@ function selectFields(
   const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
   // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
+}
+
+const DAY_MS = 86_400_000;
+
+/** Sends fields that share a path along with each other: only then the writer sees whether both fit. */
+function sendSharedTogether(fields: CompiledField[]): void {
+  for (const field of fields) {
+    const paths = writtenPaths(field.accessor);
+    const sharing = fields.filter(({ accessor }) => writtenPaths(accessor).some((path) => paths.includes(path)));
+    field.sentWith = [...field.sentWith, ...sharing.filter((one) => one !== field).map(({ name }) => name)];
+  }
+}
+
+/**
+ * The accessor of an end that has a time of its own and the day of the start. If the time is before the start, it is
+ * one of the next day: a concert from 20:00 to 01:00.
+ */
+function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccessor {
+  const ownPaths = end.selectedPaths.filter((path) => !start.selectedPaths.includes(path));
+  if (ownPaths.length === 0 || ownPaths.length === end.selectedPaths.length) return end;
+  const read: FieldAccessor['read'] = (cmsRecord, zones) => {
+    const [from, to] = [start.read(cmsRecord, zones), end.read(cmsRecord, zones)];
+    if (typeof from !== 'string' || typeof to !== 'string' || to >= from) return to;
+    const hasTime = ownPaths.some((path) => valueAt(cmsRecord, path.split('.')));
+    return hasTime ? wallAfter(to, DAY_MS) : undefined;
+  };
+  const write: FieldAccessor['write'] = (value, target) => {
+    const from = start.read(target.body, target.zones);
+    const dayBefore = wallAfter(String(value), -DAY_MS);
+    const isNextDay = typeof from === 'string' && dayBefore.slice(0, 10) === from.slice(0, 10) && dayBefore < from;
+    end.write?.(isNextDay ? dayBefore : value, target);
+  };
+  return { ...end, read, ...(end.write && { write }) };
 }
 
 /** Fields that decide who may list a record, or who may read all of it. */

@@ -25,9 +25,8 @@ import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import { valueAt, type Zones } from './field-accessor.ts';
+import { valueAt, writtenPaths, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
-import { writtenPaths } from './shared-paths.ts';
 
 export interface ReaderOptions {
   storedAs: 'posts' | 'terms';

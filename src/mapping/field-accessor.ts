@@ -99,6 +99,9 @@ export interface FieldAccessor {
   isNumeric?: boolean;
 }
 
+/** The paths that a write sets. */
+export const writtenPaths = ({ location }: FieldAccessor): string[] => location.split(', ');
+
 /** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
 export class MappingFieldError extends Error {
   readonly pointer: string;
