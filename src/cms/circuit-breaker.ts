@@ -15,8 +15,7 @@ export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
 const MAX_OPEN_MS = 60_000;
 
-/** In a row. */
-const FAILURES = 5;
+const CONSECUTIVE_FAILURES = 5;
 
 /**
  * Shows that the CMS itself fails. A response that is rejected, malformed or too large shows that it works.
@@ -38,7 +37,7 @@ const STATES: Partial<Readonly<Record<CircuitState, CircuitBreakerState>>> = {
  */
 export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (state: CircuitBreakerState) => void) {
   const policy = circuitBreaker(handleWhen(isFailure), {
-    breaker: new ConsecutiveBreaker(FAILURES),
+    breaker: new ConsecutiveBreaker(CONSECUTIVE_FAILURES),
     halfOpenAfter: new ExponentialBackoff({
       initialDelay: halfOpenAfterMs,
       maxDelay: MAX_OPEN_MS,

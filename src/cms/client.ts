@@ -17,7 +17,6 @@ import {
 } from './http-exchange.ts';
 import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
-/** Limits and timeouts of calls: the settings below `upstream.limits`. */
 export type CmsClientLimits = Config['upstream']['limits'];
 
 export interface CmsClientOptions {

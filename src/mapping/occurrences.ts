@@ -29,7 +29,6 @@ type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => 
 /** The occurrences of the series, in the order of their starts; empty for any other event. */
 export type OccurrenceReader = (...args: Parameters<ReadEvent>) => EventRecord[];
 
-/** The parameter that asks for the occurrences of the window. */
 export function occurrenceParams({ pastDays, futureDays }: OccurrenceWindow): Query {
   const { pastDays: past, futureDays: future } = DEFAULT_WINDOW;
   return { [OCCURRENCES_FIELD]: `${pastDays ?? past},${futureDays ?? future}` };

@@ -23,7 +23,6 @@ export interface CollectionOptions {
   accounts: Accounts;
   /** The address of the REST API for browsers. */
   apiUrl: string;
-  /** The name of the collection in Payload. */
   collectionNameOf(spec: CollectionSpec): string;
   /** Added to every request for records. */
   recordQuery: Query;

@@ -42,7 +42,6 @@ export class IdMap {
     this.#isUsed = connection.prepare('SELECT 1 FROM ids LIMIT 1').get() !== undefined;
   }
 
-  /** True if it has any number. */
   isUsed(): boolean {
     return this.#isUsed;
   }

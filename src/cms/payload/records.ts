@@ -68,7 +68,7 @@ export const PAYLOAD_RECORDS: RecordForm = {
   },
 };
 
-/** Gives a record of Payload the gateway's ids, status and modification time. Changes the record, which nobody else has. */
+/** Gives a record of Payload the gateway's ids, status and modification time. Nobody else has the record. */
 export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecord, detail?: Detail): CmsRecord {
   record.id = ids.toGateway(idSpaceOf(spec), record.id);
   for (const { path, space } of referencesOf(spec))

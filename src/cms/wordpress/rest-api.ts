@@ -1,5 +1,5 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks), calls its routes, and
-// throws its errors.
+// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks), calls its routes,
+// and throws its errors.
 
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
