@@ -21,7 +21,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/circuit-breaker.ts', 'test/cms/circuit-breaker.test.ts', {
     'the circuit breaker opens': {
       function: 'createCircuitBreaker',
-      code: 'new ConsecutiveBreaker(FAILURES)',
+      code: 'new ConsecutiveBreaker(CONSECUTIVE_FAILURES)',
       replacement: 'new ConsecutiveBreaker(1e9)',
     },
     'a half-open circuit breaker tries one call': {
