@@ -49,13 +49,9 @@ export type Action =
   /** To see records with the status `private`. */
   | 'readPrivate'
   | 'publish'
-  /**
-   * Only `check` looks at this and at `deleteTerms`: the gateway asks for the permissions of an edit, or for
-   * `manageTerms`.
-   */
+  /** Only `check` looks at this: the gateway asks for the permissions of an edit, or for `manageTerms`. */
   | 'delete'
-  | 'manageTerms'
-  | 'deleteTerms';
+  | 'manageTerms';
 
 /** The permission that each action on the records of one collection needs, by the CMS's own name. */
 export type ActionPermissions = Readonly<Record<Action, string>>;

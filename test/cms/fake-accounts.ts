@@ -9,7 +9,7 @@ export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] 
 export type Role = (typeof ROLES)[number];
 
 export const ACTIONS: readonly Action[] = [
-  ...(['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
+  ...(['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms'] as const),
   ...(['editOthers', 'readOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
 ];
 /** Every action needs the permission of its own name, in every collection. */

@@ -52,7 +52,6 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   readOthers: 'read',
   readPrivate: 'read',
   publish: 'create and update',
-  deleteTerms: 'delete',
 };
 
 /** `events:readOthers` -> `access.read of events`. */

@@ -33,7 +33,7 @@ const MAX_CHECKED = 1000;
 
 const ACTIONS: readonly Action[] = [
   ...(['edit', 'editOthers', 'editPrivate', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
-  ...(['publish', 'delete', 'manageTerms', 'deleteTerms'] as const),
+  ...(['publish', 'delete', 'manageTerms'] as const),
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
@@ -144,7 +144,6 @@ function grantedActions(
     readPrivate: readsAll,
     delete: isGranted(remove),
     manageTerms: create === true && update === true,
-    deleteTerms: remove === true,
   };
   return ACTIONS.filter((action) => granted[action]);
 }

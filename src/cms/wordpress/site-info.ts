@@ -211,26 +211,16 @@ export const GENERAL_PERMISSIONS: ActionPermissions = {
   publish: 'publish_posts',
   delete: 'delete_posts',
   manageTerms: 'manage_terms',
-  deleteTerms: 'delete_terms',
 };
 
 export const UPLOAD = 'upload_files';
 
-/** Taxonomies that do not name a capability have this one. */
-const TERMS_DEFAULT = 'manage_categories';
-
-/**
- * WordPress's own taxonomies name capabilities that no role has: its `map_meta_cap` converts them into these.
- */
-const MAPPED: Readonly<Record<string, string>> = {
-  manage_post_tags: TERMS_DEFAULT,
-  delete_post_tags: TERMS_DEFAULT,
-  delete_categories: TERMS_DEFAULT,
-};
+/** WordPress's own tags name a capability that no role has: its `map_meta_cap` converts it. */
+const MAPPED: Readonly<Record<string, string>> = { manage_post_tags: 'manage_categories' };
 
 /** WordPress always names these of a post type, and these of a taxonomy. The others only with `map_meta_cap`. */
 const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
-const NAMED_OF_TERMS = ['manage_terms', 'delete_terms'];
+const NAMED_OF_TERMS = ['manage_terms'];
 
 /** WordPress's capability that no account has. */
 const NOBODY = 'do_not_allow';
@@ -249,8 +239,7 @@ function actionPermissions(names: unknown): ActionPermissions {
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
     // A plugin may register a type with false for what nobody may do.
     const name = names[general] === false ? NOBODY : names[general];
-    const isOfTerms = general.endsWith('_terms');
-    return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : isOfTerms ? TERMS_DEFAULT : general];
+    return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
   });
   return Object.fromEntries(entries) as Record<Action, string>;
 }
