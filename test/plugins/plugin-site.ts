@@ -18,7 +18,7 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import { freePort } from '../free-port.ts';
 import { type CliResult, runCli, settingsIn } from '../live/cli-process.ts';
 import { basicAuth, sendJson, untilPolled } from '../live/json-client.ts';
-import { type GatewayProcess, ROOT, startGateway } from '../start-gateway.ts';
+import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 import type { PluginRequest, PluginSite, PluginTest, SiteOptions } from './plugin-test.ts';
 
 export interface StartedSite extends PluginSite {
@@ -178,24 +178,6 @@ export async function startPluginSite(
       close,
       get gateway() {
         return runningGateway();
-      },
-      async checkWith(changes) {
-        const folder = mkdtempSync(join(dir, 'changed-'));
-        const config = configIn(out);
-        const own = join(ROOT, 'mappings', `${config.mapping}.json`);
-        const mapping = JSON.parse(readFileSync(config.mapping.endsWith('.json') ? config.mapping : own, 'utf8'));
-        for (const [kind, fields] of Object.entries(changes)) Object.assign(mapping[kind].fields, fields);
-        writeFileSync(join(folder, 'mapping.json'), JSON.stringify(mapping));
-        const file = join(folder, 'config.json');
-        writeFileSync(file, JSON.stringify({ ...config, mapping: join(folder, 'mapping.json') }));
-        const env = { ...settingsIn(join(out, 'secrets.env')), ...PATIENCE };
-        const made = await runCli(['plugin', '--config', file], { cwd: dir, env });
-        writeFileSync(join(root, 'wp-content/mu-plugins', COMPANION_FILE), made.text);
-        try {
-          return await runCli(['check', '--config', file, '--json', '--write'], { cwd: dir, env });
-        } finally {
-          setCompanionPlugin(true);
-        }
       },
       request(path, { as, mount = '/calendar/events/v1', ...rest } = {}) {
         const actor = as ?? ((rest.method ?? 'GET') === 'GET' ? 'anonymous' : 'admin');

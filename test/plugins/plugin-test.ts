@@ -62,8 +62,6 @@ export interface PluginSite {
   init: CliResult;
   /** Of `check --json`; undefined if `init` refused the site. */
   check: CliResult | undefined;
-  /** `check --write --json`, and the companion plugin for it, with other fields in the mapping, by kind. */
-  checkWith(changes: Readonly<Record<string, Json>>): Promise<CliResult>;
   /** It does not run if `init` refused the site. */
   gateway: GatewayProcess;
   /**

@@ -80,28 +80,7 @@ const read: Checks = {
   },
 };
 
-/** Fields that a mapping keeps under keys which the plugin does not read. */
-const WRONG_KEYS = {
-  event: {
-    start_date: { at: 'meta._EventStart', sentWith: ['timezone'] },
-    website: 'meta._EventWebsite',
-    show_map: 'meta._EventMap',
-  },
-  venue: { phone: 'meta._VenueTelephone' },
-  organizer: { email: 'meta._OrganizerMail' },
-};
-
 const written: Checks = {
-  async 'check --write finds fields that the plugin does not read'(site) {
-    const { text } = await site.checkWith(WRONG_KEYS);
-    const rows = JSON.parse(text).rows as { area: string; name: string; state: string; message: string }[];
-    const failed = rows.filter(({ area, state }) => area === 'writes' && state === 'fail');
-    for (const { name, message } of failed) console.log(`  ${name}: ${message}`);
-    const wrong = Object.entries(WRONG_KEYS).flatMap(([kind, fields]) =>
-      Object.keys(fields).map((name) => `${kind}.${name}`),
-    );
-    expect(failed.map(({ name }) => name)).to.deep.equal(wrong);
-  },
   async 'the state of an event, in the words of the plugin'(site) {
     const { id, url } = await write(site, 'events', { title: 'In doubt', ...DATES }, 201);
     const page = async () => (await site.page(new URL(String(url)).pathname)).text;
