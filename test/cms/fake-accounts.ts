@@ -10,7 +10,7 @@ export type Role = (typeof ROLES)[number];
 
 export const ACTIONS: readonly Action[] = [
   ...(['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms'] as const),
-  ...(['editOthers', 'readOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
+  ...(['editOthers', 'readOthers', 'readPrivate', 'delete'] as const),
 ];
 /** Every action needs the permission of its own name, in every collection. */
 export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;

@@ -12,7 +12,7 @@ export type Base = (typeof POSTS)[number];
 
 const CONTRIBUTOR: readonly Action[] = ['edit', 'readOwn'];
 const AUTHOR: readonly Action[] = [...CONTRIBUTOR, 'publish', 'editPublished'];
-const EDITOR: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'editPrivate', 'readPrivate'];
+const EDITOR: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'readPrivate'];
 
 /**
  * What each account may do in a collection. `blogger` edits posts and no events; `curator` edits venues and

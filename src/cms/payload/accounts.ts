@@ -32,7 +32,7 @@ const CHECKED_MS = 60_000;
 const MAX_CHECKED = 1000;
 
 const ACTIONS: readonly Action[] = [
-  ...(['edit', 'editOthers', 'editPrivate', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
+  ...(['edit', 'editOthers', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
   ...(['publish', 'delete', 'manageTerms'] as const),
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
@@ -138,7 +138,6 @@ function grantedActions(
     publish: isEditor,
     editPublished: isGranted(update),
     editOthers: update === true,
-    editPrivate: update === true,
     readOwn: readsOwn,
     readOthers: readsAll,
     readPrivate: readsAll,
