@@ -20,7 +20,8 @@ export const scenario: Scenario = {
     await cms.collectionInfo(plainCollection('event_categories', 'terms'), { credentials: as.admin });
     await cms.collectionInfo(EVENTS);
     await expectRefusal(cms.collectionInfo(plainCollection('no-such-base', 'posts'), { credentials: as.admin }));
-    await wp(['option', 'update', 'permalink_structure', '']);
+    // Also removes the rules of the old structure, by which /wp-json/ would go on answering.
+    await wp(['rewrite', 'structure', '']);
     await wp(['option', 'update', 'timezone_string', '']);
     await wp(['option', 'update', 'gmt_offset', '-3.5']);
     const plain = createWordPress({
@@ -31,7 +32,7 @@ export const scenario: Scenario = {
     });
     await plain.site();
     await plain.list(EVENTS, { view: 'public', limit: 1, detail: 'id' });
-    await wp(['option', 'update', 'permalink_structure', '/%postname%/']);
+    await wp(['rewrite', 'structure', '/%postname%/']);
     await wp(['option', 'update', 'timezone_string', 'America/New_York']);
   },
 };
