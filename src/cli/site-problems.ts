@@ -3,6 +3,7 @@
 import { describeFinding, findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
 import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
+import { trimCharactersEnd } from '../text/text.ts';
 import { programName } from './program-name.ts';
 
 /** Problems of the connection, of the answers, and of the account. */
@@ -169,8 +170,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
 }
 
 /** The address in a redirect of the site's front page or of its API, without what belongs to the API. */
-const siteAddress = ({ origin, pathname }: URL, cms: CmsName): string =>
-  (origin + pathname).replace(
-    cms === 'payload' ? /\/(?:api(?:\/.*)?)?$/ : /\/(?:index\.php\/?|wp-json(?:\/.*)?)?$/,
-    '',
-  );
+function siteAddress({ origin, pathname }: URL, cms: CmsName): string {
+  const [path = ''] = `${pathname}/`.split(cms === 'payload' ? '/api/' : /\/(?:index\.php|wp-json)\//);
+  return origin + trimCharactersEnd(path, '/');
+}
