@@ -1,6 +1,6 @@
 // Codec `lexical`: rich text as Payload's editor Lexical stores it, for writing only. Payload itself makes HTML of it
-// (`lexicalHTMLField`), in a field of its own that the mapping reads. Paragraphs, headings, quotes, lists, links, formats
-// and rules are converted; other elements leave their text.
+// (`lexicalHTMLField`), in a field of its own that the mapping reads. Paragraphs, headings, quotes, lists, links,
+// formats and rules are converted; other elements leave their text.
 
 import { Parser } from 'htmlparser2';
 import { MappingFieldError } from '../field-accessor.ts';
