@@ -13,8 +13,8 @@ describe('Node flags', () => {
   it('leave what the command line or NODE_OPTIONS sets', () => {
     const names = (execArgv: string[], options?: string) =>
       NODE_FLAGS.filter((flag) => !missingFlags(execArgv, options).includes(flag));
-    expect(names(['--max-semi-space-size=64'])).to.deep.equal(['--max-semi-space-size=4']);
-    expect(names(['--max_semi_space_size=64'])).to.deep.equal(['--max-semi-space-size=4']);
+    expect(names(['--max-semi-space-size=64'])).to.deep.equal(['--max-semi-space-size=8']);
+    expect(names(['--max_semi_space_size=64'])).to.deep.equal(['--max-semi-space-size=8']);
     expect(names([], '--allocation-site-pretenuring  --heap-growing-percent=25')).to.deep.equal([
       '--heap-growing-percent=50',
       '--no-allocation-site-pretenuring',

@@ -261,7 +261,7 @@ describe('serve', function () {
     await serving.untilReady();
     const pid = serving.child.pid;
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    expect(commandLine).to.include.members(['--max-semi-space-size=4', '--heap-growing-percent=40', 'serve']);
+    expect(commandLine).to.include.members(['--max-semi-space-size=8', '--heap-growing-percent=40', 'serve']);
     expect(commandLine).to.not.include('--heap-growing-percent=50');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')).to.include('MALLOC_ARENA_MAX=1');
     expect(serving.output()).to.not.match(/warning/i);
