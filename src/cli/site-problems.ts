@@ -103,7 +103,7 @@ const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
-  // Such as a rule of the web server for OPTIONS alone.
+  // A rule of the web server may redirect OPTIONS alone.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it

@@ -61,6 +61,29 @@ describe('gateways as peers', function () {
     }
   });
 
+  it('shows a draft in the next list of its author through any gateway, and no longer once it is deleted', async () => {
+    const [a, b] = await two();
+    const drafts = async (gateway: TestGateway, atLeast: string): Promise<string[]> => {
+      const list = await gateway.request('/events?status=draft', { method: 'GET', atLeast });
+      // An empty list of events is a 404.
+      return (list.body.events ?? []).map(({ title }: { title: string }) => title);
+    };
+    for (const [writer, reader] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      // Both gateways keep what they read of these drafts for ten seconds.
+      const before = await writer.request('/events/1');
+      for (const gateway of [a, b]) expect(await drafts(gateway, before.version)).to.deep.equal([]);
+      const created = await writer.request('/events', { json: { ...EVENT, status: 'draft' } });
+      for (const gateway of [reader, writer]) expect(await drafts(gateway, created.version)).to.deep.equal(['One']);
+      const changed = await reader.request(`/events/${created.body.id}`, { json: { title: 'Two' } });
+      for (const gateway of [writer, reader]) expect(await drafts(gateway, changed.version)).to.deep.equal(['Two']);
+      const deleted = await writer.request(`/events/${created.body.id}`, { method: 'DELETE' });
+      for (const gateway of [reader, writer]) expect(await drafts(gateway, deleted.version)).to.deep.equal([]);
+    }
+  });
+
   it('brings a webhook to one gateway to all of them', async () => {
     await start(3);
     cms.editSilently(1, { title: 'Silent' });

@@ -144,13 +144,13 @@ describe('a client that does not read', () => {
     };
     for (let n = 1; n <= 3; n += 1) {
       ask('127.0.0.2');
-      await until(() => asked === n, 'a response that nobody reads');
+      await until(() => asked === n, 'the server has the request');
     }
     // Closed without a response: a paused socket would not see its end.
     await once(ask('127.0.0.2').resume(), 'close');
     expect(asked).to.equal(3);
     ask('127.0.0.3');
-    await until(() => asked === 4, 'another network gets its response');
+    await until(() => asked === 4, 'the server has the request of another network');
     for (const socket of sockets) socket.destroy();
     await port.close();
   });
