@@ -20,7 +20,7 @@ import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { Replica } from './store/replica.ts';
-import { changedRecords } from './sync/fetch-changed.ts';
+import { changedRecords } from './sync/poll.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
@@ -217,7 +217,12 @@ export class Gateway {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const visitor = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const reading = { visitor, imageReader, intervalMs: this.#intervalMs, turns: peers };
+      const reading = {
+        visitor,
+        imageReader,
+        intervalMs: this.#intervalMs,
+        isPollDue: peers && (() => peers.takesTurn()),
+      };
       const sync = new Sync({ ...reading, replica, cms, mapping, observe });
       // All gateways of the site have it.
       const secret = upstream.password ?? webhook.secret ?? '';
@@ -249,9 +254,9 @@ export class Gateway {
   }
 
   #startSync(): void {
-    const { peers, sync, replica } = this.#current;
+    const { peers, sync } = this.#current;
     sync.start();
-    peers?.start(sync, replica);
+    peers?.start(sync);
   }
 
   /** Requests get 503 meanwhile. */

@@ -19,7 +19,7 @@ import {
 import type { Observe } from '../observability/observations.ts';
 import { getRecord, occurrenceIds } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
-import { type ChangedRecord, changedRecords } from '../sync/fetch-changed.ts';
+import { type ChangedRecord, changedRecords } from '../sync/poll.ts';
 import type { Sync, WrittenRecord } from '../sync/sync.ts';
 import { cmsToApiError, unavailableError } from './cms-errors.ts';
 import { type Caller, callOptions, type RequestContext, writableMapping } from './request.ts';

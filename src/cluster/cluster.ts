@@ -1,13 +1,14 @@
 // What gateways of one site share through Redis. docs/scaling.md says what that costs, and what happens without it.
 
 import { createHash } from 'node:crypto';
-import { mappingFingerprint } from '../mapping/mapping.ts';
+import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { openConnection } from './connection.ts';
 import { Peers, type PeersOptions } from './peers.ts';
 
-export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'mapping' | 'intervalMs' | 'observe'> {
+export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'intervalMs' | 'observe'> {
   siteUrl: string;
+  mapping: Mapping;
 }
 
 /**
@@ -15,9 +16,8 @@ export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'mapping' | '
  * records must not meet. The braces keep them on one node of a Redis Cluster ("Redis cluster specification", hash
  * tags).
  */
-export function openCluster({ siteUrl, ...options }: ClusterOptions) {
-  const { url, mapping } = options;
-  const connection = openConnection(url);
+export function openCluster({ siteUrl, mapping, ...options }: ClusterOptions) {
+  const connection = openConnection(options.url);
   const calendar = `${trimCharactersEnd(siteUrl, '/')} ${mapping.name} ${mappingFingerprint(mapping)}`;
   const prefix = `calendar:{${createHash('sha256').update(calendar).digest('hex').slice(0, 16)}}:`;
   return {

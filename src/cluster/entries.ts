@@ -1,6 +1,6 @@
 // The entries of the stream: which records a gateway has changed, as text that others can write to as well.
 
-import type { ChangedRecord } from '../sync/fetch-changed.ts';
+import type { ChangedRecord } from '../sync/poll.ts';
 
 /** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
 export type RecordKey = string;

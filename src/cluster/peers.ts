@@ -5,11 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peers as PeersPort } from '../calendar/cms-records.ts';
-import type { Mapping } from '../mapping/mapping.ts';
-import { KINDS, type Kind } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { Replica } from '../store/replica.ts';
-import type { ChangedRecord } from '../sync/fetch-changed.ts';
+import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
 import {
@@ -29,7 +26,6 @@ export interface PeersOptions {
   connection: Connection;
   /** Begins every key. */
   prefix: string;
-  mapping: Mapping;
   /** Between two polls. */
   intervalMs: number;
   observe: Observe;
@@ -60,7 +56,6 @@ export class Peers implements PeersPort {
   readonly #stopping = new AbortController();
   readonly #stopped = once(this.#stopping.signal, 'abort');
   #sync!: Sync;
-  #replica!: Pick<Replica, 'noteGone' | 'journal'>;
   #reader: Connection | undefined;
   #running: Promise<void> | undefined;
   /** Undefined before the first reply, or failure. */
@@ -84,7 +79,6 @@ export class Peers implements PeersPort {
   #unsent = new Set<RecordKey>();
   #sending: Promise<void> | undefined;
 
-  #turnUntilMs = 0;
   #skipped = 0;
   readonly #polls = { taken: 0, skipped: 0 };
 
@@ -94,9 +88,8 @@ export class Peers implements PeersPort {
   }
 
   /** Follows the other gateways in the background, until `stop`. */
-  start(sync: Sync, replica: Pick<Replica, 'noteGone' | 'journal'>): void {
+  start(sync: Sync): void {
     this.#sync = sync;
-    this.#replica = replica;
     this.#reader = openConnection(this.#options.url);
     this.#running = this.#run(this.#reader);
   }
@@ -154,21 +147,12 @@ export class Peers implements PeersPort {
     const expiration = { type: 'PX', value: Math.ceil(intervalMs * TURN) } as const;
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
-    const sentMs = performance.now();
     const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));
-    if (reply) this.#turnUntilMs = sentMs + expiration.value;
     const isTaken = reply !== null;
     this.#skipped = isTaken ? 0 : this.#skipped + 1;
     this.#polls[isTaken ? 'taken' : 'skipped'] += 1;
     observe({ type: 'cluster-turn', isTaken });
     return isTaken;
-  }
-
-  /** After a poll that failed: a gateway that reaches the CMS may poll at once. */
-  async giveTurnBack(): Promise<void> {
-    const isOver = performance.now() >= this.#turnUntilMs;
-    this.#turnUntilMs = 0;
-    if (!isOver) await this.#command((client) => client.del(`${this.#options.prefix}poll`));
   }
 
   consistencyToken(): { id: string; isTold: boolean } {
@@ -239,9 +223,8 @@ export class Peers implements PeersPort {
     if (this.#isConnected !== true) await this.#findPlace(reader);
     if (this.#mustPoll) {
       await Promise.race([this.#sync.whenComplete(), this.#stopped]);
-      if (!(await this.#poll())) return false;
+      if (!(await this.#sync.receiveUnknown())) return false;
       this.#mustPoll = false;
-      this.#replica.journal.missed();
       this.#markApplied(this.#cursor, 0);
     }
     const options = { BLOCK: BLOCK_MS, COUNT: ENTRIES_PER_READ };
@@ -251,16 +234,13 @@ export class Peers implements PeersPort {
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut, or emptied: this gateway may never have seen some entries.
-    const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
+    // The stream was cut, or emptied: this gateway may never have seen some entries. The first one of all is no gap.
+    const hasGap = first !== undefined && this.#cursor !== STREAM_START && compareIds(first.id, this.#cursor) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
-    if (isEverything) this.#sync.readEverything();
     if (hasGap || isEverything) {
-      if (!(await this.#poll())) return false;
-      // The first entries of a new stream are no gap.
-      if (this.#cursor !== STREAM_START) this.#replica.journal.missed();
+      if (!(await this.#sync.receiveUnknown({ isScanned: isEverything }))) return false;
     }
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
@@ -279,11 +259,6 @@ export class Peers implements PeersPort {
     if (this.#mustPoll) this.#cursor = end;
   }
 
-  /** Not unless the replica is live: otherwise the sync polls by itself, with delays of its own after failures. */
-  async #poll(): Promise<boolean> {
-    return this.#sync.state().state === 'live' && this.#sync.poll();
-  }
-
   /** What peers have changed. Entries that no gateway wrote are ignored. */
   #keysOf(entries: readonly StreamEntry[]): Set<RecordKey> {
     const parsed = entries.map(({ message }) => parseEntry(message));
@@ -292,12 +267,10 @@ export class Peers implements PeersPort {
   }
 
   async #reread(records: readonly ChangedRecord[]): Promise<boolean> {
-    if (records.length === 0) return true;
     const names = records.map(nameOf);
     for (const name of names) this.#rereading.add(name);
-    const isRead = await this.#sync.fetchChanged(records);
+    const isRead = await this.#sync.receive(records);
     for (const name of names) this.#rereading.delete(name);
-    if (isRead) this.#replica.noteGone(recordsByKind(this.#options.mapping, records));
     return isRead;
   }
 
@@ -325,11 +298,6 @@ export class Peers implements PeersPort {
     observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
   }
 }
-
-const recordsByKind = ({ kinds }: Mapping, records: readonly ChangedRecord[]): { kind: Kind; id: number }[] =>
-  KINDS.flatMap((kind) =>
-    records.filter(({ collection }) => kinds[kind]?.collection === collection).map(({ id }) => ({ kind, id })),
-  );
 
 /** The record alone: what the replica reports does not say that it was in the trash. */
 const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });

@@ -226,7 +226,7 @@ export class ChangeJournal {
     this.missed();
   }
 
-  /** What peers told may have been missed: their positions from before now are unknown here. */
+  /** Some changes may have been missed: positions of other replicas from before now are unknown here. */
   missed(): void {
     setState(this.#db, 'journal_start', String(this.#nowS()));
   }

@@ -85,9 +85,7 @@ export class Replica {
   }
 
   /**
-   * Notes as deleted which of these records, that peers named and this gateway has read again, this replica never had.
-   * Example: an event is deleted while this gateway is cut off from the CMS. A client that has seen it at a peer, and
-   * continues `/changes` here, must learn that it is gone.
+   * Notes as deleted which of these records another replica of the site had, and this one never.
    */
   noteGone(records: readonly { kind: Kind; id: number }[]): void {
     if (this.#isInitialSync) return;

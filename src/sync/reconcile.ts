@@ -4,12 +4,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
+import type { PageRequest } from './cms-reader.ts';
 import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { countRecords, decided, type SyncContext } from './context.ts';
-import { endSuspension, isMassDeletion, suspendDeletions } from './deletion-guard.ts';
-import { fetchRecords } from './ingest.ts';
-import type { PageRequest } from './paginate.ts';
+import { endSuspension, fetchRecords, isMassDeletion, suspendDeletions } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;

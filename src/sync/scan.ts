@@ -6,10 +6,9 @@ import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
-import { refreshLinkTables } from './link-tables.ts';
-import { fetchMissingImages, scanImages } from './media-sync.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
+import { fetchMissingImages, refreshLinkTables, scanImages } from './references.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;

@@ -9,10 +9,8 @@ import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
-import { type ChangedRecord, changedRecords, fetchChanged, inBatches } from './fetch-changed.ts';
-import { refreshLinkTables } from './link-tables.ts';
-import { poll } from './poll.ts';
-import { PollLoop } from './poll-loop.ts';
+import { type ChangedRecord, changedRecords, fetchChanged, inBatches, poll } from './poll.ts';
+import { refreshLinkTables } from './references.ts';
 import { continueScan, noteScan, runInitialSync } from './scan.ts';
 import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
@@ -41,8 +39,8 @@ type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe
 export interface SyncOptions extends ContextOptions {
   /** Time between the starts of two polls. */
   intervalMs: number;
-  /** Several gateways of one site poll in turn. A gateway that is alone polls in every interval. */
-  turns?: { takesTurn(): Promise<boolean>; giveTurnBack(): Promise<void> } | undefined;
+  /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
+  isPollDue?: (() => Promise<boolean>) | undefined;
   /** Time between the starts of two scans. */
   resyncIntervalMs?: number | undefined;
   /** Records per request. */
@@ -80,7 +78,7 @@ export class Sync {
     };
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
-      poll: (isRequested) => this.#pollInTurn(isRequested),
+      poll: (isRequested) => this.#pollIfDue(isRequested),
       pauseMs: (durationMs) => this.#pauseMs(durationMs),
       clockMs,
       signal,
@@ -182,9 +180,31 @@ export class Sync {
     this.#listeners.add(listener);
   }
 
-  /** Starts a scan with the next poll, because it is not known which records have changed. */
-  readEverything(): void {
-    restartScan(this.#context.memory);
+  /**
+   * Fetches what another gateway has changed. Records that it names, and the CMS does not have, are noted as deleted.
+   * Example: an event is created and deleted while this gateway cannot reach the CMS. A client that has seen it at the
+   * other gateway, and continues `/changes` here, must learn that it is gone.
+   */
+  async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
+    const { replica, collections } = this.#context;
+    const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
+    const records = collections.flatMap(({ kind, name }) =>
+      changes.filter(({ collection }) => collection === name).map(({ id }) => ({ kind, id })),
+    );
+    if (isFetched) replica.noteGone(records);
+    return isFetched;
+  }
+
+  /**
+   * Polls, because what other gateways told was lost. Resolves with true if the replica is current then: `/changes`
+   * continues no older position of theirs. `isScanned`: the next poll begins a scan, which finds what no date shows.
+   * Resolves with false unless the replica is live: otherwise the sync polls by itself, with delays after failures.
+   */
+  async receiveUnknown({ isScanned = false } = {}): Promise<boolean> {
+    if (isScanned) restartScan(this.#context.memory);
+    if (this.state().state !== 'live' || !(await this.poll())) return false;
+    this.#context.replica.journal.missed();
+    return true;
   }
 
   /**
@@ -213,14 +233,11 @@ export class Sync {
     return refreshLinkTables(this.#context);
   }
 
-  async #pollInTurn(isRequested: boolean): Promise<boolean> {
-    const { turns } = this.#options;
-    // A replica that may be outdated, or is not complete, waits for no turn.
-    if (turns === undefined || isRequested || this.state().state !== 'live') return this.#runPoll();
-    if (!(await turns.takesTurn())) return this.#runPoll({ onlyScan: true });
-    const isCurrent = await this.#runPoll();
-    if (this.state().failures > 0) await turns.giveTurnBack();
-    return isCurrent;
+  async #pollIfDue(isRequested: boolean): Promise<boolean> {
+    const { isPollDue = async () => true } = this.#options;
+    // A replica that may be outdated, or is not complete, is always polled for.
+    const isDue = isRequested || this.state().state !== 'live' || (await isPollDue());
+    return this.#runPoll({ onlyScan: !isDue });
   }
 
   #pauseMs(durationMs: number): number {
@@ -229,8 +246,8 @@ export class Sync {
   }
 
   /**
-   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. `onlyScan`: another
-   * gateway polls, but each makes its own scans. Never rejects.
+   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. `onlyScan`: no poll
+   * is due, but each gateway makes its own scans. Never rejects.
    */
   async #runPoll({ onlyScan = false } = {}): Promise<boolean> {
     const { memory, clockMs, signal, visitor, observe } = this.#context;
@@ -311,5 +328,72 @@ export class Sync {
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
     saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
     saveState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
+  }
+}
+
+export interface PollLoopOptions {
+  /** `isRequested`: somebody asked for this poll. Never rejects. */
+  poll: (isRequested: boolean) => Promise<boolean>;
+  /** Pause after a poll that took `durationMs`. */
+  pauseMs: (durationMs: number) => number;
+  clockMs: () => number;
+  /** Ends the loop. */
+  signal: AbortSignal;
+}
+
+export class PollLoop {
+  readonly #options: PollLoopOptions;
+  #running: Promise<void> | undefined;
+  /** The poll that callers of `pollNow` wait for. */
+  #requested: PromiseWithResolvers<boolean> | undefined;
+  #endPause = () => {};
+
+  constructor(options: PollLoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when the running poll has ended. Abort the signal before. */
+  async stop(): Promise<void> {
+    this.#endPause();
+    await this.#running;
+  }
+
+  /** Starts a poll, or another one after the running one. Resolves with its result; false if no loop is running. */
+  async pollNow(): Promise<boolean> {
+    if (!this.#running || this.#options.signal.aborted) return false;
+    this.#requested ??= Promise.withResolvers<boolean>();
+    this.#endPause();
+    return this.#requested.promise;
+  }
+
+  /** Ends the present pause. */
+  wake(): void {
+    this.#endPause();
+  }
+
+  async #run(): Promise<void> {
+    const { poll, pauseMs, clockMs, signal } = this.#options;
+    while (!signal.aborted) {
+      const requested = this.#requested;
+      this.#requested = undefined;
+      const startedMs = clockMs();
+      const result = await poll(requested !== undefined);
+      requested?.resolve(result);
+      await this.#pause(pauseMs(clockMs() - startedMs));
+    }
+    this.#requested?.resolve(false);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#requested || this.#options.signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#endPause = resolve;
+    await promise;
+    clearTimeout(timer);
   }
 }

@@ -1,11 +1,10 @@
-// Which of several gateways polls: one in each interval, each at least in the sixth, and another one after a failure.
+// Which of several gateways polls: one in each interval, and each at least in the sixth.
 
 import { expect } from 'chai';
 import { openCluster } from '../../src/cluster/cluster.ts';
 import type { Peers } from '../../src/cluster/peers.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import type { ChangeJournal } from '../../src/store/change-journal.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, useRedisServer } from './redis-server.ts';
@@ -27,12 +26,16 @@ describe('the turns of gateways', function () {
     [observations, stop] = [[], []];
     const mapping = loadMapping('wordpress-meta');
     const options = { url: redisServer.url, siteUrl: 'https://cms.example', mapping, intervalMs: INTERVAL_MS };
-    const live = { state: 'live', complete: true, failures: 0 };
-    const sync = { state: () => live, whenComplete: async () => {}, poll: async () => true } as unknown as Sync;
+    const live = { complete: true, failures: 0 };
+    const sync = {
+      state: () => live,
+      whenComplete: async () => {},
+      receiveUnknown: async () => true,
+    } as unknown as Sync;
     peers = [0, 1, 2].map(() => {
       const cluster = openCluster({ ...options, observe: (observation) => void observations.push(observation) });
       const each = cluster.createPeers();
-      each.start(sync, { noteGone: () => {}, journal: { missed: () => {} } as unknown as ChangeJournal });
+      each.start(sync);
       stop.push(async () => {
         await each.stop();
         cluster.connection.close();
@@ -52,15 +55,6 @@ describe('the turns of gateways', function () {
     expect(b.status().polls).to.deep.equal({ taken: 1, skipped: 6 });
     const turns = observations.filter((each) => each.type === 'cluster-turn');
     expect(turns.filter(({ isTaken }) => isTaken)).to.have.length(3);
-  });
-
-  it('pass to another gateway that asks after a poll failed', async () => {
-    const [a, b, c] = peers;
-    expect(await a.takesTurn()).to.equal(true);
-    await b.giveTurnBack();
-    expect(await c.takesTurn(), 'only its own').to.equal(false);
-    await a.giveTurnBack();
-    expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([true, false]);
   });
 
   it('are all taken while Redis is away', async () => {

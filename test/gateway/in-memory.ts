@@ -23,7 +23,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Observation, Observe } from '../../src/observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { Replica } from '../../src/store/replica.ts';
-import { changedRecords } from '../../src/sync/fetch-changed.ts';
+import { changedRecords } from '../../src/sync/poll.ts';
 import { Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
 
@@ -176,7 +176,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     resyncIntervalMs: options.resyncIntervalMs,
     pageSize: options.syncPageSize,
-    turns: peers,
+    isPollDue: peers && (() => peers.takesTurn()),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({
@@ -195,7 +195,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   });
   const { services, useCases, listener } = application;
   sync.start();
-  peers?.start(sync, replica);
+  peers?.start(sync);
   if (waitsForSync) await sync.whenComplete();
   const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
   const requestPath = (path: string, request: RequestOptions = {}) => exchange(server, path, request, options.as ?? {});

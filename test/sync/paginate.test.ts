@@ -1,7 +1,7 @@
 // Paginating a list: every page once, in order, some of them requested ahead.
 
 import { expect } from 'chai';
-import { type MarkedPage, paginate } from '../../src/sync/paginate.ts';
+import { type MarkedPage, paginate } from '../../src/sync/cms-reader.ts';
 
 const pageSize = 4;
 
