@@ -5,11 +5,9 @@ import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
-import { likeness, plainName } from '../names.ts';
 import { formatSample } from '../samples.ts';
+import { likeness, plainName, type Source } from './infer.ts';
 import { fieldAt, type SourceField } from './site.ts';
-
-type Source = string | FieldSpec;
 
 /** What the operator says of dates by options. */
 export interface DateDecisions {

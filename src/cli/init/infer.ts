@@ -1,18 +1,65 @@
-// Infers which field of a site is which field of the API: one inference for every CMS, from the words in names and
-// from sample values. What is not sure is left out.
+// Infers which field of a site is which field of the API, from the words in names and from sample values. What is not
+// sure is left out.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
 import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
-import type { CmsName, FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
+import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
-import { isPostKind, type Kind } from '../../model/records.ts';
+import type { Kind } from '../../model/records.ts';
+import { trimCharacters } from '../../text/text.ts';
 import { parseZone } from '../../time/zones.ts';
-import { likeness, plainName } from '../names.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 
 export type Source = string | FieldSpec;
+
+/** Usual words for fields and kinds of the API, besides their own names. Several words of one name: `whole+day`. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  venue: 'location place hall room',
+  organizer: 'organiser host',
+  category: 'categories genre topic',
+  start_date: 'start begin from',
+  end_date: 'end until to',
+  utc: 'gmt',
+  timezone: 'zone',
+  all_day: 'whole+day full+day',
+  cost: 'price fee',
+  website: 'url link',
+  address: 'street',
+  city: 'town',
+  zip: 'postcode',
+  phone: 'tel',
+  geo_lat: 'lat latitude',
+  geo_lng: 'lng lon longitude',
+};
+
+/** `_EventStartDate` -> `event_start_date`; `acf.address.city` -> `address_city`. */
+export function plainName(path: string): string {
+  const name = path
+    .replace(/^(meta|acf)\./, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^\p{L}\d]+/gu, '_');
+  return trimCharacters(name, '_');
+}
+
+/**
+ * From 0 (not at all) to 1 (the API's own name): the share of the name that is the field's. `ticket_price` fits `cost`
+ * better than `price_of_the_hall` does.
+ */
+export function likeness(path: string, field: string): number {
+  const name = plainName(path);
+  if (name === field) return 1;
+  // `starts`, `startdate` and `eventstart` are `start`.
+  const words = name.split('_').flatMap((word) => [word, word.replace(/^event(?=.)|(?<=..)(s|date|time)$/g, '')]);
+  const shares = [field, ...(OTHER_NAMES[field]?.split(' ') ?? [])].map((other) => {
+    const wanted = other.split(/[_+]/);
+    const length = wanted.join('').length;
+    return wanted.every((each) => words.includes(each)) ? (0.9 * length) / Math.max(name.length, length) : 0;
+  });
+  return Math.max(...shares);
+}
 
 /** Fields of a kind in a mapping. */
 export type Sources = Record<string, Source>;
@@ -21,13 +68,12 @@ export type Sources = Record<string, Source>;
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 
 /** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
-export function inferFields(kind: Kind, { fields }: ProbedType, cms: CmsName, used: Set<string>): Sources {
-  // WordPress has its own fields in every record; Payload has only what the collection defines.
-  const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => cms === 'payload' || !isCoreField(key));
+export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Sources {
+  const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
     fields.flatMap((siteField) => {
-      const score = likeness(siteField.path, isName(field, kind) ? 'title' : field);
-      const source = score > 0 ? sourceFor(kind, field, definition, siteField, fields) : undefined;
+      const score = likeness(siteField.path, field);
+      const source = score > 0 ? sourceFor(field, definition, siteField) : undefined;
       return source === undefined ? [] : [{ field, path: siteField.path, source, score }];
     }),
   );
@@ -40,9 +86,6 @@ export function inferFields(kind: Kind, { fields }: ProbedType, cms: CmsName, us
   }
   return Object.fromEntries(mappable.flatMap(([field]) => (field in proposed ? [[field, proposed[field]!]] : [])));
 }
-
-/** The name of a venue, an organizer or a term, which is called a title or a name. */
-const isName = (field: string, kind: Kind): boolean => field === kind || field === 'name';
 
 /** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
 const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
@@ -59,36 +102,25 @@ export function numberSource(field: string, { path, values, type }: SourceField)
 }
 
 /** How the mapping reads a site field as `field`; undefined if its values do not fit. */
-function sourceFor(
-  kind: Kind,
-  field: string,
-  { type: fieldType, words }: Field,
-  siteField: SourceField,
-  all: readonly SourceField[],
-): Source | undefined {
+function sourceFor(field: string, { key, type: fieldType, words }: Field, siteField: SourceField): Source | undefined {
   const { path, values, type } = siteField;
   const isAcf = path.startsWith('acf.');
-  const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (fieldType === 'boolean') {
-    // Payload does not tell the type of a checkbox without a value.
-    const isBlank = values.length === 0 && type === undefined;
-    const as = isBlank ? null : inferBoolean(siteField);
+    const as = inferBoolean(siteField);
     return as === null ? path : as && { at: path, as };
   }
   if (fieldType === 'coordinate') {
     const areNumbers = values.length > 0 && values.every((value) => parseNumber(value) !== undefined);
     return areNumbers ? (isAcf ? { at: path, clearWith: null } : path) : undefined;
   }
-  // An author, an image or a parent: of Payload, the id of a record.
-  if (fieldType === 'number') return values.every((value) => /^(string|number)$/.test(typeof value)) ? path : undefined;
-  if (fieldType === 'ids' || fieldType.endsWith('time') || field === 'status') return undefined;
+  if (fieldType === 'number' || fieldType === 'ids' || fieldType.endsWith('time')) return undefined;
   if (words) return values.length > 0 && values.every((value) => words.includes(String(value))) ? path : undefined;
   const number = numberSource(field, siteField);
   if (number) return number;
+  const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (!isText) return undefined;
-  if (isName(field, kind) || field === 'title') return { at: path, as: 'plain-text' };
-  if (field === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
-  if (field === 'description' && isPostKind(kind)) return htmlSource(path, all);
+  if (key === 'title' || key === 'name') return { at: path, as: 'plain-text' };
+  if (key === 'excerpt') return { at: path, as: { 'plain-text': 'paragraphs' } };
   if (!values.every((value) => fitsText(field, fieldType, String(value)))) return undefined;
   // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
   if (siteField.readOnly) return { at: path, readOnly: true };
@@ -99,16 +131,6 @@ function fitsText(field: string, type: Field['type'], value: string): boolean {
   if (type === 'zone') return parseZone(value) !== undefined;
   if (field === 'website' || field === 'online_url') return /^(https?:\/\/|www\.)|^0$/.test(value);
   return field !== 'email' || value.includes('@');
-}
-
-/**
- * `descriptionHtml`, which Payload makes of a rich text, is read there and written to `description`, if that is there.
- */
-function htmlSource(path: string, all: readonly SourceField[]): Source | undefined {
-  const richText = path.replace(/_?html$/i, '');
-  if (richText === path) return undefined;
-  const isThere = all.some((each) => each.path === richText);
-  return isThere ? { read: path, write: { at: richText, as: 'lexical' } } : { at: path, readOnly: true };
 }
 
 export interface ProposedLink {
@@ -149,7 +171,7 @@ export function inferLink(
     });
     if (!owner) continue;
     used.add(field.path);
-    return { collection: specOf(owner, site), link: linkSource(field, site) };
+    return { collection: { posts: owner.base }, link: linkSource(field) };
   }
   const taxonomy = wordPressTaxonomy(kind, event, site, wanted, taken);
   if (taxonomy) return taxonomy;
@@ -166,18 +188,14 @@ export function inferLink(
     return { link: { embedded: { [kind]: text.path } } };
   }
   const [named] = wanted === undefined ? [] : types;
-  return named && { collection: specOf(named, site) };
+  return named && { collection: { posts: named.base } };
 }
-
-const specOf = ({ base }: ProbedType, { cms }: ProbedSite): KindSpec =>
-  cms === 'payload' ? { collection: base } : { posts: base };
 
 /**
  * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match, which decides if
  * the field has no ids yet. Pages need both: ids such as 3 and 7 are ids of pages, and just as often of terms or users.
  */
-function refersTo(field: SourceField, type: ProbedType, { cms, typeById }: ProbedSite, isNamed: boolean): boolean {
-  if (cms === 'payload') return isRelation(field, type, isNamed);
+function refersTo(field: SourceField, type: ProbedType, { typeById }: ProbedSite, isNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids || ids.length === 0) return ids !== undefined && isNamed;
   const owners = new Set(ids.flatMap((id) => typeById[id] ?? []));
@@ -185,24 +203,9 @@ function refersTo(field: SourceField, type: ProbedType, { cms, typeById }: Probe
   return owners.size === 1 && owners.has(type.type) && (!isPage || isNamed);
 }
 
-/** Payload shows ids without their collection: the names tell, and one of the ids must be there. */
-function isRelation({ path, values }: SourceField, { base, samples, total }: ProbedType, isNamed: boolean): boolean {
-  const ids = values.flat();
-  const known = new Set(samples.map(({ id }) => id));
-  const isThere = ids.length === 0 || total > samples.length || ids.some((id) => known.has(id as number));
-  const singular = (name: string) => plainName(name).replace(/s$/, '');
-  const areIds = ids.every((id) => typeof id === 'number' || typeof id === 'string');
-  return (isNamed || singular(path) === singular(base)) && isThere && areIds;
-}
-
 /** A relation to one record, or a list of ids, in the form of its values. */
-export function linkSource(field: SourceField, { cms }: ProbedSite): Source {
-  const { path, values } = field;
-  if (cms === 'payload') {
-    // Without a value, a name in the plural tells that it is a list.
-    const isList = values.length > 0 ? values.every((value) => Array.isArray(value)) : path.endsWith('s');
-    return isList ? path : { at: path, as: { ids: 'one' } };
-  }
+export function linkSource(field: SourceField): Source {
+  const { path } = field;
   const as = inferIds(field)?.as;
   // ACF refuses an empty list.
   const clear = path.startsWith('acf.') ? { clearWith: null } : {};
@@ -232,22 +235,16 @@ function wordPressTaxonomy(
  * values is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
-export function namedSource(
-  kind: Kind,
-  field: string,
-  siteField: SourceField,
-  site: ProbedSite,
-  { fields, isLinked }: { fields: readonly SourceField[]; isLinked: boolean },
-): Source {
+export function namedSource(kind: Kind, field: string, siteField: SourceField, isLinked: boolean): Source {
   const { path, values, type } = siteField;
   const definition = FIELDS[kind][field];
   const isText = values.length === 0 && (type ?? 'string') === 'string' && path.startsWith('meta.');
   if (definition?.references !== undefined) {
     if (!isLinked) return { embedded: { [field]: path } };
-    return isText ? { at: path, as: { ids: 'csv' } } : linkSource(siteField, site);
+    return isText ? { at: path, as: { ids: 'csv' } } : linkSource(siteField);
   }
   if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
-  return (definition && sourceFor(kind, field, definition, siteField, fields)) ?? path;
+  return (definition && sourceFor(field, definition, siteField)) ?? path;
 }
 
 const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [

@@ -1,15 +1,14 @@
 // The `init` command: looks at a site, decides on a mapping, and writes a configuration that serves it, in this order.
 
-import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { ConfigError } from '../../errors.ts';
+import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
-import { probe } from './probe.ts';
-import { probePayload } from './probe-payload.ts';
-import { propose } from './propose.ts';
+import { isPayload, probe } from './probe.ts';
+import { type ChosenMapping, propose } from './propose.ts';
 import { proposalLines, siteLines, whyNothingLines } from './report.ts';
 import type { ProbedSite } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
@@ -27,15 +26,12 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   const { url } = options;
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
-  const { site, account } = await look(url, options);
-  printAll([...siteLines(site), '']);
-  const proposal = propose(site, options);
-  if (!proposal) {
-    printAll(whyNothingLines(site, options.collections?.event));
-    return 1;
-  }
-  printAll(proposal.assumed.map((what) => `Assumed     ${what}`));
-  printAll([...proposalLines(proposal, site), '']);
+  const account = accountOf(options);
+  const { proposal, lines } = (await isPayload(url))
+    ? proposeForPayload(url, options)
+    : proposeForWordPress(await look(url, account), options);
+  printAll(lines);
+  if (!proposal) return 1;
   if (!options.yes) {
     print(`Nothing is written. Add --yes to write this to ${options.out}.`);
     return 1;
@@ -46,36 +42,33 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   return 0;
 }
 
-interface Look {
-  site: ProbedSite;
-  account: ServiceAccount | undefined;
+function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
+  if (user === undefined && password === undefined) return undefined;
+  if (user === undefined)
+    throw new ConfigError(
+      '--user',
+      'is missing: there is a password or an API key without one',
+      'Give both, or --anonymous.',
+    );
+  if (password === undefined)
+    throw new ConfigError(
+      '--user',
+      'goes with an application password (of Payload: with an API key)',
+      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+    );
+  return { user, password, isFromEnvironment: isPasswordFromEnvironment };
 }
 
-const GIVE_KEY =
-  'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as ' +
-  'users, and the key in --password-file FILE.';
-
-/** A site of Payload answers at /api/access; any other address is taken for WordPress. */
-async function look(url: string, options: InitOptions): Promise<Look> {
-  const { user, password, anonymous, isPasswordFromEnvironment: isFromEnvironment } = options;
-  const account = user === undefined || password === undefined ? undefined : { user, password, isFromEnvironment };
-  // Only for Payload: a password of WordPress may have any characters.
-  const login = account && (() => apiKeyLogin(account.user, account.password));
-  const site = await probePayload(url, login);
-  if (!site) return lookAtWordPress(url, options);
-  if (!anonymous && !account && (user ?? password) !== undefined)
-    throw new ConfigError('--user', 'goes with an API key, and the key with a user', GIVE_KEY);
-  if (account && !site.account)
-    throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
-  return { site, account };
+interface Found {
+  proposal: ChosenMapping | undefined;
+  /** What `init` prints of it. */
+  lines: string[];
 }
 
-async function lookAtWordPress(url: string, options: InitOptions): Promise<Look> {
-  const account = accountOf(options);
-  const credentials = account && basicAuth(account.user, account.password);
-  const connection = openSite(url, credentials);
+async function look(url: string, account: ServiceAccount | undefined): Promise<ProbedSite> {
+  const connection = openSite(url, account && basicAuth(account.user, account.password));
   try {
-    return { site: await probe(connection), account };
+    return await probe(connection);
   } catch (error) {
     throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
   } finally {
@@ -83,15 +76,37 @@ async function lookAtWordPress(url: string, options: InitOptions): Promise<Look>
   }
 }
 
-function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
-  if (user === undefined && password === undefined) return undefined;
-  if (user === undefined)
-    throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
-  if (password === undefined)
+function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
+  const proposal = propose(site, options);
+  const lines = proposal
+    ? [...proposal.assumed.map((what) => `Assumed     ${what}`), ...proposalLines(proposal, site), '']
+    : whyNothingLines(site, options.collections?.event);
+  return { proposal, lines: [...siteLines(site), '', ...lines] };
+}
+
+const PAYLOAD_MAPPING = 'payload';
+
+/**
+ * A copy of the bundled mapping, without its time zone: only the operator knows how the collections and fields of a
+ * Payload site correspond to the API's.
+ */
+function proposeForPayload(url: string, { mapping: name, collections, fields, user }: InitOptions): Found {
+  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || Object.keys({ ...collections, ...fields }).length > 0)
     throw new ConfigError(
-      '--user',
-      'goes with an application password',
-      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+      url,
+      'is a Payload site: --mapping, --field and --event-type are for WordPress',
+      'Leave them out, and name its collections and fields in mapping.json.',
     );
-  return { user, password, isFromEnvironment: isPasswordFromEnvironment };
+  const { source } = loadMapping(PAYLOAD_MAPPING);
+  const payload = user === undefined || user === 'users' ? {} : { users: user };
+  const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
+  return {
+    proposal: { origin: 'preset', preset: undefined, mapping, needsPlugin: false },
+    lines: [
+      `Site        ${url}, Payload`,
+      'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields of ' +
+        'a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
+      '',
+    ],
+  };
 }

@@ -14,7 +14,6 @@ export const INIT_OPTIONS = {
   'password-file': { type: 'string' },
   anonymous: { type: 'boolean' },
   mapping: { type: 'string' },
-  name: { type: 'string' },
   'event-type': { type: 'string' },
   'venue-type': { type: 'string' },
   'organizer-type': { type: 'string' },
@@ -32,8 +31,9 @@ export const INIT_OPTIONS = {
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Looks at a WordPress or Payload site, decides on a mapping for its events, and writes the configuration. It says what
-it is not sure of, and the option to decide that. Without --yes it writes nothing.
+Looks at a WordPress site, decides on a mapping for its events, and writes the configuration. It says what it is not
+sure of, and the option to decide that. For a Payload site it writes a copy of the mapping that comes with the gateway,
+for you to edit. Without --yes it writes nothing.
 
   URL                    the site's address, such as https://example.org
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of
@@ -43,11 +43,10 @@ it is not sure of, and the option to decide that. Without --yes it writes nothin
   --anonymous            no service account, also if the environment has one
   --mapping NAME         use this mapping that comes with the gateway:
                          ${mappingNames().join(', ')}
-  --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type,
                          --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be
-                         repeated. A date and a time of day in two fields of WordPress:
+                         repeated. A date and a time of day in two fields:
                          event.start_date=meta.day,meta.time
   --date-format FORMAT   the form of dates that init does not find, or that may be read in two ways, as in PHP:
                          'd/m/Y H:i' (letters: docs/mapping.md, Dates)
@@ -103,7 +102,6 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
-    name: text('name')?.trim() || undefined,
     publicUrl: parseAddress('--public-url', text('public-url')),
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
     collections: Object.fromEntries(collections) as Decisions['collections'],

@@ -2,15 +2,9 @@
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import {
-  type CmsName,
-  collectionOf,
-  type FieldSpec,
-  type KindSpec,
-  type MappingFile,
-} from '../../mapping/mapping-file.ts';
+import { collectionOf, type FieldSpec, type KindSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
-import { KINDS } from '../../model/records.ts';
+import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { numberSource } from './infer.ts';
 import { isBlank, type ProbedSite, type ProbedType, typeAt } from './site.ts';
@@ -25,8 +19,6 @@ export interface PresetMatch {
   mapping: MappingFile;
   /** The site shows the dates of events. Otherwise the companion plugin has to open them first. */
   isReadable: boolean;
-  /** Collections and paths, such as `events.cost`, that the site does not show. */
-  missing: string[];
   reason: string;
 }
 
@@ -37,7 +29,7 @@ const GENERIC_COLLECTIONS = new Set(
 
 /** The bundled mappings that fit the site: readable ones first. */
 export const matchPresets = (site: ProbedSite): PresetMatch[] =>
-  mappingNames(site.cms)
+  mappingNames('wordpress')
     .flatMap((name) => matchPreset(name, site) ?? [])
     .sort((a, b) => Number(b.isReadable) - Number(a.isReadable));
 
@@ -45,19 +37,18 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
   const { title = `the mapping ${name}`, note, wordpress = {} } = mapping.preset ?? {};
   const { plugins = [], namespaces = [] } = wordpress;
-  const missing = missingIn(site, mapping);
-  const match = { name, title, note, mapping, missing };
+  const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));
+  const match = { name, title, note, mapping };
   const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
   const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
   const type = typeOf(site, mapping.event);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
-  if (missing.length === 0 || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
+  if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
     const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
-    const reason = missing.length === 0 ? 'the site has all its collections and fields' : dates;
+    const reason = isWhole ? 'the site has all its collections and fields' : dates;
     return { ...match, isReadable: true, reason };
   }
-  if (site.cms === 'payload') return { ...match, isReadable: false, reason: 'you named it' };
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
@@ -68,21 +59,17 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
     : undefined;
 }
 
-function missingIn(site: ProbedSite, mapping: MappingFile): string[] {
-  return KINDS.flatMap((kind) => {
-    const spec = mapping[kind];
-    if (!spec) return [];
-    const base = collectionOf(spec);
-    const type = typeOf(site, spec);
-    if (!type) return hasCollection(site, base) ? [] : [base];
-    const isFitting = ([name, field]: [string, string | FieldSpec]): boolean => {
-      // The mapping has a text where the site has a number: it would refuse what the gateway writes.
-      const siteField = type.fields.find(({ path }) => path === field);
-      const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
-      return !(siteField && numberSource(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
-    };
-    const unfitting = Object.entries(spec.fields ?? {}).filter((each) => !isFitting(each));
-    return unfitting.map(([, field]) => `${base}.${pathsOf(field).join(', ')}`);
+/** Whether the site shows the collection and every field of a kind. */
+function isShown(site: ProbedSite, kind: Kind, mapping: MappingFile): boolean {
+  const spec = mapping[kind];
+  if (!spec) return true;
+  const type = typeOf(site, spec);
+  if (!type) return hasCollection(site, collectionOf(spec));
+  return Object.entries(spec.fields ?? {}).every(([name, field]) => {
+    // The mapping has a text where the site has a number: it would refuse what the gateway writes.
+    const siteField = type.fields.find(({ path }) => path === field);
+    const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
+    return !(siteField && numberSource(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
   });
 }
 
@@ -106,14 +93,13 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
 }
 
 /** In how many of the newest records the field has a value, with an example. */
-export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec, cms: CmsName): string {
+export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
   const { samples = [], total = 0 } = type ?? {};
   const shown = samples.map((sample) => pathsOf(field).map((path) => valueAtPath(sample, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
   const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
   if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;
-  if (hasField(type, field)) return 'no record has a value yet';
-  return cms === 'payload' ? 'the site does not show it' : 'shown once the companion plugin is installed';
+  return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 
 /** The `meta` keys of the mapping that the site's schema lacks. */
@@ -130,8 +116,7 @@ export function unseenKeys(mapping: MappingFile, site: ProbedSite): string[] {
 const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean =>
   [...types, ...taxonomies].some((each) => each.base === base);
 
-const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined =>
-  typeAt(site, spec?.posts ?? spec?.collection);
+const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined => typeAt(site, spec?.posts);
 
 export interface UnsupportedPlugin {
   title: string;

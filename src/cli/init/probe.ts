@@ -1,7 +1,11 @@
-// Looks at a WordPress site: its post types and taxonomies, their schemas, and a few records of each.
+// Looks at a site: whether it is one of Payload; of WordPress, its post types and taxonomies, their schemas, and a few
+// records of each.
 
+import { createCmsClient } from '../../cms/client.ts';
+import { apiPathOf } from '../../cms/payload/payload.ts';
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
+import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type RestConnection } from '../open-site.ts';
 import { SAMPLE_SIZE } from '../samples.ts';
@@ -28,6 +32,22 @@ const CORE_PROPERTIES: ReadonlySet<string> = new Set(
 /** Those of WordPress itself and of well-known plugins that have no events. */
 const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
 const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
+
+/** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
+export async function isPayload(url: string): Promise<boolean> {
+  const address = new URL(url);
+  const client = createCmsClient({ url: address, observe: () => undefined });
+  try {
+    const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
+    return isObject(json) && isObject(json.collections);
+  } catch (error) {
+    // A page, or another program's answer. That the site does not answer at all, the next request says.
+    if (error instanceof CmsUnavailable) return false;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
 
 /**
  * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
@@ -59,7 +79,6 @@ export async function probe(site: RestConnection): Promise<ProbedSite> {
       types.push(await probeType(site, type, taxonomies));
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   return {
-    cms: 'wordpress',
     url,
     name,
     timezone,

@@ -4,10 +4,7 @@
 import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
-import { isObject } from '../../model/json.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { parseZone } from '../../time/zones.ts';
-import { likeness } from '../names.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
@@ -25,22 +22,24 @@ import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } f
 export interface Decisions extends DateDecisions {
   /** Name of a bundled mapping. */
   mapping?: string | undefined;
-  /** Of the calendar, for a CMS that does not know it. */
-  name?: string | undefined;
   /** Collections by kind; `none` leaves the kind out. */
   collections?: Partial<Record<Kind, string>> | undefined;
 }
 
-export interface Proposal {
+/** What `init` writes. */
+export interface ChosenMapping {
   origin: 'preset' | 'generated' | 'own-types';
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
-  title: string;
-  reason: string;
   mapping: MappingFile;
-  notes: string[];
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
+}
+
+export interface Proposal extends ChosenMapping {
+  title: string;
+  reason: string;
+  notes: string[];
   /** What the samples leave open: what the proposal assumes, and the option to change it. */
   assumed: string[];
 }
@@ -79,7 +78,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   if (name !== undefined)
     return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
-  if (site.cms === 'payload' || isElsewhere || collections.event !== undefined) return undefined;
+  if (isElsewhere || collections.event !== undefined) return undefined;
   const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
   const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
   const notes = undated.map(
@@ -95,35 +94,30 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
  * dates are not.
  */
 function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly ProbedType[]): PresetMatch | undefined {
-  const { mapping: name, collections = {}, fields = {} } = decisions;
+  const { mapping: name, collections = {} } = decisions;
   const presets = matchPresets(site);
   const preset = name === undefined ? presets[0] : presets.find((each) => each.name === name);
   if (!preset || name !== undefined) return preset;
-  if (site.cms === 'payload') {
-    const isDecided = Object.keys({ ...collections, ...fields }).length > 0;
-    return preset.isReadable && !isDecided ? preset : undefined;
-  }
   const base = preset.mapping.event.posts;
   const isBest = preset.isReadable || dated.every((each) => each.base === base);
   return isBest && (collections.event ?? base) === base ? preset : undefined;
 }
 
-function assertDecisions({ cms, types, taxonomies }: ProbedSite, { mapping, collections = {} }: Decisions): void {
-  const names = mappingNames(cms);
+function assertDecisions({ types, taxonomies }: ProbedSite, { mapping, collections = {} }: Decisions): void {
+  const names = mappingNames('wordpress');
   if (mapping !== undefined && !names.includes(mapping))
-    throw new ConfigError('--mapping', `${mapping} is not for this CMS`, `Those for it are ${names.join(', ')}.`);
+    throw new ConfigError('--mapping', `${mapping} is not for WordPress`, `Those for it are ${names.join(', ')}.`);
   for (const [kind, base] of Object.entries(collections)) {
     if (base === 'none' && kind !== 'event') continue;
-    // Of WordPress, venues and organizers may be terms.
-    const isTerm = cms === 'wordpress' && (kind === 'category' || kind === 'tag');
+    // Venues and organizers may be terms.
+    const isTerm = kind === 'category' || kind === 'tag';
     const bases = [...(isTerm ? [] : types), ...(kind === 'event' ? [] : taxonomies)].map((each) => each.base);
     if (!bases.includes(base))
       throw new ConfigError(
         `--${kind}-type`,
         `the site has no collection "${base}"`,
-        'It has ' +
-          `${bases.join(', ') || 'none of that kind'}.` +
-          (cms === 'payload' ? '' : ' Of a type that is not in the REST API: docs/mapping.md, "Open the type".'),
+        `It has ${bases.join(', ') || 'none of that kind'}. Of a type that is not in the REST API: docs/mapping.md, ` +
+          '"Open the type".',
       );
   }
 }
@@ -131,7 +125,7 @@ function assertDecisions({ cms, types, taxonomies }: ProbedSite, { mapping, coll
 /** By name and by the dates in their records. Posts and pages only count if their records have dates. */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
-    const name = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
+    const name = [type, base, label].some((each) => inference.likeness(each, 'event') > 0) ? 2 : 0;
     const dates = proposeDates(fields);
     const hasValues = dates !== undefined && dates.startField.values.length > 0;
     if (base === 'posts' || base === 'pages') return hasValues ? name + 1 : 0;
@@ -145,18 +139,9 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
 }
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
-  const { name, title, note, mapping: whole, isReadable, missing } = preset;
+  const { name, title, note, mapping: whole, isReadable } = preset;
   const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
-  const notes = note === undefined ? [] : [note];
-  if (site.cms === 'payload') {
-    mapping.payload = { ...whole.payload, ...payloadSettings(site, whole, decisions.name) };
-    notes.push(
-      ...missing.map((path) => `the site does not show ${path}: check tells more`),
-      `the time zone of the calendar is ${mapping.payload.timezone ?? 'UTC'}, and its name ` +
-        `${mapping.payload.name ?? site.name}: "payload" in a mapping of your own sets them`,
-    );
-  }
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
   const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && unseenKeys(mapping, site).length > 0;
   return {
@@ -165,8 +150,8 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     title: isUnchanged ? title : `${title}, with settings of this site`,
     reason: preset.reason,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    notes,
-    needsPlugin: site.cms === 'wordpress' && (!isReadable || needsKeys),
+    notes: note === undefined ? [] : [note],
+    needsPlugin: !isReadable || needsKeys,
     assumed: [],
   };
 }
@@ -180,17 +165,16 @@ function generatedProposal(
   const { base } = type;
   const dates = proposeDates(type.fields, decisions);
   if (!dates) return undefined;
-  const isPayload = site.cms === 'payload';
-  const mapping = { name: 'site', upstream: site.cms } as MappingFile;
-  mapping.event = isPayload ? { collection: base } : { posts: base };
-  const [start_date, end_date] = [dates.start, dates.end].map((source) => (isPayload ? inUtc(source) : source));
-  mapping.event.fields = { start_date: start_date!, end_date: end_date! };
-  const used = new Set(Object.values(mapping.event.fields).flatMap(pathsOf));
+  const mapping: MappingFile = {
+    name: 'site',
+    upstream: 'wordpress',
+    event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
+  };
+  const used = new Set([dates.start, dates.end].flatMap(pathsOf));
   addLinked(mapping, type, site, decisions, used);
-  Object.assign(mapping.event.fields, inference.inferFields('event', type, site.cms, used));
+  mapping.event.fields = { ...mapping.event.fields, ...inference.inferFields('event', type, used) };
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
-  if (isPayload) mapping.payload = payloadSettings(site, mapping, decisions.name);
   const unmapped = unmappedFields(type, mapping);
   const names = unmapped.map(({ path }) => path).join(', ');
   const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
@@ -208,7 +192,7 @@ function generatedProposal(
       `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ` +
       `${dates.startField.path}`,
     mapping,
-    notes: [...(isPayload ? payloadNotes(type, mapping) : []), ...(names === '' ? [] : [leftOut])],
+    notes: names === '' ? [] : [leftOut],
     needsPlugin: unseenKeys(mapping, site).length > 0,
     assumed: [
       ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
@@ -234,16 +218,10 @@ function addLinked(
     const found = inference.inferLink(kind, event, site, chosen[kind], used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
-    const target = typeAt(site, found.collection.posts ?? found.collection.collection);
-    const fields = target ? inference.inferFields(kind, target, site.cms, new Set()) : {};
+    const target = typeAt(site, found.collection.posts);
+    const fields = target ? inference.inferFields(kind, target, new Set()) : {};
     mapping[kind] = { ...found.collection, ...(Object.keys(fields).length > 0 && { fields }) };
   }
-}
-
-/** Payload stores instants; without a value the proposal would be the usual format of WordPress. */
-function inUtc(source: inference.Source): inference.Source {
-  const spec = typeof source === 'string' ? { at: source } : source;
-  return { ...spec, as: spec.as ?? { 'utc-datetime': 'Y-m-d\\TH:i:s.v\\Z' } };
 }
 
 const MAX_UNMAPPED = 12;
@@ -264,23 +242,21 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
     const linked = LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
-    const isLink = kind === 'event' && linked !== undefined;
     const spec = mapping[kind];
-    const lacking = spec === undefined ? kind : isLink && site.cms === 'payload' && !mapping[linked] && linked;
-    if (spec && path === 'none') delete spec.fields?.[field];
+    if (path === 'none') delete spec?.fields?.[field];
     if (path === 'none') continue;
-    if (lacking || !spec)
+    if (!spec)
       throw new ConfigError(
         `--field ${name}=${path}`,
-        `the proposal has no collection of the kind ${lacking}`,
-        `Name it with --${lacking}-type, or leave this option out.`,
+        `the proposal has no collection of the kind ${kind}`,
+        `Name it with --${kind}-type, or leave this option out.`,
       );
-    const { fields = [] } = typeAt(site, spec.posts ?? spec.collection) ?? {};
+    const { fields = [] } = typeAt(site, spec.posts) ?? {};
     const dates = kind === 'event' && /^(start|end)_date$/.test(field) ? proposeDates(fields, decisions) : undefined;
     const date = dates && (field === 'end_date' ? dates.end : dates.start);
-    const isLinked = isLink && mapping[linked] !== undefined;
-    const source = date ?? inference.namedSource(kind, field, fieldAt(path, fields), site, { fields, isLinked });
-    spec.fields = { ...spec.fields, [field]: date && site.cms === 'payload' ? inUtc(date) : source };
+    const isLinked = kind === 'event' && linked !== undefined && mapping[linked] !== undefined;
+    const source = date ?? inference.namedSource(kind, field, fieldAt(path, fields), isLinked);
+    spec.fields = { ...spec.fields, [field]: source };
   }
 }
 
@@ -307,28 +283,4 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const title = mapping.preset?.title ?? name;
   return { origin: 'own-types', preset: name, title, reason, mapping, notes, needsPlugin, assumed: [] };
-}
-
-/** What Payload itself does not know: the zone of the newest event that has one, and collections with unusual names. */
-function payloadSettings({ types, payload }: ProbedSite, { event }: Pick<MappingFile, 'event'>, name?: string) {
-  const type = types.find(({ base }) => base === event.collection);
-  const { values } = fieldAt(pathsOf(event.fields?.timezone)[0] ?? '', type?.fields ?? []);
-  const timezone = values.find((value) => typeof value === 'string' && parseZone(value) !== undefined);
-  const { media = 'media', users = 'users' } = payload ?? {};
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(timezone === undefined ? {} : { timezone: String(timezone) }),
-    ...(media === 'media' ? {} : { media }),
-    ...(users === 'users' ? {} : { users }),
-  };
-}
-
-function payloadNotes(event: ProbedType, { event: { fields }, payload }: MappingFile): string[] {
-  const noZone =
-    'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the ' +
-    'mapping sets it, else it is UTC';
-  const richText = event.fields.find(({ values }) => values.some((value) => isObject(value) && isObject(value.root)));
-  const addHtml = "add Payload's lexicalHTMLField beside it, and the API has a description";
-  const noHtml = `${richText?.path} is rich text: ${addHtml}`;
-  return [...(payload?.timezone ? [] : [noZone]), ...(richText && !fields?.description ? [noHtml] : [])];
 }

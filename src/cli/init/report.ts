@@ -10,23 +10,19 @@ import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 const SHOWN_FIELDS = 12;
 
-/** What an account is for, by CMS. */
-const WITHOUT_ACCOUNT = {
-  wordpress:
-    'With a user and an application password check sees what an editor may do; to an administrator ' +
-    'the site also shows its active plugins.',
-  payload: 'Others need an account with an API key: --user SLUG, the slug of its collection, and --password-file FILE.',
-};
+const NO_ACCOUNT =
+  'none: only public records are readable. With a user and an application password check sees what an editor may do; ' +
+  'to an administrator the site also shows its active plugins.';
 const NO_EVENT =
   'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes ' +
   'the form of each field from the values.';
 const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
 
-export function siteLines({ cms, url, name, timezone, account, plugins, types }: ProbedSite): string[] {
+export function siteLines({ url, name, timezone, account, plugins, types }: ProbedSite): string[] {
   const roles = account && `${account.name} (${account.roles.join(', ') || 'no role'})`;
   return [
-    `Site        ${cms === 'payload' ? `${url}, Payload` : `${name} (${url}), time zone ${timezone}`}`,
-    `Account     ${roles ?? `none: only public records are readable. ${WITHOUT_ACCOUNT[cms]}`}`,
+    `Site        ${name} (${url}), time zone ${timezone}`,
+    `Account     ${roles ?? NO_ACCOUNT}`,
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
     `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ') || 'none'}`,
   ];
@@ -41,15 +37,11 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
-    const type = typeAt(site, spec.posts ?? spec.collection);
+    const type = typeAt(site, spec.posts);
     const fields = origin === 'own-types' ? [] : Object.entries(spec.fields ?? {});
     return [
       [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
-      ...fields.map(([name, field]) => [
-        `${kind}.${name}`,
-        pathsOf(field).join(' + '),
-        fieldEvidence(type, field, site.cms),
-      ]),
+      ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
     ];
   });
   return [
@@ -63,12 +55,11 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   ];
 }
 
-function describeCollection({ cms, types, taxonomies }: ProbedSite, base: string): string {
+function describeCollection({ types, taxonomies }: ProbedSite, base: string): string {
   const type = types.find((each) => each.base === base);
   if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
   const taxonomy = taxonomies.find((each) => each.base === base);
-  if (taxonomy) return `${taxonomy.label}, a taxonomy`;
-  return cms === 'payload' ? 'the site does not show it' : 'not in the REST API';
+  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
 }
 
 /**
@@ -92,12 +83,6 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
       '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
         'for one that comes with the gateway.',
       OWN_TYPES,
-    ];
-  if (site.cms === 'payload')
-    return [
-      'No collection has a field that looks like the start of an event.',
-      '  Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field ' +
-        'event.end_date=PATH.',
     ];
   return [...types.flatMap(withoutDates), OWN_TYPES];
 }

@@ -1,11 +1,10 @@
-// What `init` has seen of a site, in one form for every CMS: its collections, their fields, and values of these.
+// What `init` has seen of a WordPress site: its collections, their fields, and values of these.
 
 import type { CmsRecord } from '../../cms/port.ts';
-import type { CmsName } from '../../mapping/mapping-file.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {
-  /** As in a mapping: `meta.start`, `acf.address.city`, `start_date`. */
+  /** As in a mapping: `meta.start`, `acf.address.city`. */
   path: string;
   /** In the schema: `string`, `array` ... */
   type: string | undefined;
@@ -15,9 +14,9 @@ export interface SourceField {
   values: unknown[];
 }
 
-/** A post type of WordPress, or a collection of Payload. */
+/** A post type. */
 export interface ProbedType {
-  /** Its own name; of Payload the same as `base`. */
+  /** Its own name. */
   type: string;
   /** The name of its collection (`rest_base`). */
   base: string;
@@ -39,7 +38,6 @@ export interface ProbedTaxonomy {
 }
 
 export interface ProbedSite {
-  cms: CmsName;
   url: string;
   name: string;
   timezone: string;
@@ -52,13 +50,6 @@ export interface ProbedSite {
   taxonomies: ProbedTaxonomy[];
   /** The post type of each id that a record holds. */
   typeById: Record<number, string>;
-  payload?: PayloadFacts;
-}
-
-export interface PayloadFacts {
-  /** Slugs of the collections of accounts, if the caller has one, and of images. */
-  users: string | undefined;
-  media: string | undefined;
 }
 
 export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedType | undefined =>

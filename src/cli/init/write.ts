@@ -11,7 +11,7 @@ import type { CmsName } from '../../mapping/mapping-file.ts';
 import { SITE_PLUGINS } from '../plugin/site-plugin.ts';
 import { programName } from '../program-name.ts';
 import type { InitOptions } from './options.ts';
-import type { Proposal } from './propose.ts';
+import type { ChosenMapping } from './propose.ts';
 
 export interface OutputFile {
   name: string;
@@ -37,7 +37,7 @@ const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
 
 export function outputFiles(
   url: string,
-  proposal: Proposal,
+  proposal: ChosenMapping,
   { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
@@ -134,7 +134,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
 export function nextStepLines(
-  { origin, mapping: { upstream: cms, event }, needsPlugin }: Proposal,
+  { origin, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,

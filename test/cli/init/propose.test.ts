@@ -28,7 +28,6 @@ function type(name: string, base: string, records: Json[], meta: Record<string, 
 
 function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
   return {
-    cms: 'wordpress',
     url: 'http://site.example',
     name: 'Town',
     timezone: 'America/New_York',

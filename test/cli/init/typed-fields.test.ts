@@ -14,7 +14,6 @@ function type(name: string, base: string, record: Json, schema: Json = {}): Prob
 }
 
 const site = (types: ProbedType[]): ProbedSite => ({
-  cms: 'wordpress',
   url: 'http://site.example',
   name: 'Town',
   timezone: 'Europe/Paris',
