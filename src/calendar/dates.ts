@@ -52,6 +52,9 @@ export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 
 }
 
 const ABSOLUTE = /^\s*\d{4}-\d{1,2}-\d{1,2}/;
+/** Phrases that mean the same day until midnight at the site, which is on a quarter of an hour in every zone. */
+const RELATIVE_DAY = /^([+-]?\d{1,4} ?(day|week|month|year)s?|yesterday|today|tomorrow)$/;
+const QUARTER_MS = 900_000;
 const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
 
@@ -72,7 +75,8 @@ export function dateWindow(
   const hasExplicitBound = EXPLICIT_PARAMETERS.some((name) => values[name] !== undefined);
   const bounds: DateBound[] = [];
   const effective: DateWindow['effective'] = {};
-  let isAbsolute = true;
+  /** The bounds stay until the next multiple of it. */
+  let periodMs = DAY_MS;
   let defaults: ReturnType<typeof defaultWindow> | undefined;
 
   for (const name of DATE_PARAMETERS) {
@@ -83,18 +87,22 @@ export function dateWindow(
       wall = strict
         ? parseWallTimeIn(name, text, options)
         : widen(startOfDay(wholeDay(name, text, options)), dayStarts);
-      isAbsolute &&= ABSOLUTE.test(text);
+      periodMs = Math.min(periodMs, periodOf(text, strict));
     } else if (options.withDefaults && !hasExplicitBound && isDefaulted(name)) {
       defaults ??= defaultWindow(nowMs, zone);
       wall = strict ? defaults[name] : widen(startOfDay(defaults[name]), dayStarts);
       // The default end moves with the minute; only its day stays until midnight.
-      isAbsolute &&= !strict;
+      if (strict) periodMs = SECOND_MS;
     }
     effective[name] = wall;
     if (wall !== undefined) bounds.push({ field, op, wall });
   }
-  const nextMidnightMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
-  return { bounds, effective, validUntilMs: isAbsolute ? nextMidnightMs : nowMs + SECOND_MS };
+  return { bounds, effective, validUntilMs: (Math.floor(nowMs / periodMs) + 1) * periodMs };
+}
+
+function periodOf(text: string, strict: boolean): number {
+  if (ABSOLUTE.test(text)) return DAY_MS;
+  return RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
 }
 
 interface Clock {

@@ -76,11 +76,11 @@ describe('the landing page', () => {
 
   it('saves an event as a calendar file, and names the files of the shown events', async () => {
     const page = await landing(DESKTOP, '?view=list&search=chowder');
-    const subscription = await page.getByRole('link', { name: 'Subscribe' }).getAttribute('href');
+    const subscription = await page.getByRole('link', { name: 'Subscribe', exact: true }).getAttribute('href');
     const addresses = await page.locator('link[rel=alternate]').evaluateAll((all) => all.map((one) => one.href));
     expect(addresses.map((address) => address.replace(/^.*\/events/, ''))).to.deep.equal([
-      '.ics?search=chowder',
-      '.atom?search=chowder',
+      '.ics?ends_after=-1month&search=chowder',
+      '.atom?ends_after=yesterday&search=chowder',
     ]);
     expect(subscription).to.equal(addresses[0].replace(/^http/, 'webcal').replace('webcals', 'webcal'));
     for (const address of addresses) {

@@ -2,7 +2,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { dateWindow } from '../../src/calendar/dates.ts';
 import type { EventRecord } from '../../src/model/records.ts';
+import { parseZone } from '../../src/time/zones.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import type { TestGateway } from '../start-gateway.ts';
 import { remove, upsert } from '../store/changes.ts';
@@ -21,6 +23,9 @@ const DAY = [
   at(5, '2027-03-13 00:00:00', '2027-03-13 01:00:00'),
   at(6, '2027-03-12 05:00:00', '2027-03-12 06:00:00', { timezone: 'Asia/Tokyo', startUtc: '2027-03-11 20:00:00' }),
 ];
+
+const windowAt = (ends_after: string, nowMs: number, zone: string) =>
+  dateWindow({ ends_after }, { nowMs, zone: parseZone(zone)!, strict: false, withDefaults: true });
 
 describe('date parameters of the event list', () => {
   let gateway: TestGateway;
@@ -134,6 +139,18 @@ describe('date parameters of the event list', () => {
     expect((await list('start_date=tomorrow&end_date=tomorrow')).ids).to.deep.equal([2]);
     expect((await list('start_date=now&end_date=%2B1%20day')).ids).to.deep.equal([1, 2]);
     expect((await list('start_date=0&end_date=today')).ids).to.deep.equal([1]);
+  });
+
+  it('a relative day means the same until a cached response ends, in every zone', () => {
+    const { validUntilMs } = windowAt('-1month', Date.UTC(2027, 2, 10, 18, 7), 'UTC');
+    expect(validUntilMs).to.equal(Date.UTC(2027, 2, 10, 18, 15));
+    for (const phrase of ['-1month', 'yesterday', '-30 days', '-90 minutes', 'now', '2027-03-01'])
+      for (const zone of ['Asia/Kathmandu', 'Pacific/Chatham', 'America/St_Johns', 'Europe/Berlin'])
+        for (let minute = 0; minute < 48 * 60; minute += 7) {
+          const nowMs = Date.UTC(2027, 2, 27) + minute * 60_000;
+          const { bounds, validUntilMs: endMs } = windowAt(phrase, nowMs, zone);
+          expect(windowAt(phrase, endMs - 1, zone).bounds, `${phrase} in ${zone}`).to.deep.equal(bounds);
+        }
   });
 
   it('include switches off all date filters and the default window', async () => {

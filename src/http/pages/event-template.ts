@@ -3,6 +3,7 @@
 import { stateLabel, withState } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
+import { addLinks } from './calendar-links.ts';
 import type { Dates } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
@@ -44,6 +45,7 @@ ${picture(details)}
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
 <a class="button" href="${calendarFile}" download>Add to calendar</a>
+${addLinks(event, shareUrl).map(({ name, url }) => html`<a class="button" href="${url}">${name}</a>\n`)}
 ${website !== undefined && html`<a class="button" href="${website}" rel="noopener">Website</a>`}
 <button type="button" id="share" data-url="${shareUrl}" hidden>Copy link</button>
 </p>

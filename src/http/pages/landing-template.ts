@@ -1,5 +1,6 @@
 // The landing page around its events: filters, links to months and views, subscription.
 
+import { subscribeLinks } from './calendar-links.ts';
 import { type Dates, shiftMonth } from './dates.ts';
 import { Html, html } from './html.ts';
 import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
@@ -52,8 +53,10 @@ export interface EventsView {
   options: FilterOptions;
   /** Names of the filters that have no control. */
   filterNames: Partial<Record<Filter, string>>;
-  /** The `webcal:` address of the list. */
-  subscription: string;
+  /** The name of the calendar. */
+  name: string;
+  /** The address of the events as an iCalendar file. */
+  calendarFile: string;
 }
 
 /** Without JavaScript the filters lead to the list; with it they keep the view. */
@@ -84,7 +87,7 @@ ${select('categories', 'Category', 'All categories')}
 
 /** What a change of the query replaces. */
 function eventsSection(view: EventsView): Html {
-  const { query, list, grid, total, today, dates, month, subscription } = view;
+  const { query, list, grid, total, today, dates, month } = view;
   return html`<section id="events" aria-label="Events" data-summary="${total === 1 ? '1 event' : `${total} events`}">
 ${activeFilters(view)}
 <div class="toolbar">
@@ -95,9 +98,18 @@ ${viewLinks(query, month, today)}
 </div>
 <div class="in-list list">${list}</div>
 ${grid && html`<div class="in-month month">${grid}</div>`}
-<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a>
-Your calendar app then shows these events and keeps them current.</p>
+${subscription(view)}
 </section>`;
+}
+
+function subscription({ calendarFile, name }: EventsView): Html {
+  const links = subscribeLinks(calendarFile, name);
+  return html`<div class="subscribe">
+<p>Your calendar app then shows these events and keeps them current.</p>
+<p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">Subscribe</a>
+${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${program}</a>\n`)}</p>
+<label>Address for other apps<input readonly value="${calendarFile}"></label>
+</div>`;
 }
 
 function listTitle({ query: { month, day, filters }, today, dates }: EventsView): string {

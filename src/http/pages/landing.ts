@@ -10,6 +10,7 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
+import { feedUrl } from './calendar-links.ts';
 import { addDays, Dates, firstWeekday, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { type Html, html } from './html.ts';
@@ -129,7 +130,9 @@ export class Landing {
     const days = monthRange(month, this.#weekStart);
     const grid =
       viewOf(query) === 'list' ? undefined : monthGrid({ ...ofMonth, list: await reader.month(days, query.filters) });
-    const subscribed = queryText({ filters: query.filters });
+    const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, query.filters, endsAfter)}`;
+    // Calendar apps remove what the file lacks: it has the events of the last month too.
+    const calendarFile = feed('events.ics', '-1month');
     const content = eventsView({
       ...shared,
       month,
@@ -138,13 +141,13 @@ export class Landing {
       total: list.total,
       options,
       filterNames: filterNames(query, list.events),
-      // `webcal:` makes calendar apps subscribe instead of import.
-      subscription: `${this.#base.replace(/^https?:/, 'webcal:')}/events.ics${subscribed}`,
+      name,
+      calendarFile,
     });
     const head = html`<link rel="canonical" href="${this.#urlOf({ ...query, view: undefined })}">
 <meta name="description" content="${`Events of ${name}`}">
-<link rel="alternate" type="text/calendar" title="${name}" href="${this.#base}/events.ics${subscribed}">
-<link rel="alternate" type="application/atom+xml" title="${name}" href="${this.#base}/events.atom${subscribed}">
+<link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
+<link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
 ${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
     return this.#frame(query, `${name}: calendar`, head, content);
   }

@@ -320,6 +320,46 @@ describe('the landing page', () => {
     });
   });
 
+  it('has its running events in every feed that it names until they end', async () => {
+    await start([
+      at(1, '2027-01-02 10:00:00', '2027-03-09 17:00:00', { title: 'Exhibition' }),
+      at(2, '2027-01-02 10:00:00', '2027-02-20 17:00:00', { title: 'Ended' }),
+      at(3, '2027-01-02 10:00:00', '2027-02-01 17:00:00', { title: 'Long past' }),
+    ]);
+    const html = await get();
+    const links = html.match(/(?:href|value)="[^"]*\/events\.(?:ics|atom)[^"]*"/g)!;
+    expect(links).to.have.length(4);
+    for (const link of links) {
+      const [, path] = /"\w+:\/\/[^/]+([^"]*)"/.exec(link)!;
+      const { status, text } = await fixture.gateway.requestPath(path!.replaceAll('&amp;', '&'));
+      expect(status, link).to.equal(200);
+      expect(/Long past/.test(text), link).to.equal(false);
+      expect([/Exhibition/.test(text), /Ended/.test(text)], link).to.deep.equal([true, path!.includes('.ics')]);
+    }
+  });
+
+  it('opens the form for a new event in other calendars, with the times of the event', async () => {
+    await start([
+      on(1, '10', { startUtc: '2027-03-11 00:30:00', endUtc: '2027-03-11 02:00:00', title: 'A &amp; B', venues: [21] }),
+      at(2, '2027-03-11 00:00:00', '2027-03-12 23:59:59', { allDay: true }),
+      at(7, '', '', { title: 'To be announced' }),
+      venue(21, { title: 'Hall', address: '1 Quay', city: 'Gullhaven' }),
+    ]);
+    const formsOf = async (id: number) => {
+      const links = (await get(`?event=${id}`)).matchAll(/href="(https:\/\/(?:calendar\.google|outlook)[^"]*)"/g);
+      return [...links].map(([, url]) => Object.fromEntries(new URL(url!.replaceAll('&amp;', '&')).searchParams));
+    };
+    const page = `${PUBLIC_URL}/?event=1`;
+    const location = 'Hall, 1 Quay, Gullhaven';
+    const [google, outlook] = await formsOf(1);
+    expect(google).to.include({ text: 'A & B', dates: '20270311T003000Z/20270311T020000Z', details: page, location });
+    expect(outlook).to.include({ startdt: '2027-03-11T00:30:00Z', enddt: '2027-03-11T02:00:00Z', allday: 'false' });
+    const [days, outlookDays] = await formsOf(2);
+    expect(days!.dates).to.equal('20270311/20270313');
+    expect(outlookDays).to.include({ startdt: '2027-03-11', enddt: '2027-03-13', allday: 'true' });
+    expect(await formsOf(7)).to.deep.equal([]);
+  });
+
   it(`calls the day of the site today, not that of UTC: ${TODAY}`, async () => {
     await start([on(1, '09')]);
     expect(await get('?view=month')).to.include(`class="date c2 today" datetime="${TODAY}"`);

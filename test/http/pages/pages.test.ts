@@ -200,9 +200,14 @@ describe('pages', () => {
         : options.read(path, query);
     const base = await served({}, { read });
     const text = async (url: string) => (await fetch(url)).text();
-    expect(await text(`${base}/?venue=7&search=a%26b&month=2027-03`)).to.include(
-      'href="webcal://calendar.example/calendar/events/v1/events.ics?search=a%26b&amp;venue=7"',
-    );
+    const page = await text(`${base}/?venue=7&search=a%26b&month=2027-03`);
+    const file = '//calendar.example/calendar/events/v1/events.ics?ends_after=-1month&amp;search=a%26b&amp;venue=7';
+    expect(page).to.include(`href="webcal:${file}"`).and.include(`<input readonly value="https:${file}">`);
+    const webcal = `webcal:${file}`.replaceAll('&amp;', '&');
+    const addresses = [...page.matchAll(/href="(https:[^"]*)">(Google Calendar|Outlook.com|Microsoft 365)</g)];
+    const asked = addresses.map(([, address]) => new URL(address!.replaceAll('&amp;', '&')).searchParams);
+    expect(asked.map((params) => params.get('cid') ?? params.get('url'))).to.deep.equal([webcal, webcal, webcal]);
+    expect(asked[1]!.get('name')).to.equal('Town <& Country>');
     expect(await text(`${base}/?event=12`)).to.include('href="calendar/events/v1/events/12.ics" download');
   });
 
@@ -218,8 +223,8 @@ describe('pages', () => {
     const links = (await (await fetch(`${base}/?venue=7&month=2027-03`)).text()).match(/<link rel="alternate"[^>]*>/g);
     const api = 'https://calendar.example/calendar/events/v1';
     expect(links).to.deep.equal([
-      `<link rel="alternate" type="text/calendar" title="Town &lt;&amp; Country&gt;" href="${api}/events.ics?venue=7">`,
-      `<link rel="alternate" type="application/atom+xml" title="Town &lt;&amp; Country&gt;" href="${api}/events.atom?venue=7">`,
+      `<link rel="alternate" type="text/calendar" title="Town &lt;&amp; Country&gt;" href="${api}/events.ics?ends_after=-1month&amp;venue=7">`,
+      `<link rel="alternate" type="application/atom+xml" title="Town &lt;&amp; Country&gt;" href="${api}/events.atom?ends_after=yesterday&amp;venue=7">`,
     ]);
   });
 
