@@ -1,4 +1,5 @@
-// The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response.
+// The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response, and `fields` of
+// lists.
 
 import { ownTurn } from '../calendar/limits.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
@@ -108,6 +109,19 @@ async function selectFromList({ name, items, rest }: RenderedList, paths: string
     selected.push(subpaths.length > 0 ? utf8(JSON.stringify(selectFields(parseJson(item), subpaths))) : item);
   }
   return new RenderedList(name, ofItems.length === 0 ? items : selected, isObject(others) ? others : {});
+}
+
+/** The list with only these properties of each record. Its content gives it an ETag of its own. */
+export async function withProperties({ etag: _, ...response }: ApiResponse, names: string[]): Promise<ApiResponse> {
+  const { name, items, rest } = response.body as RenderedList;
+  const sparse: Uint8Array[] = [];
+  for (const item of items) {
+    await ownTurn();
+    const selected = selectFields(parseJson(item), names);
+    // A record with none of them.
+    sparse.push(utf8(JSON.stringify(isObject(selected) ? selected : {})));
+  }
+  return { ...response, body: new RenderedList(name, sparse, rest) };
 }
 
 /** The paths below each key; none if a path ends there. */

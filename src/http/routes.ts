@@ -29,6 +29,7 @@ import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
+import { withProperties } from './response-params.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
 export interface UseCases {
@@ -194,7 +195,10 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
         : useCases.feeds.eventCalendar(id, input, request);
     }
     const ofKind = useCases[route.kind as Kind];
-    if (operation === 'list') return ofKind.list(input, request);
+    if (operation === 'list') {
+      const list = await ofKind.list(input, request);
+      return input.values.fields ? withProperties(list, input.values.fields as string[]) : list;
+    }
     return namingCreated(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
       const id = await idOf(services, route, input, request);

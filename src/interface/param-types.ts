@@ -129,6 +129,18 @@ export const someOf = (words: readonly string[]): ParamType => ({
   parse: parseList,
 });
 
+/** Some of these properties of a record. The error names the others. */
+export const someProperties = (names: readonly string[]): ParamType => ({
+  ...someOf(names),
+  accepts: (value) => parseList(value).length > 0,
+  verify(value) {
+    const others = parseList(value)
+      .map(String)
+      .filter((name) => !names.includes(name));
+    return others.length === 0 || { code: 'rest_unknown_property', message: `No such property: ${others.join(', ')}.` };
+  },
+});
+
 /**
  * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
  * it, which ignores the parameter.

@@ -8,6 +8,7 @@ import { SIZES } from './limits.ts';
 import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
 import * as references from './reference-types.ts';
+import { RECORD_SCHEMAS, SCHEMA_NAMES } from './response-schemas.ts';
 
 const paging = (plural: string): Parameter[] => [
   parameter('page', types.count, SIZES.number, `The page of the list of ${plural}`, { default: 1 }),
@@ -28,12 +29,25 @@ const customFields = (plural: string): Parameter =>
     { addition: true },
   );
 
+/** `json_ld` is in single reads only. */
+const fields = (kind: Kind): Parameter =>
+  parameter(
+    'fields',
+    types.someProperties(
+      Object.keys(RECORD_SCHEMAS[SCHEMA_NAMES[kind]].properties ?? {}).filter((property) => property !== 'json_ld'),
+    ),
+    SIZES.line,
+    'Only these properties of each record; the others are missing then',
+    { addition: true },
+  );
+
 export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
 
 const bound = (name: string, description: string, options: ParameterOptions = {}): Parameter =>
   parameter(name, types.dateBound, SIZES.date, description, options);
 
-const eventList: Parameter[] = [
+/** The files and feeds of events have these too. */
+export const eventFilters: Parameter[] = [
   ...paging('events'),
   bound('start_date', 'Events that start on this date or later', { default: 'computed' }),
   bound('end_date', 'Events that end on this date or earlier', { default: 'computed' }),
@@ -82,7 +96,9 @@ const eventList: Parameter[] = [
   customFields('events'),
 ];
 
-const linkedList = (plural: string): Parameter[] => [
+const eventList: Parameter[] = [...eventFilters, fields('event')];
+
+const linkedList = (kind: LinkedKind, plural: string): Parameter[] => [
   ...paging(plural),
   parameter('search', types.text, SIZES.search, 'Text in name, description and other fields'),
   parameter('event', references.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
@@ -93,6 +109,7 @@ const linkedList = (plural: string): Parameter[] => [
   parameter('status', types.listedStatus, SIZES.status, `Only ${plural} in these statuses`),
   modifiedAfter(plural),
   customFields(plural),
+  fields(kind),
 ];
 
 const TERM_ORDERS = [
@@ -125,13 +142,14 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
   parameter('event', references.existingId('event'), SIZES.number, 'The same as post'),
   parameter('slug', types.text, SIZES.slug, 'The one with this slug'),
   modifiedAfter(plural, 'whose last change the gateway noticed at this time or later'),
+  fields(kind),
 ];
 
 /** The parameters of the list of each kind. */
 export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
   event: eventList,
-  venue: linkedList('venues'),
-  organizer: linkedList('organizers'),
+  venue: linkedList('venue', 'venues'),
+  organizer: linkedList('organizer', 'organizers'),
   category: termList('category', 'categories'),
   tag: termList('tag', 'tags'),
 };

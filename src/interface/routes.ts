@@ -5,6 +5,7 @@ import { BODY_PARAMETERS, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
 import {
   changesParameters,
+  eventFilters,
   eventSlugToUpdate,
   idParameters,
   LIST_PARAMETERS,
@@ -91,8 +92,8 @@ const postRoutes = (kind: PostKind): Route[] => [
 const termRoutes = (kind: TermKind): Route[] => [collectionRoute(kind), itemRoute(kind, 'id', idParameters(kind))];
 
 const eventFeeds: Route[] = [
-  { path: '/events.ics', kind: 'event', endpoints: [get('calendar', LIST_PARAMETERS.event)], addition: true },
-  { path: '/events.atom', kind: 'event', endpoints: [get('feed', LIST_PARAMETERS.event)], addition: true },
+  { path: '/events.ics', kind: 'event', endpoints: [get('calendar', eventFilters)], addition: true },
+  { path: '/events.atom', kind: 'event', endpoints: [get('feed', eventFilters)], addition: true },
   {
     path: '/events/{id}.ics',
     kind: 'event',
