@@ -9,6 +9,8 @@ export interface ParamError {
   message?: string;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
+  /** What to write instead. The original has no such text: `hints` is beside what it has. */
+  hint?: string | undefined;
 }
 
 /** Names the invalid parameters, in the given order. */
@@ -19,8 +21,9 @@ export function invalidParams(
   const params = Object.fromEntries(errors.map(({ name, message }) => [name, message ?? 'Invalid parameter.']));
   const detailed = errors.filter(({ detail }) => detail);
   const details = detailed.length > 0 ? Object.fromEntries(detailed.map(({ name, detail }) => [name, detail])) : [];
+  const hints = errors.flatMap(({ name, hint }) => (hint === undefined ? [] : [[name, hint] as const]));
   return new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${errors.map(({ name }) => name).join(', ')}`, {
-    data: { params, details, ...more.data },
+    data: { params, details, ...(hints.length > 0 ? { hints: Object.fromEntries(hints) } : {}), ...more.data },
     cause: more.cause,
   });
 }

@@ -12,6 +12,7 @@ import type { ParamType } from './parameter.ts';
 /** A count from 1: `page`, `per_page`. */
 export const count: ParamType = {
   schema: { type: 'integer' },
+  hint: 'Write a whole number of at least 1.',
   accepts: (value) => parsePositiveInteger(value) !== undefined,
   parse: parsePositiveInteger,
 };
@@ -24,6 +25,7 @@ export const looseFlag: ParamType = { schema: { type: 'boolean' }, parse: isTrut
 /** A loose flag that may not be blank: `strict_dates`. */
 export const nonBlankFlag: ParamType = {
   schema: { type: 'boolean' },
+  hint: 'Write true or false.',
   accepts: (value) =>
     (typeof value === 'string' && value !== '') || typeof value === 'boolean' || typeof value === 'number',
   parse: isTruthy,
@@ -45,6 +47,7 @@ export const anyValue: ParamType = { schema: {} };
 
 const numberBetween = (min: number, max: number): ParamType => ({
   schema: { type: 'number' },
+  hint: `Write a number from ${min} to ${max}.`,
   accepts: (value) => {
     const number = parseNumber(value);
     return number !== undefined && number >= min && number <= max;
@@ -72,6 +75,7 @@ export const clearableLongitude = clearable(longitude);
 
 export const text: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write a text that is not empty.',
   accepts: (value) => typeof value === 'string' && !isEmpty(value),
   jsonType: 'string',
 };
@@ -82,6 +86,7 @@ export const text: ParamType = {
  */
 export const clearableText: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write a text.',
   accepts: (value) => typeof value === 'string' || isEmpty(value),
   jsonType: 'string',
   parse: (value) => (typeof value === 'string' ? value : ''),
@@ -98,6 +103,7 @@ export const status: ParamType = {
 /** Statuses of a list. Staff may name every registered status, others only `publish`. */
 export const listedStatus: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write publish. Who may edit may also write draft, pending, private, future or trash.',
   accepts: (value) => parseList(value).length > 0,
   verify: (value, { isStaff }) =>
     isStaff
@@ -124,6 +130,7 @@ export function clearableWord(words: readonly string[]): ParamType {
 /** Some of these words. */
 export const someOf = (words: readonly string[]): ParamType => ({
   schema: { type: 'array', items: { type: 'string', enum: words } },
+  hint: `Write one or several of: ${words.join(', ')}.`,
   isList: true,
   accepts: (value) => parseList(value).length > 0 && parseList(value).every((word) => words.includes(String(word))),
   parse: parseList,
@@ -152,11 +159,14 @@ export function knownWord(words: readonly string[]): ParamType {
   };
 }
 
+const WEB_ADDRESS_HINT = 'Write a URL such as https://www.example.org/, or nothing.';
+
 /**
  * Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it.
  */
 export const website: ParamType = {
   schema: { type: 'string', format: 'uri' },
+  hint: WEB_ADDRESS_HINT,
   accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
   parse: (value) => {
     if (value === 0 || value === '0') return '0';
@@ -167,6 +177,7 @@ export const website: ParamType = {
 /** Website of a venue or organizer: a URL, or `''` or `'0'` for none. */
 export const linkedWebsite: ParamType = {
   schema: { type: 'string', format: 'uri' },
+  hint: WEB_ADDRESS_HINT,
   accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
   jsonType: 'string',
   parse: (value) => (isEmpty(value) ? '' : value),
@@ -175,6 +186,7 @@ export const linkedWebsite: ParamType = {
 /** Texts by name: the custom fields by which a list filters. The use case knows the names. */
 export const textsByName: ParamType = {
   schema: { type: 'object', additionalProperties: { type: 'string' } },
+  hint: 'Write texts by name: custom_fields[door_time]=19:00.',
   accepts: (value) =>
     isObject(value) &&
     Object.values(value).every(
@@ -187,6 +199,8 @@ export const valuesByName: ParamType = { schema: { type: 'object', additionalPro
 
 // Dates
 
+const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or +1 week.';
+
 const isReadableDate = (value: unknown): boolean => {
   if (typeof value === 'number') return value !== 0 && parseUnixSeconds(String(value)) !== undefined;
   if (typeof value !== 'string' || value === '') return false;
@@ -198,6 +212,7 @@ const isReadableDate = (value: unknown): boolean => {
 /** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
 export const dateBound: ParamType = {
   schema: { type: 'string' },
+  hint: DATE_HINT,
   examples: [
     '2027-05-01',
     '2027-05-01 19:00:00',
@@ -215,6 +230,7 @@ export const dateBound: ParamType = {
 /** An instant: text that PHP's `strtotime` reads, in UTC without a zone, or Unix seconds. */
 export const instant: ParamType = {
   schema: { type: 'string' },
+  hint: DATE_HINT,
   examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
   accepts: isReadableDate,
   parse: String,
@@ -223,6 +239,7 @@ export const instant: ParamType = {
 /** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
 export const date: ParamType = {
   schema: { type: 'string' },
+  hint: DATE_HINT,
   accepts: (value) => value === 0 || (isReadableDate(value) && value !== '0'),
   jsonType: 'string',
 };
@@ -240,6 +257,7 @@ const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15
 
 export const changeToken: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write the next_token of an earlier response.',
   accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
   parse: (value): ChangeToken => {
     const [, siteKey = '', epoch = '', number, first, scanS] = CHANGE_TOKEN.exec(String(value)) ?? [];
@@ -250,6 +268,7 @@ export const changeToken: ParamType = {
 /** A time zone, or `''` or `'0'` for that of the site. */
 export const timeZone: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write a time zone such as Europe/Berlin or UTC+2.',
   accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value) !== undefined),
   jsonType: 'string',
   parse: (value) => (isEmpty(value) ? '' : value),

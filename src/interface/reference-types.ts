@@ -16,6 +16,7 @@ const isIdList = (value: unknown): boolean =>
 export function existingId(kind: Kind): ParamType {
   return {
     schema: { type: 'integer' },
+    hint: `There is no such ${kind}. Write the id of one that exists.`,
     accepts: (value) => parsePositiveInteger(value) !== undefined,
     verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
     parse: parsePositiveInteger,
@@ -26,6 +27,7 @@ export function existingId(kind: Kind): ParamType {
 export function existingIds(kind: PostKind): ParamType {
   return {
     schema: ID_LIST,
+    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
     isList: true,
     accepts: isIdList,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
@@ -36,6 +38,7 @@ export function existingIds(kind: PostKind): ParamType {
 /** Ids that need not exist: `include` of the event list. */
 export const uncheckedIds: ParamType = {
   schema: ID_LIST,
+  hint: 'Write ids: 7,9.',
   isList: true,
   accepts: isIdList,
   parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
@@ -46,11 +49,13 @@ export const parsePathId = (value: unknown): number => Math.min(Number(value), N
 
 /** The slug of an existing record. */
 export function existingSlug(kind: PostKind): ParamType {
-  return { ...text, verify: (value, checks) => checks.slugExists(kind, String(value)) };
+  const hint = `There is no ${kind} with this slug.`;
+  return { ...text, hint, verify: (value, checks) => checks.slugExists(kind, String(value)) };
 }
 
 export const author: ParamType = {
   schema: { type: 'integer' },
+  hint: 'Write the id of an account of the CMS.',
   accepts: (value) => (parseNumber(value) ?? 0) >= 1,
   verify: (value, checks) => checks.userExists(Math.trunc(parseNumber(value)!)),
   jsonType: 'integer',
@@ -63,6 +68,7 @@ export const author: ParamType = {
  */
 export const image: ParamType = {
   schema: { type: 'string' },
+  hint: 'Write the id of an uploaded image, or the URL of an image that this gateway can reach.',
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
   verify: (value, checks) => checks.isUsableImage(value as string | number),
   jsonType: 'string',
@@ -105,6 +111,7 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
     return id !== undefined && checks.exists(kind, id);
   };
   return {
+    hint: `Write the id of an existing ${kind}, several ids, or an object with the name of a new ${kind} in "${kind}".`,
     schema: {
       oneOf: [
         { type: 'integer' },
@@ -156,6 +163,7 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,
+    hint: `There is no such ${kind}. Write ids or slugs of existing ones: 4,music.`,
     isList: true,
     accepts: isTermList,
     async verify(value, checks) {
@@ -176,6 +184,7 @@ export function existingTerms(kind: TermKind): ParamType {
  */
 export const parentFilter: ParamType = {
   schema: { type: 'integer' },
+  hint: 'There is no such category. Write the id of one that exists.',
   accepts: isTermList,
   verify: (value, checks) => everyAsync(parseList(value), (item) => isCategory(item, checks)),
   jsonType: 'integer',
@@ -185,6 +194,7 @@ export const parentFilter: ParamType = {
 /** The parent of a new category. */
 export const parentTerm: ParamType = {
   schema: { type: 'integer' },
+  hint: 'There is no such category. Write the id of one that exists.',
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
   verify: isCategory,
   jsonType: 'integer',
@@ -201,6 +211,7 @@ export const newParentTerm: ParamType = {
 /** Terms of an event by id, slug or name. New names are created. */
 export const termsToAttach: ParamType = {
   schema: TERM_LIST,
+  hint: 'Write ids, slugs or names: 4,music.',
   isList: true,
   accepts: (value) => parseList(value).every((item) => typeof item !== 'object' || item === null),
   parse: parseList,

@@ -85,7 +85,7 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
     const result = checkValue(parameter, value, unaccepted, checks);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
-    const error = paramError(parameter.name, verdict);
+    const error = paramError(parameter, verdict);
     if (error) errors.push(error);
     if (typeof verdict === 'object' && 'parsed' in verdict) resolved.set(parameter.name, verdict.parsed);
   }
@@ -113,11 +113,14 @@ function checkValue(
   return type.verify ? type.verify(value, checks) : true;
 }
 
-function paramError(name: string, verdict: Verdict): ParamError | undefined {
-  if (typeof verdict === 'boolean') return verdict ? undefined : { name };
+function paramError({ name, type }: Parameter, verdict: Verdict): ParamError | undefined {
+  if (typeof verdict === 'boolean') return verdict ? undefined : { name, hint: hintOf(type) };
   if ('parsed' in verdict) return undefined;
   return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
 }
+
+export const hintOf = ({ hint, schema }: ParamType): string | undefined =>
+  hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`);
 
 /** @param resolved parsed values by parameter, for those that validation has parsed */
 function parseInput(
