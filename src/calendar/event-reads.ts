@@ -1,16 +1,15 @@
 // The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and
 // single reads. Each throws `ApiError` and `CmsUnavailable`.
 
-import { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
-import type { EventRecord, LinkedKind } from '../model/records.ts';
+import type { LinkedKind } from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { type EventFilter, type EventOrder, listEvents as idsOfEvents } from '../store/list-events.ts';
 import { linkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
-import { getRecord, getRecords, withDescendants } from '../store/records.ts';
+import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import {
@@ -23,10 +22,8 @@ import {
   searchWords,
   withAccess,
 } from './list-response.ts';
-import { readPost } from './read-post.ts';
-import type { Serialize, Steps } from './rendered-records.ts';
+import type { Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
-import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 /** Builds a response from one page of the events that the actor may list. */
@@ -73,11 +70,6 @@ async function findEvents(
   const { limit, offset } = page;
   const listed = () =>
     idsOfEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
-  const password = statuses === undefined ? undefined : sent.password;
-  const unlocking = typeof password === 'string' && password !== '';
-  const serialize = unlocking
-    ? await unlockingSerializer(services, listed().ids, password, request)
-    : (record: EventRecord, audience: Audience) => services.serializer.event(record, audience);
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
@@ -97,30 +89,7 @@ async function findEvents(
   };
   const links = pageLinks('event', sent, shown, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  return { listPage: { kind: 'event', ids, total, page, links, serialize, validUntilMs } as const, access };
-}
-
-/**
- * Staff who send a password with a list see the events with this password in full. Other protected events
- * are blanked.
- */
-async function unlockingSerializer(
-  services: Services,
-  ids: number[],
-  password: string,
-  request: RequestContext,
-): Promise<Serialize<'event'>> {
-  const unlocked = new Map<number, EventRecord>();
-  for (const event of getRecords(services.replica.db, 'event', ids).values()) {
-    if (!event.protected) continue;
-    try {
-      unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-    }
-  }
-  return (record, audience) =>
-    services.serializer.event(unlocked.get(record.id) ?? record, audience, { unlocked: unlocked.has(record.id) });
+  return { listPage: { kind: 'event', ids, total, page, links, validUntilMs } as const, access };
 }
 
 /**

@@ -25,7 +25,6 @@ import {
   withAccess,
 } from './list-response.ts';
 import { createdBefore, ownView, singlePost } from './read-post.ts';
-import type { Serialize } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Services } from './services.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
@@ -69,8 +68,7 @@ export class LinkedRecords {
     const shown = { page: page.page, per_page: page.limit, status: access.status };
     const links = pageLinks(this.kind, sent, shown, { ...page, total }, request.baseUrl);
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const serialize: Serialize<LinkedKind> = (record, audience) => this.#services.serializer.linked(record, audience);
-    const listPage = { kind: this.kind, ids, total, page, links, serialize, validUntilMs };
+    const listPage = { kind: this.kind, ids, total, page, links, validUntilMs };
     return { listPage, access };
   }
 

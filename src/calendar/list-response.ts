@@ -13,15 +13,7 @@ import type { PageWindow } from '../store/lists.ts';
 import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
 import { createPlaces } from './limits.ts';
-import {
-  identityOfList,
-  listItems,
-  RenderedList,
-  runInOneTurn,
-  runInTurns,
-  type Serialize,
-  type Steps,
-} from './rendered-records.ts';
+import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
@@ -72,7 +64,6 @@ export interface ListPage<K extends Kind> {
   total: number;
   page: RequestedPage;
   links: Record<string, string>;
-  serialize: Serialize<K>;
   validUntilMs: number;
 }
 
@@ -128,7 +119,7 @@ export function* responseSteps<K extends Kind>(
   const { links, total, page } = listPage;
   const pages = totalPages(total, page.limit);
   const rest = { ...links, total, total_pages: pages };
-  const items = yield* listItems<K>(services.replica.rendered, listPage, audience, isPublic);
+  const items = yield* listItems<K>(services.replica.rendered, services.serializer, listPage, audience, isPublic);
   const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
   return {

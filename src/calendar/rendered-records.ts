@@ -10,7 +10,7 @@ import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import { ownTurn } from './limits.ts';
 import type { ApiResponse } from './request.ts';
-import type { Audience } from './serializer.ts';
+import type { Audience, Serializer } from './serializer.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -85,10 +85,12 @@ export type Steps<T> = Generator<number, T>;
  */
 export function* listItems<K extends Kind>(
   cache: RenderedCache,
-  { kind, ids, serialize }: { kind: K; ids: number[]; serialize: Serialize<K> },
+  serializer: Serializer,
+  { kind, ids }: { kind: K; ids: number[] },
   audience: Audience,
   isPublic: boolean,
 ): Steps<RenderedRecord[]> {
+  const serialize: Serialize<K> = (record, to) => serializer.record(record, to);
   const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
   const add = (id: number, item: RenderedRecord): void => {

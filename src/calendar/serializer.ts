@@ -6,8 +6,10 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS, stateLabel } from '../model/event-state.ts';
 import type { JsonObject } from '../model/json.ts';
 import {
+  type CalendarRecord,
   type EventRecord,
   type ImageRecord,
+  isTermRecord,
   type Kind,
   type LinkedKind,
   type LinkedRecord,
@@ -96,6 +98,10 @@ export class Serializer {
   #globalId(id: number): JsonObject {
     const global = `${siteName(this.#site())}?id=${id}`;
     return { global_id: global, global_id_lineage: [global] };
+  }
+
+  record(record: CalendarRecord, audience: Audience): JsonObject {
+    return isTermRecord(record) ? this.term(record, audience) : this.post(record, audience);
   }
 
   post(record: EventRecord | LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {

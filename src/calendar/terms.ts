@@ -97,7 +97,6 @@ export class Terms {
       total,
       page,
       links,
-      serialize: (record: TermRecord, audience: Audience) => this.#services.serializer.term(record, audience),
       validUntilMs: modifiedAfter.validUntilMs,
     };
     return { listPage, access: { isPublic: true, view } };

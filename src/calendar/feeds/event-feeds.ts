@@ -54,14 +54,15 @@ function* feedSteps<T>(
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { ids, validUntilMs } = listPage;
+  const { replica, serializer } = services;
   const audience: Audience = { baseUrl, view: access.view };
-  const replicaVersion = services.replica.version;
+  const replicaVersion = replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let builtBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
     const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems<'event'>(services.replica.rendered, some, audience, access.isPublic)) {
+    for (const entry of yield* listItems<'event'>(replica.rendered, serializer, some, audience, access.isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;

@@ -76,17 +76,10 @@ export function definePasswordsAndDrafts(define: DefineCase, created: Record<str
     },
   );
 
-  define('a list with the password shows staff the contents of a protected event', async ({ request }) => {
-    const path = `/events?include=${created.locked.id}&password=`;
-    expect((await request(`${path}sesame`, { as: 'admin' })).body.events[0]).to.include({
-      description: '<p>D</p>',
-      all_day: false,
-    });
-    expect((await request(`${path}wrong`, { as: 'admin' })).body.events[0]).to.include({
-      description: '',
-      all_day: null,
-    });
-    expect((await request(`${path}sesame`)).body.events[0]).to.include({ description: '', all_day: null });
+  define('a list does not take the password', async ({ request }) => {
+    const path = `/events?include=${created.locked.id}&password=sesame`;
+    for (const as of [undefined, 'admin'])
+      expect((await request(path, { as })).body.events[0]).to.include({ description: '', all_day: null });
   });
 
   define(
