@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
-import { probe } from '../../src/cli/init/probe.ts';
+import { probe } from '../../src/cli/init/site.ts';
 import { basicAuth, openSite, readSite } from '../../src/cli/open-site.ts';
 import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/site-problems.ts';
 import { ConfigError } from '../../src/errors.ts';

@@ -192,15 +192,16 @@ export function inferLink(
 }
 
 /**
- * Whether the field holds ids of this type's records. `isNamed`: the names of field and type match, which decides if
- * the field has no ids yet. Pages need both: ids such as 3 and 7 are ids of pages, and just as often of terms or users.
+ * Whether the field holds ids of this type's records, as far as the newest records tell. `isNamed`: the names of field
+ * and type match, which decides if they do not tell. Pages need both: ids such as 3 and 7 are ids of pages, and just as
+ * often of terms or users.
  */
-function refersTo(field: SourceField, type: ProbedType, { typeById }: ProbedSite, isNamed: boolean): boolean {
+function refersTo(field: SourceField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
-  if (!ids || ids.length === 0) return ids !== undefined && isNamed;
-  const owners = new Set(ids.flatMap((id) => typeById[id] ?? []));
+  if (!ids) return false;
+  const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
   const isPage = type.type === 'page' || type.type === 'post';
-  return owners.size === 1 && owners.has(type.type) && (!isPage || isNamed);
+  return owners.length === 0 ? isNamed : owners.length === 1 && owners[0] === type && (!isPage || isNamed);
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */

@@ -7,10 +7,9 @@ import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
-import { isPayload, probe } from './probe.ts';
 import { type ChosenMapping, propose } from './propose.ts';
 import { proposalLines, siteLines, whyNothingLines } from './report.ts';
-import type { ProbedSite } from './site.ts';
+import { isPayload, type ProbedSite, probe } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);

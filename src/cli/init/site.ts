@@ -1,6 +1,14 @@
-// What `init` has seen of a WordPress site: its collections, their fields, and values of these.
+// Looks at a site: whether it is one of Payload; of WordPress, its collections, their fields in schemas and in a few
+// records, and its plugins.
 
-import type { CmsRecord } from '../../cms/port.ts';
+import { createCmsClient } from '../../cms/client.ts';
+import { apiPathOf } from '../../cms/payload/payload.ts';
+import type { CmsRecord, Query } from '../../cms/port.ts';
+import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
+import { CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import { orIfRefused, type RestConnection } from '../open-site.ts';
+import { SAMPLE_SIZE } from '../samples.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {
@@ -48,8 +56,6 @@ export interface ProbedSite {
   account: { name: string; roles: string[] } | undefined;
   types: ProbedType[];
   taxonomies: ProbedTaxonomy[];
-  /** The post type of each id that a record holds. */
-  typeById: Record<number, string>;
 }
 
 export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedType | undefined =>
@@ -63,4 +69,155 @@ export const isBlank = (value: unknown): boolean =>
 
 export function addValue(field: SourceField, value: unknown): void {
   if (!isBlank(value)) field.values.push(value);
+}
+
+/** Types of WordPress itself that cannot be events. */
+const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
+
+/**
+ * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even
+ * be part of a URL.
+ */
+const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
+
+/** Top-level properties that every post has. Any other may be a field of a plugin. */
+const CORE_PROPERTIES: ReadonlySet<string> = new Set(
+  `id date date_gmt guid modified modified_gmt slug status type link title content excerpt author featured_media
+  comment_status ping_status sticky template format parent meta acf password generated_slug permalink_template
+  class_list categories tags`.split(/\s+/),
+);
+/** Those of WordPress itself and of well-known plugins that have no events. */
+const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
+const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
+
+/** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
+export async function isPayload(url: string): Promise<boolean> {
+  const address = new URL(url);
+  const client = createCmsClient({ url: address, observe: () => undefined });
+  try {
+    const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
+    return isObject(json) && isObject(json.collections);
+  } catch (error) {
+    // A page, or another program's answer. That the site does not answer at all, the next request says.
+    if (error instanceof CmsUnavailable) return false;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
+ * refuses the credentials.
+ */
+export async function probe(site: RestConnection): Promise<ProbedSite> {
+  const { call, cms, credentials } = site;
+  const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
+  const { url, name, timezone } = await cms.site({ credentials });
+  const user =
+    credentials === undefined ? undefined : await read('wp/v2/users/me', { context: 'edit', _fields: 'name,roles' });
+  const postTypes = Object.values(await read('wp/v2/types')).map(objectOrEmpty);
+  const taxonomies = Object.values(await read('wp/v2/taxonomies'))
+    .map(objectOrEmpty)
+    .map(({ slug, rest_base, name, hierarchical }) => ({
+      taxonomy: String(slug),
+      base: String(rest_base),
+      label: String(name),
+      hierarchical: hierarchical === true,
+    }))
+    .filter(({ base }) => COLLECTION.test(base));
+  const types: ProbedType[] = [];
+  for (const type of postTypes)
+    if (
+      !NOT_CONTENT.test(String(type.slug)) &&
+      (type.rest_namespace ?? 'wp/v2') === 'wp/v2' &&
+      COLLECTION.test(baseOf(type))
+    )
+      types.push(await probeType(site, type, taxonomies));
+  const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
+  return {
+    url,
+    name,
+    timezone,
+    plugins: await readActivePlugins(site),
+    namespaces,
+    account: user && { name: String(user.name), roles: stringList(user.roles) },
+    types,
+    taxonomies,
+  };
+}
+
+const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
+
+async function probeType(
+  { call, credentials }: RestConnection,
+  type: CmsRecord,
+  allTaxonomies: readonly ProbedTaxonomy[],
+): Promise<ProbedType> {
+  const base = baseOf(type);
+  const list = (more: Query) =>
+    orIfRefused(call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }), undefined);
+  const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };
+  const response = (credentials === undefined ? undefined : await list(ofAccount)) ?? (await list({}));
+  const samples = response ? recordsOf(response) : [];
+  const options = await orIfRefused(call('OPTIONS', `wp/v2/${base}`), undefined);
+  const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
+  const taxonomies = stringList(type.taxonomies);
+  return {
+    type: String(type.slug),
+    base,
+    label: String(type.name),
+    taxonomies,
+    termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
+    total: Number(response?.headers['x-wp-total'] ?? samples.length),
+    samples,
+    fields: sourceFields(samples, schema),
+  };
+}
+
+/** The fields of a post type in its schema and in its records, without those of WordPress itself. */
+export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): SourceField[] {
+  const fields = new Map<string, SourceField>();
+  const fieldAt = (path: string, type?: unknown): SourceField => {
+    const field = fields.get(path) ?? { path, type: undefined, values: [] };
+    field.type ??= typeName(type);
+    fields.set(path, field);
+    return field;
+  };
+  for (const holder of ['meta', 'acf'])
+    for (const [key, rule] of Object.entries(objectOrEmpty(objectOrEmpty(schema[holder]).properties))) {
+      const inner = holder === 'acf' ? objectOrEmpty(objectOrEmpty(rule).properties) : {};
+      fieldAt(`${holder}.${key}`, objectOrEmpty(rule).type);
+      for (const [name, part] of Object.entries(inner)) fieldAt(`${holder}.${key}.${name}`, objectOrEmpty(part).type);
+    }
+  for (const [name, rule] of Object.entries(schema)) if (!isCoreProperty(name)) fieldAt(name, objectOrEmpty(rule).type);
+  for (const cmsRecord of samples) {
+    for (const holder of ['meta', 'acf'])
+      for (const [key, value] of Object.entries(objectOrEmpty(cmsRecord[holder]))) {
+        addValue(fieldAt(`${holder}.${key}`), value);
+        // A field group of ACF is an object of fields.
+        if (isObject(value) && holder === 'acf')
+          for (const [name, part] of Object.entries(value)) addValue(fieldAt(`${holder}.${key}.${name}`), part);
+      }
+    for (const [name, value] of Object.entries(cmsRecord)) if (!isCoreProperty(name)) addValue(fieldAt(name), value);
+  }
+  for (const field of fields.values())
+    if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;
+  return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
+}
+
+function typeName(type: unknown): string | undefined {
+  const name = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+  return typeof name === 'string' ? name : undefined;
+}
+
+async function readActivePlugins(site: RestConnection): Promise<string[] | undefined> {
+  if (site.credentials === undefined) return undefined;
+  const query = { status: 'active', _fields: 'plugin' };
+  const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);
+  return response && recordsOf(response).map(({ plugin }) => String(plugin).split('/')[0] ?? '');
+}
+
+function stringList(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }

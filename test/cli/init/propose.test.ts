@@ -1,9 +1,8 @@
 // The mapping that `init` proposes: generated from the fields of a site, or the preset of its plugin.
 
 import { expect } from 'chai';
-import { sourceFields } from '../../../src/cli/init/probe.ts';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
-import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
+import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
 import { pathsOf } from '../../../src/cli/samples.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
@@ -36,7 +35,6 @@ function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
     account: undefined,
     types,
     taxonomies: [],
-    typeById: {},
     ...more,
   };
 }
@@ -73,7 +71,7 @@ describe('a generated mapping', () => {
     ]);
     const genres = { taxonomy: 'genre', base: 'genres', label: 'Genres', hierarchical: true };
     gig.taxonomies = ['genre'];
-    const proposal = propose(site([gig, hall], { typeById: { 5: 'gig', 7: 'hall' }, taxonomies: [genres] }));
+    const proposal = propose(site([gig, hall], { taxonomies: [genres] }));
     expect(proposal?.mapping.event).to.deep.equal({
       posts: 'gigs',
       fields: {
@@ -108,12 +106,12 @@ describe('a generated mapping', () => {
     Object.assign(gig, { taxonomies: ['venue'], termBases: ['venue'] });
     const pages = type('page', 'pages', [{ id: 19, title: { rendered: 'About us' } }]);
     const venues = { taxonomy: 'venue', base: 'venue', label: 'Venues', hierarchical: false };
-    const byId = { typeById: { 5: 'gig', 19: 'page' }, taxonomies: [venues] };
-    expect(propose(site([gig, pages], byId))?.mapping.venue).to.deep.equal({ terms: 'venue' });
+    const more = { taxonomies: [venues] };
+    expect(propose(site([gig, pages], more))?.mapping.venue).to.deep.equal({ terms: 'venue' });
     // A field of ACF that holds the id of a term.
     const acf = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, acf: { venue: 19 } }]);
     Object.assign(acf, { taxonomies: ['venue'], termBases: ['venue'] });
-    expect(propose(site([acf, pages], byId))?.mapping.venue).to.deep.equal({ terms: 'venue' });
+    expect(propose(site([acf, pages], more))?.mapping.venue).to.deep.equal({ terms: 'venue' });
   });
 
   it('finds a day, a beginning and an end of ACF with German names by their values', () => {
@@ -145,7 +143,7 @@ describe('a generated mapping', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
     const contact = type('contact', 'contacts', [{ id: 7 }, { id: 8 }]);
-    const facts = site([gig, contact], { typeById: { 5: 'gig', 7: 'contact', 8: 'contact' } });
+    const facts = site([gig, contact]);
     const collectionsWith = (collections: object) => {
       const { venue, organizer } = propose(facts, { collections })!.mapping;
       return { venue, organizer };
@@ -161,7 +159,7 @@ describe('a generated mapping', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, hall: 7 } }]);
     const hall = type('hall', 'halls', [{ id: 7, meta: { postcode: 4020, tel: 5550100, town: 12 } }]);
-    const proposal = propose(site([gig, hall], { typeById: { 5: 'gig', 7: 'hall' } }));
+    const proposal = propose(site([gig, hall]));
     expect(proposal?.mapping.venue?.fields).to.deep.equal({
       zip: { at: 'meta.postcode', as: 'number', clearWith: null },
       phone: { at: 'meta.tel', as: 'number', clearWith: null },
@@ -210,9 +208,7 @@ describe('a generated mapping', () => {
     const records = [
       { id: 1, acf: { when: { start: '2031-05-01 19:30:00', end: '2031-05-01 22:00:00' }, venue: [7] } },
     ];
-    const facts = site([type('gig', 'gigs', records), type('venue', 'venues', [{ id: 7 }])], {
-      typeById: { 1: 'gig', 7: 'venue' },
-    });
+    const facts = site([type('gig', 'gigs', records), type('venue', 'venues', [{ id: 7 }])]);
     const fields = fieldsOf(facts);
     expect(fields?.start_date).to.equal('acf.when.start');
     expect(fields?.end_date).to.equal('acf.when.end');
@@ -334,7 +330,7 @@ describe('a generated mapping', () => {
       'event.cost': 'meta.price',
     };
     const types = [type('gig', 'gigs', [{ id: 5, meta }]), type('hall', 'halls', [{ id: 7 }])];
-    const facts = site(types, { typeById: { 5: 'gig', 7: 'hall' } });
+    const facts = site(types);
     const proposal = propose(facts, { collections: { event: 'gigs', venue: 'halls' }, fields });
     expect(proposal?.mapping.event.fields).to.deep.include({
       all_day: { at: 'meta.whole', as: { boolean: ['yes', 'no'] } },

@@ -1,9 +1,8 @@
 // The codecs that `init` proposes for typed fields of Advanced Custom Fields and Pods.
 
 import { expect } from 'chai';
-import { sourceFields } from '../../../src/cli/init/probe.ts';
 import { propose } from '../../../src/cli/init/propose.ts';
-import type { ProbedSite, ProbedType } from '../../../src/cli/init/site.ts';
+import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,7 +21,6 @@ const site = (types: ProbedType[]): ProbedSite => ({
   account: undefined,
   types,
   taxonomies: [],
-  typeById: { 7: 'troupe' },
 });
 
 const acf = (properties: Json): Json => ({ acf: { type: 'object', properties } });
