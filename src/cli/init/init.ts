@@ -7,8 +7,7 @@ import { basicAuth, openSite } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
-import { type ChosenMapping, propose } from './propose.ts';
-import { proposalLines, siteLines, whyNothingLines } from './report.ts';
+import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
 import { isPayload, type ProbedSite, probe } from './site.ts';
 import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 

@@ -118,49 +118,25 @@ const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean
 
 const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined => typeAt(site, spec?.posts);
 
-export interface UnsupportedPlugin {
-  title: string;
-  /**
-   * Its folder in wp-content/plugins/, which only administrators see, namespaces of its routes, and its collections.
-   */
-  signs: readonly string[];
-  /** Why its events cannot be replicated: completes "the gateway cannot serve its events: ...". */
-  reason: string;
-}
+/**
+ * Plugins whose events no mapping can serve, with their folder in wp-content/plugins/, which only administrators see,
+ * namespaces of their routes, and their collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
+ */
+const UNSUPPORTED_PLUGINS: Readonly<Record<string, readonly string[]>> = {
+  'My Calendar': ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
+  'Sugar Calendar': [
+    ...['sugar-calendar', 'sugar-calendar-lite', 'sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1', 'sc_event'],
+  ],
+  'Events Made Easy': ['events-made-easy', 'events-made-easy/v1'],
+  'All-in-One Event Calendar': ['all-in-one-event-calendar', 'ai1ec_event'],
+};
 
-/** Observed on WordPress 7.1.1 with the versions in docs/mapping.md. */
-const UNSUPPORTED_PLUGINS: readonly UnsupportedPlugin[] = [
-  {
-    title: 'My Calendar',
-    signs: ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
-    reason:
-      'their dates, places and categories are in database tables of its own (wp_my_calendar ...), its ' +
-      'post type is not in the REST API, and its route my-calendar/v1/events lists the public ' +
-      'occurrences of some days, not the events that changed',
-  },
-  {
-    title: 'Sugar Calendar',
-    signs: ['sugar-calendar', 'sugar-calendar-lite', 'sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1', 'sc_event'],
-    reason:
-      'their dates are in a database table of its own (wp_sc_events), which no route of the REST API ' +
-      'shows; its post type, if it is there at all, has the titles alone',
-  },
-  {
-    title: 'Events Made Easy',
-    signs: ['events-made-easy', 'events-made-easy/v1'],
-    reason: 'they are in database tables of its own (wp_eme_events ...), which no route of the REST API shows',
-  },
-  {
-    title: 'All-in-One Event Calendar',
-    signs: ['all-in-one-event-calendar', 'ai1ec_event'],
-    reason: 'their dates are in a database table of its own (wp_ai1ec_events), which no route of the REST API shows',
-  },
-];
-
-/** The unsupported plugins of a site. */
-export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSite): UnsupportedPlugin[] {
+/** The titles of the unsupported plugins of a site. */
+export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSite): string[] {
   const shown = new Set([...plugins, ...namespaces, ...types.map(({ base }) => base)]);
-  return UNSUPPORTED_PLUGINS.filter(({ signs }) => signs.some((each) => shown.has(each)));
+  return Object.entries(UNSUPPORTED_PLUGINS).flatMap(([title, signs]) =>
+    signs.some((each) => shown.has(each)) ? [title] : [],
+  );
 }
 
 /**

@@ -1,14 +1,16 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. It holds what is
-// sure; what is not is an assumption with an option, a note, or a name in its description.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows, and the lines that say
+// so. The mapping holds what is sure; what is not is an assumption with an option, a note, or a name in its description.
 
 import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../samples.ts';
+import { columns, pluralized } from '../table.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
 import {
+  fieldEvidence,
   matchPresets,
   OWN_TYPES_PRESET,
   type PresetMatch,
@@ -47,7 +49,7 @@ export interface Proposal extends ChosenMapping {
 const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /** How to name the dates of a type, after `--event-type BASE`. */
-export const OTHER_EVENTS =
+const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which ' +
   'the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const HIDDEN_EVENTS =
@@ -72,7 +74,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
     ? presetProposal(preset, site, decisions)
     : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
   if (proposal) {
-    const notes = unserved.map(({ title }) => `events in ${title} are not served: the gateway cannot reach them`);
+    const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
     return { ...proposal, notes: [...proposal.notes, ...notes] };
   }
   if (name !== undefined)
@@ -283,4 +285,103 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const title = mapping.preset?.title ?? name;
   return { origin: 'own-types', preset: name, title, reason, mapping, notes, needsPlugin, assumed: [] };
+}
+
+const SHOWN_FIELDS = 12;
+
+const NO_ACCOUNT =
+  'none: only public records are readable. With a user and an application password check sees what an editor may do; ' +
+  'to an administrator the site also shows its active plugins.';
+const NO_EVENT =
+  'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes ' +
+  'the form of each field from the values.';
+const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
+
+export function siteLines({ url, name, timezone, account, plugins, types }: ProbedSite): string[] {
+  const roles = account && `${account.name} (${account.roles.join(', ') || 'no role'})`;
+  return [
+    `Site        ${name} (${url}), time zone ${timezone}`,
+    `Account     ${roles ?? NO_ACCOUNT}`,
+    ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
+    `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ') || 'none'}`,
+  ];
+}
+
+/** The mapping, with what the site shows of each collection and field. */
+export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
+  const { origin, title, reason, preset, mapping, needsPlugin } = proposal;
+  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
+  const isEmpty = typeAt(site, collectionOf(mapping.event))?.total === 0 && !needsPlugin;
+  const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
+  const rows = KINDS.flatMap((kind) => {
+    const spec = mapping[kind];
+    if (!spec) return [];
+    const type = typeAt(site, spec.posts);
+    const fields = origin === 'own-types' ? [] : Object.entries(spec.fields ?? {});
+    return [
+      [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
+      ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
+    ];
+  });
+  return [
+    `Proposal    ${title}: ${reason}.`,
+    'Mapping     ' +
+      `${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
+    '',
+    ...columns(rows).map((row) => `  ${row}`),
+    ...(notes.length > 0 ? [''] : []),
+    ...notes.map((note) => `  note: ${note}`),
+  ];
+}
+
+function describeCollection({ types, taxonomies }: ProbedSite, base: string): string {
+  const type = types.find((each) => each.base === base);
+  if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
+  const taxonomy = taxonomies.find((each) => each.base === base);
+  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
+}
+
+/**
+ * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
+ * that the operator named: `wanted`) have no start.
+ */
+export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
+  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
+  const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
+  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
+  if (plugins.length + unknown.length > 0)
+    return [
+      ...plugins.map(
+        (title) =>
+          `This site has its events in ${title}. The gateway cannot serve its events: their dates are in database tables ` +
+          'of its own, which no route of the REST API lists by their changes.',
+      ),
+      ...unknown.map(
+        (name) =>
+          `This site may have its events in ${name}. The gateway cannot serve its events: the REST API shows none ` +
+          'with a date.',
+      ),
+      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
+        'for one that comes with the gateway.',
+      OWN_TYPES,
+    ];
+  return [...types.flatMap(withoutDates), OWN_TYPES];
+}
+
+function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
+  const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
+  const shown = fields
+    .slice(0, SHOWN_FIELDS)
+    .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
+  return [
+    `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
+    fields.length > 0
+      ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
+      : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
+    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also ` +
+      'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
+      'in the field group.',
+    '  If a field holds the date in another form, name it in the same way, and say its form: ' +
+      "--date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates).",
+  ];
 }
