@@ -9,8 +9,8 @@ import { programName } from './program-name.ts';
 /** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem =
   | NoApiReason
-  | ('unknown-host' | 'refused' | 'tls-protocol' | 'tls-certificate' | 'no-answer' | 'rate-limited' | 'server-error')
-  | ('login-required' | 'wrong-account' | 'account-refused');
+  | ('unknown-host' | 'refused' | 'tls' | 'no-answer')
+  | ('login-required' | 'wrong-account');
 
 /** Where the operator gives address and account: as arguments of `init`, or as settings. */
 export type SettingsFrom = 'arguments' | 'settings';
@@ -29,7 +29,8 @@ interface Facts {
 export const GIVE_PASSWORD =
   'Make an application password in wp-admin under Users > Profile (not the login password). Without that section ' +
   'the site needs https, or a plugin switches it off. If user and password are right, the web server withholds the ' +
-  'Authorization header from PHP (Apache: "CGIPassAuth On"). Or leave both out: public records need no account.';
+  'Authorization header from PHP (Apache: "CGIPassAuth On"), or the account may not use the REST API: choose another ' +
+  'role (an editor). Or leave both out: public records need no account.';
 export const GIVE_KEY =
   'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug of its ' +
   'collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.';
@@ -42,19 +43,10 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     (from === 'arguments'
       ? `${programName()} init ${target}`
       : `CALENDAR_UPSTREAM_URL=${target} (upstream.url in the configuration)`),
-  'redirect-loop': ({ url }) =>
-    `Open ${url} in a private window of a browser. If it ends at another address, give that one; else correct the ` +
-    'rule on the site (often one for https, behind a proxy that does not send X-Forwarded-Proto).',
-  'login-page': ({ cms }) =>
-    'Something in front of the site asks for a login. Exempt the REST API ' +
-    `(${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks'}) from that: ` +
-    'the site itself checks the account there.',
-  forbidden: ({ url }) =>
-    `A firewall or a security plugin refuses the gateway. Allow ${url} for the address of this machine and the user ` +
-    'agent "calendar-gateway", and switch off a setting that closes the REST API.',
-  'api-closed': () =>
-    'A plugin or a setting of the site closes its REST API. Open it there, at least for users with an ' +
-    'application password.',
+  closed: ({ cms }) =>
+    'A login or a firewall in front of the site, a security plugin or a setting closes the REST API. Exempt ' +
+    `${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks,'} from that, at least for the ` +
+    'address of this machine and the user agent "calendar-gateway": the site itself checks the account there.',
   'not-found': ({ url }) =>
     'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the address with it. ' +
     `Otherwise a plugin or a rule of the web server hides the REST API: open ${url} to everybody.`,
@@ -65,40 +57,31 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
       : `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
         'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
         'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +
-        'plugin such as WP Rocket). If it is another program, give the address of WordPress, with its folder.',
+        'plugin such as WP Rocket). If it leads elsewhere or in a circle, correct that rule (often one for https, ' +
+        'behind a proxy that does not send X-Forwarded-Proto). If it is another program, give the address of ' +
+        'WordPress, with its folder.',
   'unknown-host': ({ site }) =>
     "No such name is known to this machine. Correct the spelling, or this machine's DNS or /etc/hosts: " +
     `"getent hosts ${new URL(site).hostname}" must print an address.`,
   refused: ({ site }) =>
     `Nothing accepts connections at ${new URL(site).host}. Give the right port, start the web server, ` +
     'or let a firewall accept this machine.',
-  'tls-protocol': ({ site }) =>
-    `That port does not speak https. Give the address ${site.replace(/^https:/, 'http:')}, or the port of https.`,
-  'tls-certificate': () =>
-    "Renew the site's certificate, or give the address with the name that the certificate has. Of an " +
-    'authority of your own, name the root certificate in NODE_EXTRA_CA_CERTS=FILE.',
+  tls: ({ site }) =>
+    `If that port does not speak https, give the address ${site.replace(/^https:/, 'http:')}, or the port of https. ` +
+    "If the site's certificate is wrong, renew it, or give the address with the name that it has. Of an authority of " +
+    'your own, name the root certificate in NODE_EXTRA_CA_CERTS=FILE.',
   'no-answer': ({ url }) =>
-    `Try again. If it stays, try "curl ${url}" on this machine: a firewall, a proxy or a crash of the ` +
-    'site ends the connection, or the site is too slow.',
-  'rate-limited': () =>
-    'Wait a little and try again. If it stays, raise the limit for the address of this machine in the ' +
-    'firewall or security plugin.',
-  'server-error': () =>
-    'Wait and try again: the site may be in maintenance or restarting. If it stays, look into the ' +
-    'error log of the site, and that of the proxy in front of it.',
+    `Wait a little and try again. If it stays, try "curl ${url}" on this machine: the site is in maintenance or too ` +
+    'slow (see its error log), or a firewall, a proxy or a limit of requests ends the connection.',
   'login-required': ({ from }) =>
     'Give a service account, with an application password of that user (wp-admin > Users > Profile): ' +
     (from === 'arguments'
       ? '--user NAME --password-file FILE.'
       : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.'),
   'wrong-account': ({ cms }) => (cms === 'payload' ? GIVE_KEY : GIVE_PASSWORD),
-  'account-refused': () =>
-    'The site knows this account and does not let it use the REST API. Choose an account with another ' +
-    'role (an editor), or allow it in the plugin that closes the REST API.',
 };
 
-const TLS_PROTOCOL = /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST|EPROTO)$/;
-const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
+const TLS = /^ERR_SSL_|^EPROTO$|CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
 function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
@@ -106,26 +89,16 @@ function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms
   // A rule of the web server may redirect OPTIONS alone.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
-  // Payload answers 401 and 403 itself only where it takes the caller for a visitor; else something in front of it
-  // does.
-  if (cms === 'payload' && (status === 401 || status === 403))
-    return isAccountError(error, cms) ? 'wrong-account' : 'login-page';
-  if (error instanceof CmsRejected) return isAccountError(error, cms) ? accountProblem(error, hasAccount) : 'no-api';
+  if (isAccountError(error, cms)) return hasAccount || cms === 'payload' ? 'wrong-account' : 'login-required';
+  // Payload answers 401 and 403 itself only to a wrong account.
+  if (cms === 'payload' && (status === 401 || status === 403)) return 'closed';
   const code = error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : '';
-  if (TLS_PROTOCOL.test(code)) return 'tls-protocol';
-  if (TLS_CERTIFICATE.test(code)) return 'tls-certificate';
+  if (TLS.test(code)) return 'tls';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'unknown-host';
-  if (error.reason === 'refused') return 'refused';
-  if (error.reason === 'timeout' || error.reason === 'reset') return 'no-answer';
-  if (status === 429) return 'rate-limited';
-  return status >= 500 ? 'server-error' : 'no-api';
+  if (error instanceof CmsUnavailable && error.reason === 'refused') return 'refused';
+  const isTransient = error instanceof CmsUnavailable && (error.reason === 'timeout' || error.reason === 'reset');
+  return isTransient || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
 }
-
-/** As in rest_authorization_required_code(): 401 for a caller whom WordPress does not know, 403 for one who may not. */
-const accountProblem = ({ status, code }: CmsRejected, hasAccount: boolean): SiteProblem => {
-  if (!hasAccount) return 'login-required';
-  return status === 403 && !code.startsWith('application_passwords') ? 'account-refused' : 'wrong-account';
-};
 
 /** The CMS itself does not accept the caller. */
 const isAccountError = (error: CmsUnavailable | CmsRejected, cms: CmsName): boolean =>

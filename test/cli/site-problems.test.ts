@@ -63,22 +63,22 @@ const byStatus = (problem: SiteProblem, status: number): Scenario => ({
 
 const SCENARIOS: readonly Scenario[] = [
   byStatus('no-api', 200),
-  byStatus('login-page', 401),
-  byStatus('forbidden', 403),
+  byStatus('closed', 401),
+  byStatus('closed', 403),
   byStatus('not-found', 404),
-  byStatus('rate-limited', 429),
-  byStatus('server-error', 500),
-  byStatus('server-error', 502),
-  byStatus('server-error', 503),
-  byStatus('server-error', 504),
+  byStatus('no-answer', 429),
+  byStatus('no-answer', 500),
+  byStatus('no-answer', 502),
+  byStatus('no-answer', 503),
+  byStatus('no-answer', 504),
   {
-    problem: 'redirect-loop',
+    problem: 'no-api',
     when: 'redirects in a circle',
     answers: ({ url = '' }, response) => sendText(response, 302, '', { location: url }),
     says: /redirects in a circle/,
   },
   {
-    problem: 'login-page',
+    problem: 'closed',
     when: 'redirects to its login page',
     answers: ({ url = '' }, response) =>
       url.startsWith('/wp-login.php')
@@ -87,7 +87,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /login page \(status 200, "Log In/,
   },
   {
-    problem: 'login-page',
+    problem: 'closed',
     when: 'redirects to a login at another host',
     answers: (_request, response) => sendText(response, 302, '', { location: 'https://example.com/login/start?a=b' }),
     says: /login page \(to https:\/\/example\.com\/login\/start\)/,
@@ -101,7 +101,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /shop\/wp-json\/ is not found/,
   },
   {
-    problem: 'api-closed',
+    problem: 'closed',
     when: 'has switched its REST API off',
     answers: rejected('rest_disabled', 404),
     says: /status 404, "rest_disabled No\."/,
@@ -140,10 +140,10 @@ const SCENARIOS: readonly Scenario[] = [
     says: /ENOTFOUND|EAI_AGAIN/,
   },
   {
-    problem: 'tls-protocol',
+    problem: 'tls',
     when: 'speaks no TLS on this port',
     given: ({ url }) => ({ url: url.replace('http:', 'https:') }),
-    follow: (_given, _site, advice) => ({ url: /Give the address (\S+?),/.exec(advice)?.[1] ?? '' }),
+    follow: (_given, _site, advice) => ({ url: /give the address (\S+?),/.exec(advice)?.[1] ?? '' }),
     says: /does not answer/,
   },
   {
@@ -207,7 +207,7 @@ const SCENARIOS: readonly Scenario[] = [
     says: /application_passwords_disabled_for_user/,
   },
   {
-    problem: 'account-refused',
+    problem: 'wrong-account',
     when: 'does not let the account use its API',
     given: ({ url }) => ({ url, login }),
     answers: onlyWithLogin(rejected('rest_forbidden', 403)),
@@ -216,7 +216,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** Those that need servers of their own, in the tests below. */
-const OWN_TESTS: readonly SiteProblem[] = ['redirect', 'refused', 'tls-certificate'];
+const OWN_TESTS: readonly SiteProblem[] = ['redirect', 'refused'];
 
 describe('the advice for a site that cannot be used', () => {
   let site: FakeSite;
@@ -317,7 +317,7 @@ describe('the advice for a site that cannot be used', () => {
     expect(await tryOut({ url: site.url })).to.equal(undefined);
   });
 
-  it('tls-certificate: a certificate that nobody signed', async () => {
+  it('tls: a certificate that nobody signed', async () => {
     await start();
     const pem = readFileSync(new URL('../fixtures/self-signed.pem', import.meta.url));
     const server = createServer({ key: pem, cert: pem }, async (request, response) => {

@@ -7,14 +7,10 @@ import { type CmsResponse, describeBody, errorCode, parseJson } from '../http-ex
 export type NoApiReason =
   /** To another scheme, host or port. */
   | 'redirect'
-  | 'redirect-loop'
-  /** A redirect to a login page, or a 401 that is not WordPress's. */
-  | 'login-page'
-  | 'forbidden'
-  /** An error of WordPress's form with another status than 401 and 403. */
-  | 'api-closed'
+  /** A login page, a 401 or 403 that is not WordPress's, or an error of WordPress's form with another status. */
+  | 'closed'
   | 'not-found'
-  /** Anything else than WordPress's description of its API, such as a web page with status 200. */
+  /** Anything else than WordPress's description of its API: a web page with status 200, a redirect in a circle. */
   | 'no-api';
 
 export interface NoApiFinding {
@@ -57,10 +53,10 @@ export function findingOf(url: string, { status, bytes, redirectedTo = '' }: Cms
     ...{ reason, url, says, status },
     ...(words ? { words: shorten(words) } : {}),
   });
-  if (LOGIN_PATH.test(redirectedTo)) return finding('login-page', 'answers with a login page');
-  if (status === 401) return finding('login-page', 'requires a login, and not as WordPress does');
-  if (status === 403) return finding('forbidden', 'is forbidden, and not by WordPress');
-  if (code) return finding('api-closed', 'answers with an error');
+  if (LOGIN_PATH.test(redirectedTo)) return finding('closed', 'answers with a login page');
+  if (status === 401) return finding('closed', 'requires a login, and not as WordPress does');
+  if (status === 403) return finding('closed', 'is forbidden, and not by WordPress');
+  if (code) return finding('closed', 'answers with an error');
   if (status === 404 || status === 410) return finding('not-found', 'is not found');
   if (json !== undefined) return finding('no-api', 'answers with JSON that does not describe that API');
   return finding('no-api', `answers with ${describeBody(bytes)}`);
@@ -72,9 +68,9 @@ export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding
   if (!(error instanceof CmsRedirected)) return undefined;
   const { target, isLoop } = error;
   if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web', status: 302 };
-  if (LOGIN_PATH.test(target.pathname)) return { reason: 'login-page', url, says: 'answers with a login page', target };
+  if (LOGIN_PATH.test(target.pathname)) return { reason: 'closed', url, says: 'answers with a login page', target };
   return isLoop
-    ? { reason: 'redirect-loop', url, says: 'redirects in a circle', target }
+    ? { reason: 'no-api', url, says: 'redirects in a circle', target }
     : { reason: 'redirect', url, says: 'redirects to another address', target };
 }
 
