@@ -20,12 +20,12 @@ import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf } from '../interface/parameter.ts';
 import { type Endpoint, NAMESPACE, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
-import { checkLengths, validate } from '../interface/validate.ts';
+import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { parseJson, toBuffer } from './cached-response.ts';
-import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
+import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
@@ -206,7 +206,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     });
   }
 
-  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+  async function runChecked(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { actor, requestId, baseUrl } = endpointRequest.state;
     const { operation } = endpointRequest.endpoint;
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
@@ -220,6 +220,14 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     } finally {
       images.release();
     }
+  }
+
+  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+    const { endpoint, state, body } = endpointRequest;
+    const response = await runChecked(endpointRequest);
+    const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
+    if (unknown.length === 0) return response;
+    return { ...response, headers: { ...response.headers, ...unknownParametersHeader(unknown) } };
   };
 }
 

@@ -122,6 +122,15 @@ function paramError({ name, type }: Parameter, verdict: Verdict): ParamError | u
 export const hintOf = ({ hint, schema }: ParamType): string | undefined =>
   hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`);
 
+/** Parameters that some use case reads of every request, though no route declares them. */
+const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);
+
+/** The names that the endpoint does not know: they have no effect. Scripts add `_=123` to get past caches. */
+export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unknown>): string[] =>
+  Object.keys(sent).filter(
+    (name) => name !== '_' && !UNDECLARED.has(name) && !parameters.some((one) => one.name === name && !one.inPath),
+  );
+
 /** @param resolved parsed values by parameter, for those that validation has parsed */
 function parseInput(
   parameters: readonly Parameter[],

@@ -6,7 +6,7 @@ import { apiLink } from '../../src/http/headers.ts';
 import type { Site } from '../../src/model/records.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import { expectError, expectForbidden, expectMissingFields } from '../record/expectations.ts';
-import type { TestGateway, TestResponse } from '../start-gateway.ts';
+import type { RequestOptions, TestGateway, TestResponse } from '../start-gateway.ts';
 import { event, term, venue } from '../store/sample-records.ts';
 
 const NO_ROUTE = {
@@ -213,6 +213,38 @@ describe('protocol', () => {
       const list = await send('/events', { headers: { origin } });
       expect(names(list.headers['access-control-expose-headers'])).to.include('ETag');
       expect(list.headers).to.not.have.property('access-control-max-age');
+    });
+
+    describe('X-Unknown-Parameters', () => {
+      const unknown = async (path: string, request: RequestOptions = {}) =>
+        (await send(path, request)).headers['x-unknown-parameters'];
+
+      it('names what has no effect, from the cache too', async () => {
+        const path = '/events?strat_date=today&per_page=1&odd%20name[a]=1&_=17';
+        expect(await unknown(path)).to.equal('strat_date, odd%20name');
+        expect(await unknown(path)).to.equal('strat_date, odd%20name');
+        const { etag } = (await send(path)).headers;
+        const { status, headers } = await send(path, { headers: { 'if-none-match': etag! } });
+        expect([status, headers['x-unknown-parameters']]).to.deep.equal([304, 'strat_date, odd%20name']);
+      });
+
+      it('names those of a body', async () =>
+        expect(await unknown('/events', { method: 'GET', json: { page: 1, pgae: 2 } })).to.equal('pgae'));
+
+      it('is absent if every parameter has an effect, and for those of WordPress', async () => {
+        for (const path of [
+          '/events?page=1&custom_fields[a]=1',
+          '/events/1?context=view&_embed=1&_fields=id&password=a',
+        ])
+          expect(await unknown(path), path).to.equal(undefined);
+      });
+
+      it('is short, and ASCII', async () => {
+        const text = await unknown(`/events?${'%C3%A9'.repeat(200)}=1&b=1`);
+        expect(text)
+          .to.match(/^(%C3%A9)+$/)
+          .and.have.length(300);
+      });
     });
 
     it('forbid caching of responses to authenticated callers', async () => {
