@@ -8,7 +8,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { NODE_FLAGS } from '../src/node-flags.ts';
+import { MEMORY_ENVIRONMENT, NODE_FLAGS } from '../src/node-flags.ts';
 import { Replica } from '../src/store/replica.ts';
 import { REPLICA_FORMAT } from '../src/store/schema.ts';
 import { scriptOptions } from '../test/script-options.ts';
@@ -106,7 +106,7 @@ async function start(folder: string, cmsUrl: string): Promise<ChildProcess> {
     ...{ transport: 'process', cmsUrl, service: { user: 'sync', password: 'bench' } },
     ...{ entry: gatewayScript, flags: execArgv, hasMessages: true, ports: { port, adminPort: port + 1 } },
     config: { limits: { requestsPerMinute: 1e9 } },
-    env: { CALENDAR_DATA_DIR: folder },
+    env: { ...MEMORY_ENVIRONMENT, CALENDAR_DATA_DIR: folder },
   });
   return failing(child, gatewayScript);
 }

@@ -9,7 +9,7 @@ import type { Size } from './site.ts';
 
 export interface ListTimes {
   name: string;
-  group: List['group'];
+  group: List['group'] | 'machine';
   total: number;
   p50Ms: number;
   p99Ms: number;
@@ -39,6 +39,13 @@ async function time(
   return { total, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99), cpuMs: usedMs / turns };
 }
 
+/** Arithmetic that always takes equally long: by how much its times differ is the machine's part in all others. */
+function compute(): number {
+  let hash = 0;
+  for (let n = 0; n < 4e6; n += 1) hash = (hash * 31 + n) | 0;
+  return hash & 1;
+}
+
 /** Measures queries of the replica: the ids of a page and the total. */
 export async function timeReplica(replica: Replica, turns: number, size: Size): Promise<ListTimes[]> {
   const rows: ListTimes[] = [];
@@ -48,6 +55,7 @@ export async function timeReplica(replica: Replica, turns: number, size: Size): 
   }
   for (const { name, group, total } of REPLICA_LISTS)
     rows.push({ name, group, ...(await time(turns, (turn) => total(replica, turn, size))) });
+  rows.push({ name: 'no list: arithmetic', group: 'machine', ...(await time(turns, compute)) });
   return rows;
 }
 

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { residentMiB } from '../../bench/processes.ts';
 import type { LIMITS } from '../../src/limits.ts';
-import { NODE_FLAGS } from '../../src/node-flags.ts';
+import { MEMORY_ENVIRONMENT, NODE_FLAGS } from '../../src/node-flags.ts';
 import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
 
@@ -37,7 +37,7 @@ export async function startMeasuredGateway(
     service: { user: 'admin', password: PASSWORD },
     flags: [...NODE_FLAGS, ...flags],
     // As `serve` sets it.
-    env: { MALLOC_ARENA_MAX: '1' },
+    env: MEMORY_ENVIRONMENT,
     config: { log: { level: 'error' }, limits: { requestsPerMinute: 1e9 }, ...config },
     limits: { limits: { ...logins, ...limits } },
   });
