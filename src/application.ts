@@ -101,6 +101,7 @@ export function createApplication(options: ApplicationOptions): Application {
     authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
     pages: pages({
       config: config.pages,
+      cost: config.cost,
       mounts,
       publicUrl,
       freshness: config.cache,

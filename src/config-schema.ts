@@ -3,6 +3,9 @@
 
 import { LIMITS } from './limits.ts';
 
+/** The pages exist in these; `http/pages/texts/` has a file for each. */
+export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
+
 const INT32_MAX = 2_147_483_647;
 
 const section = <const Properties>(description: string, properties: Properties) =>
@@ -144,8 +147,8 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       'Colour of links and buttons on light screens, such as #1d4ed8, with a contrast of at least 4.5 to #f6f7fb.',
     ),
     locale: text(
-      { default: 'en-US', maxLength: 5, pattern: '^en(-[A-Z]{2})?$' },
-      'Order of day and month, clock and first day of the week on the page: en-US, en-GB, en-CA ...',
+      { maxLength: 5, pattern: `^(${PAGE_LANGUAGES.join('|')})(-[A-Z]{2})?$` },
+      `Language of the page, ${PAGE_LANGUAGES.join(', ')}, with or without a country, such as de-AT; that of each visitor if absent.`,
     ),
   }),
   webhook: section('Webhooks, by which the CMS notifies the gateway of changes.', {

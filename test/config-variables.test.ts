@@ -63,7 +63,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_PAGES_NAME: { ...text('pages.name', 'Town'), wrong: 'x'.repeat(101) },
   CALENDAR_PAGES_LOGO: address('pages.logo'),
   CALENDAR_PAGES_ACCENT: colour('pages.accent'),
-  CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'de-DE' },
+  CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'pt-BR' },
   CALENDAR_WEBHOOK_SECRET: { ...text('webhook.secret', 'long enough'), wrong: 'hunter2' },
   CALENDAR_REDIS_URL: { ...text('redisUrl', 'rediss://:pw@cache:6379'), wrong: 'hunter2:6379' },
   CALENDAR_LOG_LEVEL: { ...text('log.level', 'warn'), wrong: 'verbose' },

@@ -17,6 +17,7 @@ const OPTIONAL = [
   'pages.name',
   'pages.logo',
   'pages.accent',
+  'pages.locale',
   'webhook.secret',
   'redisUrl',
 ];
@@ -107,14 +108,19 @@ describe('configuration', () => {
     expect(Buffer.from(encoded!, 'base64').toString()).to.equal('gateway:abcd efgh ijkl');
   });
 
+  it('names the languages of the pages if a locale is of none of them', () => {
+    const { message } = loadError({ file: file({ pages: { locale: 'pt-BR' } }) });
+    expect(message).to.include('en, de, fr, es, it, nl').and.include('de-AT');
+  });
+
   it('accepts name, logo, colours and locale of the pages, and refuses what is none', () => {
-    const pages = { name: 'Town', logo: 'https://town.example/logo.svg', accent: '#0B6E4F', locale: 'en' };
+    const pages = { name: 'Town', logo: 'https://town.example/logo.svg', accent: '#0B6E4F', locale: 'de-AT' };
     expect(loadConfig({ file: file({ pages }), env: SITE }).pages).to.deep.include(pages);
     const wrong: Record<string, unknown[]> = {
       name: ['', 'x'.repeat(101)],
       logo: ['javascript:alert(1)', '/logo.svg', 'data:image/svg+xml,x', `https://town.example/${'x'.repeat(2000)}`],
       accent: ['red', '#fff', '#12345g', 'url(x)', '#4338ca;}'],
-      locale: ['de-DE', 'en_GB', 'en-gb'],
+      locale: ['pt-BR', 'en_GB', 'en-gb', 'german'],
     };
     for (const [key, values] of Object.entries(wrong)) {
       for (const value of values)

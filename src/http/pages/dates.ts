@@ -54,7 +54,6 @@ function formatsOf(locale: string) {
   return {
     day: formatter({ weekday: 'long', ...date }),
     dayAndYear: formatter({ weekday: 'long', ...date, year: 'numeric' }),
-    moment: formatter({ weekday: 'long', ...date, year: 'numeric', ...clock }),
     shortDay: formatter({ day: 'numeric', month: 'short' }),
     shortDayAndYear: formatter({ day: 'numeric', month: 'short', year: 'numeric' }),
     month: formatter({ month: 'long', year: 'numeric' }),
@@ -70,12 +69,19 @@ function formatsOf(locale: string) {
  */
 const unbroken = (range: string): string => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
+type DateTexts = Record<'today' | 'tomorrow' | 'allDay', string>;
+
 /** The locale, a BCP 47 tag, decides on the order of day and month, and on the clock. */
 export class Dates {
   readonly #formats: ReturnType<typeof formatsOf>;
+  readonly #texts: DateTexts;
+  /** The first day of the week, 0 for Sunday. */
+  readonly firstWeekday: number;
 
-  constructor(locale: string) {
+  constructor(locale: string, texts: DateTexts) {
     this.#formats = formatsOf(locale);
+    this.#texts = texts;
+    this.firstWeekday = firstWeekday(locale);
   }
 
   month = (month: string): string => this.#formats.month.format(msOf(`${month}-01`));
@@ -90,8 +96,8 @@ export class Dates {
 
   /** Today, Tomorrow, or the day. */
   relativeDay(day: string, today: string): string {
-    if (day === today) return 'Today';
-    return day === addDays(today, 1) ? 'Tomorrow' : this.day(day, today);
+    if (day === today) return this.#texts.today;
+    return day === addDays(today, 1) ? this.#texts.tomorrow : this.day(day, today);
   }
 
   /** `Nov 20 – Jan 15`, with years unless both are in the current one. */
@@ -107,26 +113,32 @@ export class Dates {
 
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
   times(event: ShownTimes): string {
-    if (event.all_day) return 'All day';
+    if (event.all_day) return this.#texts.allDay;
     const { start_date: start, end_date: end } = event;
-    if (end <= start) return this.startTime(event);
+    if (end <= start) return unbroken(this.startTime(event));
     const { clock } = this.#formats;
     // Across midnight a range would repeat the dates.
-    return start.slice(0, 10) === end.slice(0, 10)
-      ? unbroken(clock.formatRange(msOf(start), msOf(end)))
-      : `${clock.format(msOf(start))} – ${clock.format(msOf(end))}`;
+    return unbroken(
+      start.slice(0, 10) === end.slice(0, 10)
+        ? clock.formatRange(msOf(start), msOf(end))
+        : `${clock.format(msOf(start))} – ${clock.format(msOf(end))}`,
+    );
   }
 
-  /** Date and time in full, with the zone; blank for an event without a date. */
-  when({ start_date, end_date, all_day, timezone_abbr }: ShownTimes): string {
-    if (start_date === '') return '';
-    const [start, end] = (all_day ? wholeDays(start_date, end_date) : [start_date, end_date]).map(msOf) as [
-      number,
-      number,
-    ];
-    const format = all_day ? this.#formats.dayAndYear : this.#formats.moment;
-    const range = end > start ? unbroken(format.formatRange(start, end)) : format.format(start);
-    return all_day ? range : `${range} ${timezone_abbr}`;
+  /** Date and time in full, with the zone; blank for an event without a date. Lines end between dates and times only. */
+  when(event: ShownTimes): string {
+    const { start_date: start, end_date: end, timezone_abbr: zone } = event;
+    if (start === '') return '';
+    const { dayAndYear, clock } = this.#formats;
+    if (event.all_day) {
+      const [first, last] = wholeDays(start, end);
+      return last > first ? dayAndYear.formatRange(msOf(first), msOf(last)) : dayAndYear.format(msOf(first));
+    }
+    const isOneDay = end.slice(0, 10) <= start.slice(0, 10);
+    if (isOneDay) return `${dayAndYear.format(msOf(start))}, ${this.times(event)}\u202f${zone}`;
+    const moment = (wall: string, after = '') =>
+      `${dayAndYear.format(msOf(wall))}, ${unbroken(clock.format(msOf(wall)) + after)}`;
+    return `${moment(start)} – ${moment(end, ` ${zone}`)}`;
   }
 }
 
@@ -134,8 +146,7 @@ interface WeekInfo {
   firstDay: number;
 }
 
-/** The first day of the week in a locale, 0 for Sunday. */
-export function firstWeekday(locale: string): number {
+function firstWeekday(locale: string): number {
   // Node 22 has the property of an older draft; neither is in TypeScript's library.
   const intl = new Intl.Locale(locale) as Intl.Locale & { getWeekInfo?(): WeekInfo; weekInfo?: WeekInfo };
   return ((intl.getWeekInfo?.() ?? intl.weekInfo)?.firstDay ?? 7) % 7;

@@ -1,12 +1,11 @@
 // The details of one event, in the dialog and on a page of its own.
 
-import { stateLabel, withState } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
 import { addLinks } from './calendar-links.ts';
-import type { Dates } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
+import type { Language, Texts } from './language.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 export interface EventDetails {
@@ -14,43 +13,47 @@ export interface EventDetails {
   /** Sanitized. */
   description: Html;
   query: LandingQuery;
-  dates: Dates;
+  language: Language;
+  /** The site or the operator names the currency of costs without one. */
+  isCurrencyKnown: boolean;
   /** The absolute address of the event's page. */
   shareUrl: string;
   /** The address of the event as an iCalendar file. */
   calendarFile: string;
 }
 
+type FilterLink = (filters: LandingQuery['filters'], name: string) => Html;
+
 export function eventArticle(details: EventDetails): Html {
-  const { event, description, query, dates, shareUrl, calendarFile } = details;
+  const { event, description, query, language, shareUrl, calendarFile } = details;
+  const { texts } = language;
   const venues = [event.venue].flat();
-  const filterLink = (filters: LandingQuery['filters'], name: string): Html =>
-    html`<a href="${hrefOf({ filters }, {})}">${textLine(name)}</a>`;
+  const filterLink: FilterLink = (filters, name) => html`<a href="${hrefOf({ filters }, {})}">${textLine(name)}</a>`;
   const facts: [string, Html | string | false][] = [
-    ['When', when(event, dates)],
-    [stateLabel(event), event.event_status_reason !== undefined && textLine(event.event_status_reason)],
-    ['Where', venues.length > 0 && html`${venues.map((venue) => place(venue, filterLink))}`],
-    ['Online', online(event)],
-    [event.organizer.length > 1 ? 'Organizers' : 'Organizer', organizers(event, filterLink)],
-    ['Cost', event.cost !== '' && textLine(event.cost)],
-    ['Categories', terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
-    ['Tags', terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
+    [texts.when, when(event, language)],
+    [language.state(event), event.event_status_reason !== undefined && textLine(event.event_status_reason)],
+    [texts.where, venues.length > 0 && html`${venues.map((venue) => place(venue, texts, filterLink))}`],
+    [texts.online, online(event, texts)],
+    [event.organizer.length > 1 ? texts.organizers : texts.organizer, organizers(event, texts, filterLink)],
+    [texts.cost, event.cost !== '' && language.cost(event, details.isCurrencyKnown)],
+    [texts.categories, terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
+    [texts.tags, terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
   ];
   // Without a website of its own, the API gives the event's page on the site.
   const website = event.website === event.url ? undefined : webAddress(event.website);
   const page = webAddress(event.url);
   return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
 ${picture(details)}
-<h1 id="event-title">${textLine(withState(event, event.title))}</h1>
+<h1 id="event-title">${language.title(event)}</h1>
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
-<a class="button" href="${calendarFile}" download>Add to calendar</a>
+<a class="button" href="${calendarFile}" download>${texts.addToCalendar}</a>
 ${addLinks(event, shareUrl).map(({ name, url }) => html`<a class="button" href="${url}">${name}</a>\n`)}
-${website !== undefined && html`<a class="button" href="${website}" rel="noopener">Website</a>`}
-<button type="button" id="share" data-url="${shareUrl}" hidden>Copy link</button>
+${website !== undefined && html`<a class="button" href="${website}" rel="noopener">${texts.eventWebsite}</a>`}
+<button type="button" id="share" data-url="${shareUrl}" data-copied="${texts.copied}" hidden>${texts.copyLink}</button>
 </p>
 <div class="description">${description}</div>
-${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">This event on the site</a></p>`}
+${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">${texts.onSite}</a></p>`}
 </article>`;
 }
 
@@ -64,21 +67,21 @@ function picture({ event: { image } }: EventDetails): Html | false {
   );
 }
 
-function place(venue: Venue, filterLink: (filters: LandingQuery['filters'], name: string) => Html): Html | false {
+function place(venue: Venue, texts: Texts, filterLink: FilterLink): Html | false {
   if (typeof venue.venue !== 'string') return false;
   const address = postalAddress(venue);
   const website = webAddress(venue.website);
   return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
-${address !== '' && html`<br>${textLine(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}
-${website !== undefined && html`<a href="${website}" rel="noopener">Website</a>`}</div>`;
+${address !== '' && html`<br>${textLine(address)} <a href="${mapUrl(address)}" rel="noopener">${texts.map}</a>`}
+${website !== undefined && html`<a href="${website}" rel="noopener">${texts.venueWebsite}</a>`}</div>`;
 }
 
 /** Where people attend online, as far as the CMS says so. */
-function online({ attendance_mode: mode, online_url: url }: PublicEvent): Html | false {
+function online({ attendance_mode: mode, online_url: url }: PublicEvent, texts: Texts): Html | false {
   const address = webAddress(url);
-  if (address !== undefined) return html`<a href="${address}" rel="noopener">Join online</a>`;
+  if (address !== undefined) return html`<a href="${address}" rel="noopener">${texts.joinOnline}</a>`;
   return (
-    (mode === 'online' || mode === 'mixed') && html`${mode === 'online' ? 'Online only' : 'At the venue and online'}`
+    (mode === 'online' || mode === 'mixed') && html`${mode === 'online' ? texts.onlineOnly : texts.venueAndOnline}`
   );
 }
 
@@ -86,14 +89,14 @@ function online({ attendance_mode: mode, online_url: url }: PublicEvent): Html |
 const mapUrl = (address: string): string =>
   `https://www.openstreetmap.org/search?query=${encodeURIComponent(address.slice(0, 300).toWellFormed())}`;
 
-function organizers(
-  { organizer }: PublicEvent,
-  filterLink: (filters: LandingQuery['filters'], name: string) => Html,
-): Html | false {
+function organizers({ organizer }: PublicEvent, texts: Texts, filterLink: FilterLink): Html | false {
   const rows = organizer.flatMap(({ id, organizer: name, website }) => {
     if (typeof name !== 'string') return [];
     const address = webAddress(website);
-    const link = address !== undefined && html` <a href="${address}" rel="noopener">Website</a>`;
+    const label = `${texts.organizerWebsite}: ${textLine(name)}`;
+    const link =
+      address !== undefined &&
+      html` <a href="${address}" rel="noopener" aria-label="${label}">${texts.organizerWebsite}</a>`;
     return [html`<li>${filterLink({ organizer: String(id) }, name)}${link}</li>`];
   });
   return rows.length > 0 && html`<ul>${rows}</ul>`;
@@ -104,5 +107,5 @@ const terms = (records: { id: number; name: string }[], link: (id: string, name:
   html`<ul class="terms">${records.map(({ id, name }) => html`<li>${link(String(id), name)}</li>`)}</ul>`;
 
 /** Staff may publish an event before it has a date. */
-const when = (event: PublicEvent, dates: Dates): Html | false =>
+const when = (event: PublicEvent, { dates }: Language): Html | false =>
   event.start_date !== '' && html`<time datetime="${event.start_date.replace(' ', 'T')}">${dates.when(event)}</time>`;

@@ -1,9 +1,10 @@
 // The landing page around its events: filters, links to months and views, subscription.
 
 import { subscribeLinks } from './calendar-links.ts';
-import { type Dates, shiftMonth } from './dates.ts';
+import { shiftMonth } from './dates.ts';
 import { Html, html } from './html.ts';
 import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
+import { fill, type Language } from './language.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 import type { FilterOptions } from './read-events.ts';
 
@@ -18,7 +19,8 @@ export interface LandingPage {
 }
 
 export function landingPage({ brand, query, title, head, content }: LandingPage): Html {
-  const { asset } = brand;
+  const { asset, language } = brand;
+  const { texts } = language;
   const view = viewOf(query);
   return pageFrame(brand, {
     title,
@@ -29,12 +31,12 @@ export function landingPage({ brand, query, title, head, content }: LandingPage)
 <script type="module" src="${asset('landing.mjs')}"></script>
 ${head}`,
     body: html`<main id="main" tabindex="-1">
-<p id="notice" role="status"></p>
+<p id="notice" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
 ${content}
 </main>
-<footer><a href="docs">For developers: the API of this calendar</a></footer>
+<footer><a href="docs">${texts.forDevelopers}</a></footer>
 <dialog id="dialog" aria-labelledby="event-title">
-<form method="dialog"><button class="close" aria-label="Close"><span aria-hidden="true">&times;</span></button></form>
+<form method="dialog"><button class="close" aria-label="${texts.close}"><span aria-hidden="true">&times;</span></button></form>
 </dialog>`,
   });
 }
@@ -42,7 +44,7 @@ ${content}
 export interface EventsView {
   query: LandingQuery;
   today: string;
-  dates: Dates;
+  language: Language;
   /** The month that the month view shows. */
   month: string;
   list: Html;
@@ -65,7 +67,7 @@ export function eventsView(view: EventsView): Html {
 ${eventsSection(view)}`;
 }
 
-function filterForm({ query: { filters }, options }: EventsView): Html {
+function filterForm({ query: { filters }, options, language: { texts } }: EventsView): Html {
   const select = (name: keyof FilterOptions, label: string, all: string): Html => {
     const selected = filters[name];
     const isListed = options[name].some(({ id }) => id === selected);
@@ -78,23 +80,24 @@ function filterForm({ query: { filters }, options }: EventsView): Html {
     )}</select></label>`;
   };
   return html`<form id="filters" role="search" action="./" method="get">
-<label>Search<input type="search" name="search" id="filter-search" maxlength="100" value="${filters.search}"></label>
-${select('venue', 'Venue', 'All venues')}
-${select('categories', 'Category', 'All categories')}
-<button>Search</button>
+<label>${texts.search}<input type="search" name="search" id="filter-search" maxlength="100" value="${filters.search}"></label>
+${select('venue', texts.venue, texts.allVenues)}
+${select('categories', texts.category, texts.allCategories)}
+<button>${texts.search}</button>
 </form>`;
 }
 
 /** What a change of the query replaces. */
 function eventsSection(view: EventsView): Html {
-  const { query, list, grid, total, today, dates, month } = view;
-  return html`<section id="events" aria-label="Events" data-summary="${total === 1 ? '1 event' : `${total} events`}">
+  const { query, list, grid, total, today, language, month } = view;
+  const { texts, dates } = language;
+  return html`<section id="events" aria-label="${texts.events}" data-summary="${language.counted(texts.eventCount, total)}">
 ${activeFilters(view)}
 <div class="toolbar">
 <h1 class="in-list">${listTitle(view)}</h1>
 ${grid && html`<h1 class="in-month">${dates.month(month)}</h1>`}
-${monthLinks(query, month, dates)}
-${viewLinks(query, month, today)}
+${monthLinks(query, month, language)}
+${viewLinks(query, month, today, language)}
 </div>
 <div class="in-list list">${list}</div>
 ${grid && html`<div class="in-month month">${grid}</div>`}
@@ -102,45 +105,45 @@ ${subscription(view)}
 </section>`;
 }
 
-function subscription({ calendarFile, name }: EventsView): Html {
+function subscription({ calendarFile, name, language: { texts } }: EventsView): Html {
   const links = subscribeLinks(calendarFile, name);
   return html`<div class="subscribe">
-<p>Your calendar app then shows these events and keeps them current.</p>
-<p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">Subscribe</a>
+<p>${texts.subscribeHint}</p>
+<p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">${texts.subscribe}</a>
 ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${program}</a>\n`)}</p>
-<label>Address for other apps<input readonly value="${calendarFile}"></label>
+<label>${texts.feedAddress}<input readonly value="${calendarFile}"></label>
 </div>`;
 }
 
-function listTitle({ query: { month, day, filters }, today, dates }: EventsView): string {
+function listTitle({ query: { month, day, filters }, today, language: { texts, dates } }: EventsView): string {
   if (day !== undefined) return dates.day(day, today);
   if (month !== undefined) return dates.month(month);
-  return filters.search === undefined ? 'Upcoming events' : `Upcoming events with “${filters.search}”`;
+  return filters.search === undefined ? texts.upcoming : fill(texts.upcomingWith, { search: filters.search });
 }
 
-function activeFilters({ query, filterNames }: EventsView): Html | false {
+function activeFilters({ query, filterNames, language: { texts } }: EventsView): Html | false {
   if (Object.keys(query.filters).length === 0) return false;
   const named = Object.entries(filterNames).map(
-    ([filter, name]) => `${filter === 'tags' ? 'Tag' : 'Organizer'}: ${name}. `,
+    ([filter, name]) => `${fill(filter === 'tags' ? texts.tagFilter : texts.organizerFilter, { name })} `,
   );
   const all = hrefOf(query, { filters: {}, page: 1 });
-  return html`<p class="active">${named}<a id="all" href="${all}">Remove all filters</a></p>`;
+  return html`<p class="active">${named}<a id="all" href="${all}">${texts.removeFilters}</a></p>`;
 }
 
-function monthLinks(query: LandingQuery, month: string, dates: Dates): Html {
+function monthLinks(query: LandingQuery, month: string, { dates, texts }: Language): Html {
   const to = (other: string) => hrefOf(query, { month: other, day: undefined, page: 1 });
   const [previous, next] = [shiftMonth(month, -1), shiftMonth(month, 1)];
   const now = hrefOf(query, { month: undefined, day: undefined, page: 1 });
   const isNow = query.month === undefined && query.day === undefined;
   const hidden = (sign: string) => html`<span aria-hidden="true">${sign}</span>`;
-  return html`<nav class="months" aria-label="Months">
+  return html`<nav class="months" aria-label="${texts.months}">
 <a id="previous" class="button" href="${to(previous)}">${hidden('‹ ')}${dates.shortMonth(previous)}</a>
-<a id="today" class="button" href="${now}"${isNow && new Html(' aria-current="date"')}>Today</a>
+<a id="today" class="button" href="${now}"${isNow && new Html(' aria-current="date"')}>${texts.today}</a>
 <a id="next" class="button" href="${to(next)}">${dates.shortMonth(next)}${hidden(' ›')}</a>
 </nav>`;
 }
 
-function viewLinks(query: LandingQuery, month: string, today: string): Html {
+function viewLinks(query: LandingQuery, month: string, today: string, { texts }: Language): Html {
   const isList = viewOf(query) !== 'month';
   const monthHref = hrefOf(query, {
     view: 'month',
@@ -148,8 +151,8 @@ function viewLinks(query: LandingQuery, month: string, today: string): Html {
     day: undefined,
     page: 1,
   });
-  return html`<nav class="views" aria-label="View">
-<a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>Month</a>
-<a id="view-list" href="${hrefOf(query, { view: 'list' })}"${isList && new Html(' aria-current="page"')}>List</a>
+  return html`<nav class="views" aria-label="${texts.view}">
+<a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>${texts.month}</a>
+<a id="view-list" href="${hrefOf(query, { view: 'list' })}"${isList && new Html(' aria-current="page"')}>${texts.list}</a>
 </nav>`;
 }

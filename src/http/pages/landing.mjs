@@ -95,7 +95,7 @@ async function show(url) {
     dialog.close();
     if (url !== shown) await showEvents(url, navigation.signal);
   } catch (error) {
-    if (error.name !== 'AbortError') say('The calendar does not respond. Please try again later.', true);
+    if (error.name !== 'AbortError') say(notice.dataset.away, true);
   }
 }
 
@@ -115,7 +115,7 @@ async function refresh() {
     replaceEvents(eventsOf(page));
     if (notice.classList.contains('error')) say('');
   } catch {
-    say('The calendar does not respond. These events may be out of date.', true);
+    say(notice.dataset.stale, true);
   }
 }
 
@@ -127,7 +127,7 @@ function prepareShare() {
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(dataset.url);
-      button.textContent = 'Copied';
+      button.textContent = dataset.copied;
       setTimeout(() => {
         button.textContent = label;
       }, COPIED_MS);

@@ -1,22 +1,23 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createPlaces } from '../../calendar/limits.ts';
-import type { Config } from '../../config-schema.ts';
+import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
-import { withState } from '../../model/event-state.ts';
 import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
-import { addDays, Dates, firstWeekday, shiftMonth } from './dates.ts';
+import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { type Html, html } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { eventsView, landingPage } from './landing-template.ts';
+import { fill, type Language, languageOf } from './language.ts';
 import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
@@ -25,7 +26,9 @@ import { richText } from './rich-text.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
-  brand: () => Brand;
+  /** The currency of costs without one. */
+  cost: Config['cost'];
+  brand: (language: Language) => Brand;
   site: () => Site;
   /** Today at the site, `YYYY-MM-DD`. */
   today: () => string;
@@ -41,6 +44,7 @@ export interface LandingOptions {
 
 interface Rendering {
   query: LandingQuery;
+  language: Language;
   /** The network of the visitor, for fairness between them. */
   caller: string;
   charge: () => void;
@@ -61,9 +65,6 @@ export interface RenderedPage {
 
 export class Landing {
   readonly #options: LandingOptions;
-  readonly #dates: Dates;
-  /** 0 is Sunday. */
-  readonly #weekStart: number;
   /** The API's absolute address. */
   readonly #base: string;
   /** Concurrent requests for a page share one rendering, as long as the cache has room for it. */
@@ -79,10 +80,7 @@ export class Landing {
   #filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
 
   constructor(options: LandingOptions) {
-    const { locale } = options.brand();
     this.#options = options;
-    this.#dates = new Dates(locale);
-    this.#weekStart = firstWeekday(locale);
     this.#base = `${options.publicUrl}/${options.mount}`;
   }
 
@@ -90,46 +88,49 @@ export class Landing {
    * Renders the page for a query string, or one that explains an error: 404 for an event that the public does not see,
    * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
    * kept takes none.
+   * @param tag of the language: `de-AT`
    */
-  async page(querystring: string, caller: string, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, tag: string, caller: string, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
-    const key = [replicaVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
+    const language = languageOf(tag);
+    const key = [replicaVersion(), today(), JSON.stringify(site()), tag, queryText(query)].join(' ');
     try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, caller, charge } }))! };
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, language, caller, charge } }))! };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { status, title, message } = describeError(error, query);
-      const page = htmlAsset(this.#errorPage(query, title, message));
+      const { status, title, message } = describeError(error, query, language);
+      const page = htmlAsset(this.#errorPage(query, language, title, message));
       return { status, page, headers: error.headers };
     }
   }
 
-  async #render({ query, charge }: Rendering): Promise<Asset> {
+  async #render({ query, language, charge }: Rendering): Promise<Asset> {
     const reader = new EventReader((path, parameters) => {
       charge();
       return this.#options.read(path, parameters);
     });
     const { event } = query;
     const page = await (event === undefined
-      ? this.#renderEvents(reader, query)
-      : this.#renderEvent(reader, query, event));
+      ? this.#renderEvents(reader, query, language)
+      : this.#renderEvent(reader, query, language, event));
     return htmlAsset(page);
   }
 
-  async #renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
+  async #renderEvents(reader: EventReader, query: LandingQuery, language: Language): Promise<Html> {
     const { today } = this.#options;
-    const { name } = this.#options.brand();
+    const { name } = this.#options.brand(language);
     const day = today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = await this.#readFilterOptions(reader);
-    const shared = { query, today: day, dates: this.#dates, colorClass: colorsOf(options) };
-    const ofMonth = { ...shared, month, firstWeekday: this.#weekStart };
-    const days = monthRange(month, this.#weekStart);
+    const shared = { query, today: day, language, colorClass: colorsOf(options) };
+    const days = monthRange(month, language.dates.firstWeekday);
     const grid =
-      viewOf(query) === 'list' ? undefined : monthGrid({ ...ofMonth, list: await reader.month(days, query.filters) });
+      viewOf(query) === 'list'
+        ? undefined
+        : monthGrid({ ...shared, month, list: await reader.month(days, query.filters) });
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, query.filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -145,16 +146,15 @@ export class Landing {
       calendarFile,
     });
     const head = html`<link rel="canonical" href="${this.#urlOf({ ...query, view: undefined })}">
-<meta name="description" content="${`Events of ${name}`}">
+<meta name="description" content="${fill(language.texts.description, { name })}">
 <link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
 <link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
 ${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
-    return this.#frame(query, `${name}: calendar`, head, content);
+    return this.#frame(query, language, fill(language.texts.title, { name }), head, content);
   }
 
-  async #renderEvent(reader: EventReader, query: LandingQuery, id: number): Promise<Html> {
+  async #renderEvent(reader: EventReader, query: LandingQuery, language: Language, id: number): Promise<Html> {
     const { site, assertPublic, mount, brand } = this.#options;
-    const dates = this.#dates;
     assertPublic(id);
     const event = await reader.event(id);
     const { url: siteUrl } = site();
@@ -162,16 +162,20 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
     const description = await richText(event.description, { eventUrl, siteUrl });
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
-    const details = { event, description, query, dates, shareUrl, calendarFile };
-    const title = textLine(withState(event, event.title));
+    const isCurrencyKnown = this.#isCurrencyKnown();
+    const details = { event, description, query, language, shareUrl, calendarFile, isCurrencyKnown };
+    const title = language.title(event);
     const image = event.image && webAddress(event.image.url);
-    const summary = [dates.when(event), textLine(event.excerpt || event.description)].filter((text) => text !== '');
+    const summary = [language.dates.when(event), textLine(event.excerpt || event.description)].filter(
+      (text) => text !== '',
+    );
     const head = html`<link rel="canonical" href="${shareUrl}">
 <meta name="description" content="${summary.join(': ')}">
 <meta property="og:title" content="${title}">
 ${image && html`<meta property="og:image" content="${image}">`}
 ${jsonLdScript([event], () => shareUrl)}`;
-    return this.#frame(query, `${title} – ${brand().name}`, head, html`${backLink(query)}${eventArticle(details)}`);
+    const content = html`${backLink(query, language)}${eventArticle(details)}`;
+    return this.#frame(query, language, `${title} – ${brand(language).name}`, head, content);
   }
 
   #readFilterOptions(reader: EventReader): Promise<FilterOptions> {
@@ -186,15 +190,22 @@ ${jsonLdScript([event], () => shareUrl)}`;
     return reading;
   }
 
-  #errorPage(query: LandingQuery, title: string, message: string): Html {
+  #errorPage(query: LandingQuery, language: Language, title: string, message: string): Html {
     const head = html`<meta name="robots" content="noindex">`;
-    const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1>
+    const content = html`${query.event !== undefined && backLink(query, language)}<h1>${title}</h1>
 <p class="empty" id="unavailable">${message}</p>`;
-    return this.#frame(query, `${title} – ${this.#options.brand().name}`, head, content);
+    return this.#frame(query, language, `${title} – ${this.#options.brand(language).name}`, head, content);
   }
 
-  #frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
-    return landingPage({ brand: this.#options.brand(), query, title, head, content });
+  #frame(query: LandingQuery, language: Language, title: string, head: Html, content: Html): Html {
+    return landingPage({ brand: this.#options.brand(language), query, title, head, content });
+  }
+
+  /** Costs without a currency are in dollars by default, which nobody said. */
+  #isCurrencyKnown(): boolean {
+    const { site, cost } = this.#options;
+    const { currencySymbol, currencyCode } = site().settings ?? {};
+    return (currencySymbol ?? currencyCode) !== undefined || !isDeepStrictEqual(cost, DEFAULTS.cost);
   }
 
   #urlOf(query: Partial<LandingQuery>): string {
@@ -204,15 +215,17 @@ ${jsonLdScript([event], () => shareUrl)}`;
 
 const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
 
-const backLink = (query: LandingQuery): Html =>
-  html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
+const backLink = (query: LandingQuery, { texts }: Language): Html =>
+  html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">${texts.allEvents}</a></p>`;
 
 /** The status and texts of the page that explains an error of the API. */
-function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
-  if (status === 503 || event === undefined) return { status, title: 'Events', message };
+function describeError({ status, code, message, data }: ApiError, { event }: LandingQuery, { texts }: Language) {
+  if (code === 'calendar_not_ready')
+    return { status, title: texts.events, message: fill(texts.syncing, { percent: String(data?.percent) }) };
+  if (status === 503 || event === undefined) return { status, title: texts.events, message };
   return code === 'event-password-protected'
-    ? { status: 403, title: 'Protected event', message: 'A password protects this event.' }
-    : { status: 404, title: 'Event not found', message: 'This event is not in the calendar, or not any more.' };
+    ? { status: 403, title: texts.protectedEvent, message: texts.protectedEventText }
+    : { status: 404, title: texts.eventNotFound, message: texts.eventNotFoundText };
 }
 
 /** The days of the list: one day, one month, or from today on. */

@@ -1,10 +1,9 @@
 // The month view: weeks as grids, in which an event of several days is one bar per week.
 
-import { withState } from '../../model/event-state.ts';
-import { textLine } from '../../text/html.ts';
-import { addDays, type Dates, shiftMonth, spanOf, weekdayOf } from './dates.ts';
+import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
+import type { Language } from './language.ts';
 import type { EventList, PublicEvent } from './read-events.ts';
 
 export interface MonthView {
@@ -13,9 +12,7 @@ export interface MonthView {
   month: string;
   query: LandingQuery;
   today: string;
-  dates: Dates;
-  /** 0 is Sunday. */
-  firstWeekday: number;
+  language: Language;
   /** A CSS class with the colour of the event's category. */
   colorClass: (event: PublicEvent) => string;
 }
@@ -32,8 +29,9 @@ export function monthRange(month: string, firstWeekday: number): { first: string
 }
 
 export function monthGrid(view: MonthView): Html {
-  const { list, month, dates, firstWeekday } = view;
-  const { first, last } = monthRange(month, firstWeekday);
+  const { list, month, language } = view;
+  const { dates, texts } = language;
+  const { first, last } = monthRange(month, dates.firstWeekday);
   const weeks: string[][] = [];
   for (let day = first; day <= last; day = addDays(day, 7))
     weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
@@ -41,7 +39,7 @@ export function monthGrid(view: MonthView): Html {
   const weekdays = weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`);
   return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
 ${weeks.map((days) => week(days, view))}
-${missing > 0 && html`<p class="empty">${missing} more events are in the list.</p>`}`;
+${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}`;
 }
 
 interface Bar {
@@ -56,6 +54,7 @@ interface Bar {
 function week(days: string[], view: MonthView): Html {
   const bars = barsOf(days, view.list.events);
   const { lanes, hidden } = placed(bars);
+  const { dates, texts } = view.language;
   return html`<ol class="week">${days.map((day, column) => {
     const shown = lanes.flatMap((lane, row) =>
       lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
@@ -63,10 +62,10 @@ function week(days: string[], view: MonthView): Html {
     const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
     const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
     return html`<li>
-<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${view.dates.dayAndYear(day)}</span>
+<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${dates.dayAndYear(day)}</span>
 <span aria-hidden="true">${Number(day.slice(8))}</span></time>
 ${shown}
-${hidden[column]! > 0 && html`<a class="others c${column}" href="${ofDay}">+${hidden[column]} more</a>`}
+${hidden[column]! > 0 && html`<a class="others c${column}" href="${ofDay}">${view.language.counted(texts.more, hidden[column]!)}</a>`}
 </li>`;
   })}</ol>`;
 }
@@ -108,15 +107,15 @@ function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
 function bar(
   { event, from, to, startsHere, endsHere }: Bar,
   row: number,
-  { query, today, dates, colorClass }: MonthView,
+  { query, today, language, colorClass }: MonthView,
 ): Html {
+  const { dates } = language;
   const span = spanOf(event);
   const time = span.isLong
     ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
     : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
   const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
   const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
-  const title = textLine(withState(event, event.title));
   const href = hrefOf(query, { event: event.id });
-  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${title}</a>`;
+  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${language.title(event)}</a>`;
 }

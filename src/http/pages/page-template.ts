@@ -1,6 +1,7 @@
 // The frame of every page: head, bar with logo and name, content.
 
 import { Html, html } from './html.ts';
+import type { Language } from './language.ts';
 
 /** What all pages show of the gateway and its operator. */
 export interface Brand {
@@ -8,8 +9,7 @@ export interface Brand {
   name: string;
   /** The address of the logo; absent: the gateway's own icon. */
   logo: string | undefined;
-  /** A BCP 47 tag of English. */
-  locale: string;
+  language: Language;
   /** The address of an asset, relative to the page. */
   asset: (name: string) => string;
 }
@@ -25,10 +25,11 @@ export interface HtmlPage {
   data?: Html | undefined;
 }
 
-export function pageFrame({ name, logo, locale, asset }: Brand, { title, head, nav, body, data }: HtmlPage): Html {
+export function pageFrame({ name, logo, language, asset }: Brand, { title, head, nav, body, data }: HtmlPage): Html {
+  const { tag, texts } = language;
   const icon = logo ?? asset('icon.svg');
   return html`${new Html('<!doctype html>')}
-<html lang="${locale}"${data}>
+<html lang="${tag}"${data}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -39,10 +40,10 @@ export function pageFrame({ name, logo, locale, asset }: Brand, { title, head, n
 ${head}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">${texts.skip}</a>
 <header class="bar">
 <a class="name" href="./"><img src="${icon}" alt=""> <span>${name}</span></a>
-${nav && html`<nav aria-label="Pages">${nav}</nav>`}
+${nav && html`<nav aria-label="${texts.pages}">${nav}</nav>`}
 </header>
 ${body}
 </body>

@@ -12,10 +12,12 @@ import type { PublicRead } from '../routes.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { type Html, html } from './html.ts';
 import { Landing } from './landing.ts';
+import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 
 export interface PagesOptions {
   config: Config['pages'];
+  cost: Config['cost'];
   /** Paths at which the API is mounted, with or without a leading slash; the pages use the first. */
   mounts: readonly string[];
   publicUrl: string;
@@ -58,11 +60,11 @@ export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   ]);
 }
 
-function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
+function brandOf({ config, site }: PagesOptions, assets: Assets, language: Language): Brand {
   return {
-    name: config.name ?? (decodeEntities(site().name) || 'Calendar'),
+    name: config.name ?? (decodeEntities(site().name) || language.texts.calendar),
     logo: config.logo,
-    locale: config.locale,
+    language,
     asset: (name) => assetUrl(name, assets),
   };
 }
@@ -71,15 +73,23 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandler(options: PagesOptions, assets: Assets): Handler {
-  const { mounts, freshness, charge, callerOf } = options;
+  const { config, mounts, freshness, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const mount = withoutSlashes(mounts[0]);
-  const landing = new Landing({ ...options, publicUrl, mount, brand: () => brandOf(options, assets) });
+  const landing = new Landing({
+    ...options,
+    publicUrl,
+    mount,
+    brand: (language) => brandOf(options, assets, language),
+  });
   const cacheControl = publicCacheControl(freshness);
   return async (ctx) => {
     setPageHeaders(ctx);
     const caller = callerOf(ctx.req);
-    const { status, page, headers = {} } = await landing.page(ctx.querystring, caller, () => charge(ctx.req, 1));
+    const tag = config.locale ?? preferredTag(ctx.get('Accept-Language'));
+    // No cache may give one visitor the page in the language of another.
+    if (config.locale === undefined) ctx.vary('Accept-Language');
+    const { status, page, headers = {} } = await landing.page(ctx.querystring, tag, caller, () => charge(ctx.req, 1));
     ctx.set(headers);
     await sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
   };
@@ -117,7 +127,7 @@ function setPageHeaders(ctx: Context): void {
 
 /** Swagger UI fills it. */
 function documentationPage(options: PagesOptions, assets: Assets): Html {
-  const brand = brandOf(options, assets);
+  const brand = brandOf(options, assets, languageOf('en'));
   const { asset } = brand;
   const mounts = options.mounts.map(withoutSlashes);
   const document = `${mounts[0]}/doc`;

@@ -49,6 +49,9 @@ export type PublicEvent = Shown & {
   utc_start_date: string;
   utc_end_date: string;
   cost: string;
+  cost_details: { currency_symbol: string; currency_code: string; values: string[] };
+  /** Of schema.org's data only what the other properties lack. */
+  json_ld: { offers?: { priceCurrency?: string } };
   image: Image | false;
   venue: Venue | Venue[];
   organizer: Organizer[];

@@ -6,13 +6,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { request } from 'undici';
+import { DEFAULTS } from '../../../src/config-schema.ts';
 import { ApiError } from '../../../src/errors.ts';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
 import { servePages } from '../../../src/http/request-target.ts';
 import { until } from '../../until.ts';
 
 const options: PagesOptions = {
-  config: { landing: true, locale: 'en-US' },
+  config: { landing: true },
+  cost: DEFAULTS.cost,
   mounts: ['/calendar/events/v1', '/wp-json/tribe/events/v1'],
   publicUrl: 'https://calendar.example/',
   freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
@@ -183,7 +185,8 @@ describe('pages', () => {
       const html = await response.text();
       expect(html).to.include('<span>Events &amp; &quot;more&quot;</span>').and.not.include('Country');
       expect(html).to.include('<img src="https://brand.example/logo.svg?a=&quot;b" alt="">');
-      expect(html).to.include('<html lang="en-GB"');
+      expect(html).to.include(path === '/' ? '<html lang="en-GB"' : '<html lang="en"');
+      expect(response.headers.get('vary') ?? '').to.not.include('Accept-Language');
       expect(response.headers.get('content-security-policy')).to.include("img-src 'self' data: http: https:;");
     }
   });

@@ -1,0 +1,29 @@
+// The prices of an event as numbers, for pages that write them in several languages, and for search engines.
+
+import { fitsCurrency } from '../../text/currencies.ts';
+import { textLine } from '../../text/html.ts';
+import type { PublicEvent } from './read-events.ts';
+
+export interface Prices {
+  /** An ISO code. */
+  currency: string;
+  /** Free is 0. */
+  lowest: number;
+  highest: number;
+}
+
+/**
+ * Undefined for a cost with other words than amounts (`20 per family`), and without a currency.
+ * @param isCurrencyKnown the site or the operator names the currency of costs without one: the default, `$`, is none
+ */
+export function pricesOf(event: PublicEvent, isCurrencyKnown: boolean): Prices | undefined {
+  if (event.cost === '') return undefined;
+  const { currency_symbol: symbol, currency_code: code, values } = event.cost_details;
+  const currency = event.json_ld.offers?.priceCurrency;
+  if (currency === undefined || (!isCurrencyKnown && symbol + code === '')) return undefined;
+  const amounts = values.map((value) => (value === 'free' ? 0 : Number(value)));
+  const signs = textLine(event.cost).split(/[\d.,\s–-]+|Free/);
+  const isPlain = signs.every((sign) => sign === '' || fitsCurrency(sign, currency));
+  if (!isPlain || amounts.length === 0 || !amounts.every(Number.isFinite)) return undefined;
+  return { currency, lowest: Math.min(...amounts), highest: Math.max(...amounts) };
+}
