@@ -57,7 +57,7 @@ export const commands: Record<string, Command> = {
 
 Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do,
 lists that repeat or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it
-would silently drop; of Payload, drafts, trash, images and ids. It reads the same configuration as serve: FILE, then
+would silently drop; of Payload, drafts, trash and images. It reads the same configuration as serve: FILE, then
 the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good

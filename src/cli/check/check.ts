@@ -1,16 +1,18 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { Kind } from '../../model/records.ts';
+import { printable } from '../../text/text.ts';
 import { orIfRefused, readSite } from '../open-site.ts';
 import { readSamples } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
-import { type CheckRow, renderTable } from '../table.ts';
-import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
+import { columns } from '../table.ts';
+import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
 import { LIST_CHECKS } from './lists.ts';
 import { openPayloadChecks } from './payload.ts';
@@ -43,12 +45,33 @@ export async function check(
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
   const rows = await runChecks(config, write, wait);
-  const count = (state: CheckRow['state']): number => rows.filter((row) => row.state === state).length;
+  const count = (state: RowState): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
-  const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
-  else print(renderTable(rows, hasColour));
+  else print(`${tableLines(rows).join('\n')}\n\n${counts.ok} ok, ${counts.warn} warn, ${counts.fail} fail\n`);
   return counts.fail > 0 ? 1 : 0;
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+/** The rows, and below a row what to do about it: of several with the same advice, below the first. */
+function tableLines(rows: readonly CheckRow[]): string[] {
+  const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  const cells = rows.map(({ area, name, state, message }, index) => [
+    hasColour ? styleText(COLOURS[state], state.padEnd(4)) : state.padEnd(4),
+    rows[index - 1]?.area === area ? '' : area,
+    name,
+    printable(message),
+  ]);
+  const advised = new Map<string, string>();
+  return columns(cells).flatMap((line, index) => {
+    const { area, name, advice } = rows[index]!;
+    if (advice === undefined) return [line];
+    const earlier = advised.get(advice);
+    if (earlier === undefined) advised.set(advice, `${area} ${name}`);
+    const text = earlier === undefined ? printable(advice) : `As for ${earlier}.`;
+    return [line, ...text.split('\n').map((each) => `      ${each}`)];
+  });
 }
 
 async function runChecks(

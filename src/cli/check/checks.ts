@@ -9,7 +9,8 @@ import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
 import type { RestConnection } from '../open-site.ts';
 import type { SampledRecord, Samples } from '../samples.ts';
-import type { RowState } from '../table.ts';
+
+export type RowState = 'ok' | 'warn' | 'fail';
 
 export interface Finding {
   name?: string;
@@ -17,6 +18,11 @@ export interface Finding {
   message: string;
   /** What the operator can do about it. */
   advice?: string;
+}
+
+export interface CheckRow extends Finding {
+  area: string;
+  name: string;
 }
 
 export const ok = (message: string): Finding => ({ state: 'ok', message });
@@ -84,7 +90,6 @@ export interface CmsWords {
   /** Why the collection is not there, and how to show it. `options`: those of the `plugin` command. */
   collection(options: string): string;
   hiddenRecords: string;
-  occurrences(options: string): string;
   createRefused: string;
   /** Why the site keeps its value of a field, though it accepted another. */
   lost: string;

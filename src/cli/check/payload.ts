@@ -4,17 +4,14 @@
 import { canBeQueried, createFeatures } from '../../cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
-import { objectOf } from '../../cms/payload/rest-calls.ts';
 import type { Config } from '../../config-schema.ts';
-import { CmsRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
-import { isObject } from '../../model/json.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
+import { openSite, orIfRefused } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
 import { GIVE_KEY } from '../site-problems.ts';
-import { type Check, type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
+import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>
   'Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, ' +
@@ -31,9 +28,6 @@ const WORDS: CmsWords = {
   hiddenRecords:
     'Ids that are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas are ' +
     'left out: give these records other ids. Or a plugin or a proxy changes lists: switch that off.',
-  occurrences: () =>
-    'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let ' +
-    'access.read of the field allow it to everybody.',
   createRefused:
     'If the account may not create (account, above), allow it. If a field is required that the ' +
     'mapping does not have, make it optional, or give it a defaultValue.',
@@ -63,7 +57,7 @@ function asOperation(permission: string): string {
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 
 /** Opens the site of the configuration. */
-export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mapping: Mapping): CmsChecks {
+export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '', limits } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
   const connection = openSite(url, credentials, mapping, limits);
@@ -83,18 +77,11 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
             const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
             if (features) findings.push({ name: kind.collection, ...judgeFeatures(kind, features) });
           }
+          const { media = 'media' } = mapping.source.payload ?? {};
+          const hasImages = kinds.some(({ paths }) => paths.has('image'));
+          if (hasImages && !(await orIfRefused(hasField(media, 'mimeType'), false)))
+            findings.push({ name: media, ...fail('is no upload collection: events have no images', NAME_MEDIA) });
           return findings;
-        },
-      },
-      imageCheck(connection),
-      {
-        area: 'lists',
-        name: 'ids',
-        async run() {
-          const list = call('GET', mapping.kinds.event.collection, { query: { limit: 1, depth: 0 } });
-          const response = await orIfRefused(list, undefined);
-          const [event] = response ? [objectOf(response).docs].flat() : [];
-          return judgeIds(isObject(event) && typeof event.id === 'string', { redisUrl, dataDir });
         },
       },
     ],
@@ -111,47 +98,11 @@ const NAME_MEDIA =
   'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave ' +
   '"image" out of the mapping.';
 
-const imageCheck = ({ call, credentials }: RestConnection): Check => ({
-  area: 'collections',
-  async run({ mapping, kinds }) {
-    if (!kinds.some(({ paths }) => paths.has('image'))) return [];
-    const { media: name = 'media' } = mapping.source.payload ?? {};
-    try {
-      if (!(await canBeQueried(call, name, { 'where[mimeType][exists]': true }, { credentials })))
-        return { name, ...fail('is no upload collection: events have no images', NAME_MEDIA) };
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      return { name, ...fail(`images: ${error.message}`, NAME_MEDIA) };
-    }
-    return { name, ...ok('images') };
-  },
-});
-
 function judgeFeatures({ kind }: KindMapping<Kind>, { drafts, trash }: { drafts: boolean; trash: boolean }): Finding {
   if (!drafts) return warn(`no drafts: every ${kind} is public as soon as it is saved`, NO_DRAFTS);
   if (!trash)
     return warn(`no trash: the gateway refuses to delete a ${kind}`, 'Give the collection a trash: trash: true.');
   return ok('drafts, and a trash');
-}
-
-/** Ids that are texts get numbers, which the gateway keeps in its data directory. */
-function judgeIds(
-  areTexts: boolean,
-  { redisUrl, dataDir }: { redisUrl: string | undefined; dataDir: string | undefined },
-): Finding {
-  if (!areTexts) return ok('numbers');
-  if (redisUrl !== undefined)
-    return fail(
-      'texts, which gateways with a common Redis cannot number',
-      'Run one gateway without CALENDAR_REDIS_URL, with a CALENDAR_DATA_DIR.',
-    );
-  if (dataDir === undefined)
-    return warn(
-      'texts: without a data directory every record gets another id at the next start',
-      'Set CALENDAR_DATA_DIR to a folder that stays: it keeps the number of each record. Back it up: ' +
-        'without it, every record gets another id.',
-    );
-  return ok(`texts, which get numbers that stay in ${dataDir}`);
 }
 
 async function judgeField(

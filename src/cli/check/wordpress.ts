@@ -27,7 +27,6 @@ const WORDS: CmsWords = {
   hiddenRecords:
     'Give the account the capability to edit the records of others (account, above). If it has that, ' +
     'a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
-  occurrences: installPlugin,
   createRefused:
     'Give the account the capabilities that it lacks (account, above). Make optional what the mapping does not ' +
     "write. The type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",

@@ -3,9 +3,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect } from 'chai';
-import type { CheckContext } from '../../../src/cli/check/checks.ts';
+import type { CheckContext, CheckRow } from '../../../src/cli/check/checks.ts';
 import { SITE_CHECKS } from '../../../src/cli/check/site.ts';
-import type { CheckRow } from '../../../src/cli/table.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { startFakeSite } from '../fake-site.ts';

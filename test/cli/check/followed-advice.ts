@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
-import type { CheckRow } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/check/checks.ts';
 
 /** A folder for each test of the suite. */
 export function checkedFolder() {

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import type { CheckRow } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/check/checks.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { type FakeCollection, type FakePayloadOptions, startFakePayload } from '../fake-payload.ts';
@@ -165,12 +165,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { event: { dedupe: true } },
   },
   {
-    says: /calendar_occurrences/,
-    row: 'lists series',
-    before: { event: { readOnly: true, occurrences: {} } },
-    follow: { gigs: { docs: [gig(1, { calendar_occurrences: null }), gig(2, { calendar_occurrences: [{}] })] } },
-  },
-  {
     says: /Make an event in the admin panel/,
     row: 'lists gigs',
     before: { gigs: { docs: [] } },
@@ -205,21 +199,6 @@ const SCENARIOS: readonly Scenario[] = [
     row: 'collections gigs',
     before: { gigs: { trash: false } },
     follow: { gigs: { trash: true } },
-  },
-  {
-    says: /CALENDAR_DATA_DIR to a folder/,
-    row: 'lists ids',
-    before: { gigs: { docs: [gig('0b9f5c1e-7a53-4e0c-9d5e-2f9b8a6d1c11')] } },
-    follow: { config: { dataDir: '/var/lib/calendar-gateway' } },
-  },
-  {
-    says: /without CALENDAR_REDIS_URL/,
-    row: 'lists ids',
-    before: {
-      gigs: { docs: [gig('0b9f5c1e-7a53-4e0c-9d5e-2f9b8a6d1c11')] },
-      config: { redisUrl: 'redis://127.0.0.1:1' },
-    },
-    follow: { config: { redisUrl: undefined, dataDir: '/var/lib/calendar-gateway' } },
   },
   {
     says: /Compare the name with the fields of gigs/,
@@ -337,14 +316,7 @@ describe('the advice of check for Payload', () => {
     const rows = await rowsOf(situation, await freePort());
     expect(rows.filter(({ state }) => state !== 'ok')).to.deep.equal([]);
     expect(rows.map(({ area, name }) => `${area} ${name}`)).to.include.members([
-      ...[
-        'collections gigs',
-        'lists ids',
-        'event fields start_date',
-        'event fields status',
-        'writes event',
-        'gateway webhooks',
-      ],
+      ...['collections gigs', 'event fields start_date', 'event fields status', 'writes event', 'gateway webhooks'],
     ]);
   });
 });
