@@ -25,8 +25,8 @@ export interface CachedResponse {
   byteLength: number;
   /** A list shares its records' bytes with the cache of rendered records, until it is asked for again. */
   chunks: readonly Uint8Array[];
-  /** Compressed bodies, each made when a client first accepts it; `pending` until they are ready. */
-  compressed: Partial<Record<ContentEncoding, Uint8Array | 'pending'>>;
+  /** Compressed bodies, each made when a client first accepts it; a promise until it is ready, and if that failed. */
+  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
   /** The route's name in log and metrics. */
   route: string;
   /** The response is valid for this version of the replica, and until this time. */
@@ -52,11 +52,9 @@ export function joined(response: CachedResponse): Uint8Array {
 
 /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
 export async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
-  const { compressed } = response;
-  compressed[encoding] = 'pending';
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-    compressed[encoding] = new Uint8Array(await COMPRESS[encoding](joined(response)));
+    response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](joined(response)));
   } catch {}
 }
 

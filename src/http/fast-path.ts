@@ -36,12 +36,14 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);
+    const body = isNotModified ? undefined : cache.find(cached, req.headers['accept-encoding'] as string);
+    // The middleware compresses it.
+    if (!isNotModified && !body) return next(req, res);
     // The middleware sends the 429.
     if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
     const { headers, isStale } = perRequestHeaders(req, id, services);
-    const body = isNotModified ? undefined : cache.negotiate(cached, req.headers['accept-encoding'] as string);
     writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';

@@ -23,15 +23,16 @@ import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
 export function respond(services: Services, cache: ResponseCache): Middleware {
-  function sendPublic(ctx: Context, cached: CachedResponse): void {
+  async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
     if (isStale) state.cache = 'stale';
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
+    const body = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
-    writePublic(req, res, cached, isNotModified ? undefined : cache.negotiate(cached, acceptEncoding), headers);
+    writePublic(req, res, cached, body, headers);
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
@@ -46,7 +47,7 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
     await next();
     const { error, cached, apiResponse, omitBody } = ctx.state;
     if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
-    else if (cached) sendPublic(ctx, cached);
+    else if (cached) await sendPublic(ctx, cached);
     else if (apiResponse) {
       const { status, body, headers } = apiResponse;
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });

@@ -26,7 +26,8 @@ const MIN_COMPRESS_BYTES = 1024;
 function memoryOf({ url, byteLength, compressed, headers }: CachedResponse): number {
   let memory = OBJECT_BYTES.response + url.length + byteLength;
   for (const text of headers) memory += text.length;
-  for (const body of Object.values(compressed)) if (body !== 'pending') memory += body.byteLength + OBJECT_BYTES.body;
+  for (const body of Object.values(compressed))
+    if (body instanceof Uint8Array) memory += body.byteLength + OBJECT_BYTES.body;
   return memory;
 }
 
@@ -36,6 +37,8 @@ export interface Body {
   byteLength: number;
   encoding: ContentEncoding | 'identity';
 }
+
+const plainBody = ({ chunks, byteLength }: CachedResponse): Body => ({ chunks, byteLength, encoding: 'identity' });
 
 /** Keeps up to `maxBytes` of memory; the least recently used response leaves first. */
 export class ResponseCache {
@@ -58,18 +61,28 @@ export class ResponseCache {
     this.#responses.set(response.url, response);
   }
 
-  /** The body for this `Accept-Encoding`: uncompressed until the compressed one is ready. */
-  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Body {
-    const { chunks, byteLength, compressed } = response;
-    const plain: Body = { chunks, byteLength, encoding: 'identity' };
-    const isLong = byteLength >= MIN_COMPRESS_BYTES;
-    if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding || !isLong)
-      return plain;
-    const encoding = this.#preferences.memo(acceptEncoding);
-    if (encoding === 'identity') return plain;
-    const body = compressed[encoding];
-    if (body === undefined) void this.#compress(response, encoding);
-    return body instanceof Uint8Array ? { chunks: [body], byteLength: body.byteLength, encoding } : plain;
+  /** The body for this `Accept-Encoding`, compressed first if nobody has asked for it yet. */
+  async negotiate(response: CachedResponse, acceptEncoding: string | undefined): Promise<Body> {
+    const encoding = this.#encodingOf(response, acceptEncoding);
+    if (encoding !== 'identity') {
+      response.compressed[encoding] ??= this.#compress(response, encoding);
+      await response.compressed[encoding];
+    }
+    return this.find(response, acceptEncoding) ?? plainBody(response);
+  }
+
+  /** The same; undefined if it is not compressed yet. */
+  find(response: CachedResponse, acceptEncoding: string | undefined): Body | undefined {
+    const encoding = this.#encodingOf(response, acceptEncoding);
+    if (encoding === 'identity') return plainBody(response);
+    const body = response.compressed[encoding];
+    return body instanceof Uint8Array ? { chunks: [body], byteLength: body.byteLength, encoding } : undefined;
+  }
+
+  #encodingOf({ byteLength }: CachedResponse, acceptEncoding: string | undefined): Body['encoding'] {
+    if (acceptEncoding === undefined || byteLength < MIN_COMPRESS_BYTES) return 'identity';
+    if (acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding) return 'identity';
+    return this.#preferences.memo(acceptEncoding);
   }
 
   async #compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
