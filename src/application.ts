@@ -22,6 +22,7 @@ import { createApp } from './http/app.ts';
 import { Authenticator } from './http/auth.ts';
 import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
+import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
@@ -95,6 +96,7 @@ export function createApplication(options: ApplicationOptions): Application {
     limits,
   };
   const cache = new ResponseCache(config.cache.responseBytes);
+  const cors = createCors(config.allowedOrigins);
   const rateLimit = new RateLimit(limits, sharedCounters);
   const app = createApp({
     ...routeOptions,
@@ -114,6 +116,7 @@ export function createApplication(options: ApplicationOptions): Application {
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,
+    cors,
     freshness: config.cache,
     rateLimit,
     clientAddress,
@@ -121,7 +124,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publicUrl,
     observe,
   });
-  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
+  const listener = fastPath({ services, cache, cors, rateLimit, clientAddress, observe }, app.callback());
   return { services, useCases, listener, status: createStatus(services) };
 }
 

@@ -100,6 +100,19 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       not: { enum: ['/docs'] },
     },
   },
+  allowedOrigins: {
+    type: 'array',
+    default: [],
+    description:
+      'Sites whose scripts may read responses in a browser; empty: all, as in WordPress. Name them if staff log in there.',
+    uniqueItems: true,
+    maxItems: 100,
+    items: {
+      type: 'string',
+      description: 'An origin in lower case such as https://www.example.org, without a path.',
+      pattern: '^https?://[a-z0-9.:\\[\\]-]+$',
+    },
+  },
   dataDir: text(
     { minLength: 1 },
     'Directory that keeps the replica across restarts; absent: a temporary replica, synced at every start.',

@@ -50,6 +50,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   CALENDAR_PUBLIC_URL: address('publicUrl'),
   CALENDAR_MOUNTS: { key: 'mounts', text: '/a/v1,', value: ['/calendar/events/v1', '/a/v1'], wrong: 'a/v1' },
+  CALENDAR_ALLOWED_ORIGINS: {
+    key: 'allowedOrigins',
+    text: 'https://www.example.org, http://localhost:5173',
+    value: ['https://www.example.org', 'http://localhost:5173'],
+    wrong: 'https://www.example.org/app',
+  },
   CALENDAR_DATA_DIR: text('dataDir', '/var/lib/calendar'),
   CALENDAR_SYNC_INTERVAL: { key: 'sync.intervalS', text: '2.5', value: 2.5, wrong: '0.05' },
   CALENDAR_LISTS_PER_PAGE: few('lists.perPage', '0'),

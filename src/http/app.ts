@@ -7,7 +7,7 @@ import { type Authenticator, auth } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
 import { waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
-import type { Freshness } from './headers.ts';
+import type { Cors, Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
 import { createRequestPolls } from './request-polls.ts';
@@ -27,6 +27,7 @@ export interface AppOptions extends RouteOptions {
   rateLimit: RateLimit;
   freshness: Freshness;
   cache: ResponseCache;
+  cors: Cors;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
   pages: Pages;
@@ -38,14 +39,14 @@ export interface AppOptions extends RouteOptions {
  * cache wraps both, because it caches what they make of a response.
  */
 export function createApp(options: AppOptions): Koa<State> {
-  const { services, cache, limits, clientAddress, observe } = options;
+  const { services, cache, cors, limits, clientAddress, observe } = options;
   const poll = createRequestPolls(services.sync);
   const app = new Koa<State>();
   app.on('error', (error: unknown) => {
     if (!isClientAbort(error)) observe({ type: 'request-failed', id: '', error });
   });
   app.use(accessLog(observe));
-  app.use(respond(services, cache));
+  app.use(respond(services, cache, cors));
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));

@@ -8,6 +8,7 @@ import type { Observe } from '../observability/observations.ts';
 import { isFresh } from './cached-response.ts';
 import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
+import type { Cors } from './headers.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { hasTooManyHeaders, lacksHost } from './request-target.ts';
 import { perRequestHeaders, writePublic } from './respond.ts';
@@ -17,6 +18,7 @@ import { nextRequestId } from './state.ts';
 export interface FastPathOptions {
   services: Services;
   cache: ResponseCache;
+  cors: Cors;
   rateLimit: RateLimit;
   clientAddress: ClientAddress;
   observe: Observe;
@@ -27,7 +29,7 @@ export interface FastPathOptions {
  * `next`. It serves hits under overload too, because they cost no more than a 503.
  */
 export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
-  const { services, cache, rateLimit, clientAddress, observe } = options;
+  const { services, cache, cors, rateLimit, clientAddress, observe } = options;
 
   return (req, res) => {
     const startedMs = performance.now();
@@ -43,7 +45,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
-    const { headers, isStale } = perRequestHeaders(req, id, services);
+    const { headers, isStale } = perRequestHeaders(req, id, services, cors);
     writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';

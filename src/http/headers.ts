@@ -1,14 +1,18 @@
 // Headers of API responses: those of every response, CORS, and caching.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Services } from '../calendar/services.ts';
 import type { Config } from '../config-schema.ts';
+import type { CmsName } from '../mapping/mapping-file.ts';
 
 /** Sent with every response of the API. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=UTF-8',
   'X-Robots-Tag': 'noindex',
   'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Expose-Headers': 'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag',
+  'Access-Control-Expose-Headers':
+    'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, ' +
+    'X-Request-Id, Retry-After, Age, Warning, WWW-Authenticate, X-Unknown-Parameters',
   'Access-Control-Allow-Headers':
     'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, ' +
     'If-None-Match, Cache-Control, X-Requested-With',
@@ -31,12 +35,30 @@ export const unknownParametersHeader = (names: readonly string[]): Record<string
     .slice(0, MAX_UNKNOWN_CHARACTERS),
 });
 
-/** For requests of browsers from another origin. */
-export const corsHeaders = (origin: string): Record<string, string> => ({
-  'Access-Control-Allow-Origin': origin,
-  'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
-  'Access-Control-Allow-Credentials': 'true',
-});
+/** The headers by which a browser lets scripts of this origin read a response. */
+export type Cors = (origin: string | undefined) => Record<string, string>;
+
+/** @param allowed no origins: every one, as The Events Calendar allows */
+export function createCors(allowed: readonly string[]): Cors {
+  return (origin) => {
+    if (origin === undefined || (allowed.length > 0 && !allowed.includes(origin))) return {};
+    return {
+      'Access-Control-Allow-Origin': origin,
+      'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
+      'Access-Control-Allow-Credentials': 'true',
+    };
+  };
+}
+
+/**
+ * Of a 401 (RFC 9110, 11.6.1). None for a browser, which would ask its user for a password instead of giving the
+ * script the response.
+ */
+export function loginHeaders({ origin, ...headers }: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
+  if (origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
+  const scheme = cms === 'wordpress' ? 'Basic' : 'Bearer';
+  return { 'WWW-Authenticate': `${scheme} realm="calendar"` };
+}
 
 /** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = { 'Access-Control-Max-Age': '7200' };

@@ -11,8 +11,9 @@ import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
   COMMON_HEADERS,
-  corsHeaders,
+  type Cors,
   IDEMPOTENCY_KEY_HEADER,
+  loginHeaders,
   PREFLIGHT_HEADERS,
   PRIVATE_HEADERS,
   REPLAYED_HEADER,
@@ -22,10 +23,10 @@ import type { Body, ResponseCache } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
-export function respond(services: Services, cache: ResponseCache): Middleware {
+export function respond(services: Services, cache: ResponseCache, cors: Cors): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
-    const { headers, isStale } = perRequestHeaders(req, state.requestId, services);
+    const { headers, isStale } = perRequestHeaders(req, state.requestId, services, cors);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
     if (isStale) state.cache = 'stale';
@@ -38,7 +39,8 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
     const allow = await allowHeader(ctx.state, services);
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
-    setCorsHeaders(ctx);
+    if (status === 401) ctx.set(loginHeaders(ctx.headers, services.mapping.cms));
+    setCorsHeaders(ctx, cors);
     ctx.status = status;
     ctx.body = toBuffer(body);
   }
@@ -89,9 +91,9 @@ export function perRequestHeaders(
   { headers: { origin } }: IncomingMessage,
   requestId: string,
   { sync, peers, nowMs }: Services,
+  cors: Cors,
 ): { headers: string[]; isStale: boolean } {
-  const headers = ['X-Request-Id', requestId];
-  if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin)).flat());
+  const headers = ['X-Request-Id', requestId, ...Object.entries(cors(origin)).flat()];
   if (peers) headers.push(...consistencyHeaders(peers));
   const { state, lastCaughtUpMs, sinceMs } = sync.state();
   const isStale = state === 'unreachable' || state === 'stale';
@@ -106,11 +108,11 @@ function appendHeaders(ctx: Context, headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) ctx.append(headers[i]!, headers[i + 1]!);
 }
 
-/** Lets browsers of this origin read the response, as The Events Calendar does for every origin. */
-function setCorsHeaders(ctx: Context): void {
-  const { origin } = ctx.headers;
-  if (origin === undefined) return;
-  ctx.set(corsHeaders(origin));
+/** Lets browsers of an allowed origin read the response. */
+function setCorsHeaders(ctx: Context, cors: Cors): void {
+  const headers = cors(ctx.headers.origin);
+  if (Object.keys(headers).length === 0) return;
+  ctx.set(headers);
   if (ctx.method === 'OPTIONS') ctx.set(PREFLIGHT_HEADERS);
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.append('Access-Control-Allow-Headers', IDEMPOTENCY_KEY_HEADER);

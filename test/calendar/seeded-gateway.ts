@@ -11,7 +11,8 @@ import { upsert } from '../store/changes.ts';
 /** When The Events Calendar's responses were recorded: the evening of the day before on the site's clock. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 2, 42);
 
-interface SeedOptions extends Pick<MemoryOptions, 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
+interface SeedOptions
+  extends Pick<MemoryOptions, 'allowedOrigins' | 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
   nowMs?: number;
   perPage?: number;
   images?: ImageRecord[];

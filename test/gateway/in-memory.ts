@@ -50,6 +50,7 @@ export interface MemoryOptions {
   /** Overrides the default caching. */
   cache?: Partial<Config['cache']>;
   limits?: Partial<Config['limits']>;
+  allowedOrigins?: string[];
   /** Default: polls only on demand. */
   intervalMs?: number;
   resyncIntervalMs?: number | undefined;
@@ -119,7 +120,14 @@ const SITE_URL = 'https://cms.example';
 const NO_PAGES = { landing: false };
 
 /** The default configuration with larger pages, no rate limit and no calendar page. */
-function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
+function configOf({
+  perPage = 10,
+  maxPerPage = 50,
+  cache,
+  limits,
+  allowedOrigins = [],
+  pages = NO_PAGES,
+}: MemoryOptions): Config {
   const config = loadConfig({
     env: {
       CALENDAR_UPSTREAM_URL: SITE_URL,
@@ -129,6 +137,7 @@ function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAG
   });
   return {
     ...config,
+    allowedOrigins,
     lists: { ...config.lists, perPage, maxPerPage },
     cache: { ...config.cache, ...cache },
     // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.
