@@ -137,7 +137,7 @@ The plugin goes to standard output: redirect it into a file, as below.
         'webhook-url': { type: 'string' },
         'webhook-secret': { type: 'string' },
       });
-      const { SITE_PLUGINS } = await import('./plugin/site-plugin.ts');
+      const { SITE_PLUGINS } = await import('./plugin/companion-plugin.ts');
       const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
       const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;

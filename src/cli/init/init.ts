@@ -46,7 +46,7 @@ function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): 
     throw new ConfigError(
       '--user',
       'is missing: there is a password or an API key without one',
-      'Give both, or --anonymous.',
+      'Give both, or neither.',
     );
   if (password === undefined)
     throw new ConfigError(

@@ -12,7 +12,6 @@ import type { Decisions } from './propose.ts';
 export const INIT_OPTIONS = {
   user: { type: 'string' },
   'password-file': { type: 'string' },
-  anonymous: { type: 'boolean' },
   mapping: { type: 'string' },
   'event-type': { type: 'string' },
   'venue-type': { type: 'string' },
@@ -40,7 +39,6 @@ for you to edit. Without --yes it writes nothing.
                          the collection that has the account, such as users
   --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
                          CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
-  --anonymous            no service account, also if the environment has one
   --mapping NAME         use this mapping that comes with the gateway:
                          ${mappingNames().join(', ')}
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type,
@@ -72,7 +70,6 @@ export interface InitOptions extends Decisions {
   password?: string | undefined;
   /** Only if there is a password. */
   isPasswordFromEnvironment: boolean;
-  anonymous: boolean;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
   out: string;
@@ -93,11 +90,10 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     passwordFile === undefined ? fromEnvironment('upstream.password') : readSecretFile(passwordFile, '--password-file');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
   const collections = KINDS.map((kind) => [kind, text(`${kind}-type`)]).filter(([, base]) => base !== undefined);
-  const anonymous = values.anonymous === true;
   return {
     url: url === undefined ? undefined : parseSiteUrl(url),
-    user: anonymous ? undefined : (text('user') ?? fromEnvironment('upstream.user')),
-    password: anonymous ? undefined : password,
+    user: text('user') ?? fromEnvironment('upstream.user'),
+    password,
     isPasswordFromEnvironment: passwordFile === undefined,
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
@@ -106,7 +102,6 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
     collections: Object.fromEntries(collections) as Decisions['collections'],
     fields: parseFields((values.field as string[] | undefined) ?? []),
-    anonymous,
     out: text('out') ?? 'calendar-gateway',
     force: values.force === true,
     yes: values.yes === true,

@@ -3,7 +3,7 @@
 
 import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionOf, type MappingFile, type PostTypeSpec, type TaxonomySpec } from '../../mapping/mapping-file.ts';
+import { collectionOf, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../samples.ts';
 import { columns, pluralized } from '../table.ts';
@@ -263,21 +263,17 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */
-function wordpressNames(mapping: MappingFile, site: ProbedSite): Pick<MappingFile, 'wordpress'> {
-  const posts: Record<string, PostTypeSpec> = {};
-  const terms: Record<string, TaxonomySpec> = {};
-  for (const kind of KINDS) {
-    const type = typeAt(site, mapping[kind]?.posts);
-    if (type && type.type !== type.base && !CORE_COLLECTIONS.has(type.base))
-      posts[type.base] = { type: type.type, singular: type.label, plural: type.label, existing: true };
-    const taxonomy = site.taxonomies.find(({ base }) => base === mapping[kind]?.terms);
-    if (taxonomy && taxonomy.taxonomy !== taxonomy.base && !CORE_COLLECTIONS.has(taxonomy.base))
-      terms[taxonomy.base] = { taxonomy: taxonomy.taxonomy, existing: true };
-  }
-  return Object.keys({ ...posts, ...terms }).length > 0 ? { wordpress: { posts, terms } } : {};
+function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite): Pick<MappingFile, 'wordpress'> {
+  const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
+  const posts = types
+    .filter(({ type, base }) => type !== base && specs.some((spec) => spec.posts === base))
+    .map(({ type, base }) => [base, { type, existing: true }]);
+  const terms = taxonomies
+    .filter(({ taxonomy, base }) => taxonomy !== base && specs.some((spec) => spec.terms === base))
+    .map(({ taxonomy, base }) => [base, { taxonomy, existing: true }]);
+  if (posts.length + terms.length === 0) return {};
+  return { wordpress: { posts: Object.fromEntries(posts), terms: Object.fromEntries(terms) } };
 }
-
-const CORE_COLLECTIONS = new Set(['posts', 'pages', 'categories', 'tags']);
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
 function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {

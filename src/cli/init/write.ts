@@ -8,7 +8,7 @@ import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
-import { SITE_PLUGINS } from '../plugin/site-plugin.ts';
+import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import { programName } from '../program-name.ts';
 import type { InitOptions } from './options.ts';
 import type { ChosenMapping } from './propose.ts';
@@ -38,21 +38,16 @@ const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
 export function outputFiles(
   url: string,
   proposal: ChosenMapping,
-  { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
+  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
   // A mapping that does not compile is a mistake of `init`: nothing is written.
   const mapping = compileMapping(proposal.mapping, 'proposal');
-  const earlier = earlierSecrets(out, url);
-  // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
-  const webhookSecret =
-    webhookUrl === undefined ? undefined : (earlier.secret ?? randomBytes(24).toString('base64url'));
-  const stored = anonymous ? undefined : storedAccount(earlier, account);
-  const isFromEnvironment = account?.isFromEnvironment === true && stored === undefined;
+  const secrets = secretsOf(earlierSecrets(out, url), account, webhookUrl !== undefined);
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     // With the user in the configuration, serve names the variable if the password is missing.
-    upstream: { url, ...(isFromEnvironment ? { user: account.user } : {}) },
+    upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
     publicUrl,
@@ -60,45 +55,45 @@ export function outputFiles(
   };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(proposal.mapping), isSecret: false });
-  if (account?.isFromEnvironment === false || webhookSecret !== undefined) {
-    const secrets = {
-      CALENDAR_UPSTREAM_USER: stored?.user,
-      CALENDAR_UPSTREAM_PASSWORD: stored?.password,
-      CALENDAR_WEBHOOK_SECRET: webhookSecret,
-    };
+  if (Object.keys(secrets).length > 0)
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
-  }
-  if (proposal.needsPlugin || webhookSecret !== undefined) {
+  if (proposal.needsPlugin || webhookUrl !== undefined) {
     const { fileName, text } = SITE_PLUGINS[mapping.cms];
+    const webhookSecret = webhookUrl === undefined ? undefined : secrets.CALENDAR_WEBHOOK_SECRET;
     const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
   }
   return files;
 }
 
+type Secrets = Partial<
+  Record<'CALENDAR_UPSTREAM_USER' | 'CALENDAR_UPSTREAM_PASSWORD' | 'CALENDAR_WEBHOOK_SECRET', string>
+>;
+
 /** What an earlier run wrote. The password of another site must not be sent to this one. */
-function earlierSecrets(folder: string, url: string): Partial<Record<'secret' | 'user' | 'password', string>> {
+function earlierSecrets(folder: string, url: string): Secrets {
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   try {
-    const { CALENDAR_WEBHOOK_SECRET: secret, ...account } = parseEnv(read(SECRETS_FILE));
-    const isSameSite = existsSync(join(folder, 'config.json')) && JSON.parse(read('config.json')).upstream.url === url;
-    const { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password } = isSameSite ? account : {};
-    return { ...(secret && { secret }), ...(user && { user }), ...(password && { password }) };
+    return JSON.parse(read('config.json')).upstream.url === url ? parseEnv(read(SECRETS_FILE)) : {};
   } catch {
     // None yet; or unreadable, then `writeFiles` says so.
     return {};
   }
 }
 
-/** An entered account, or the earlier one: the CMS showed that password once, so the file may be its only place. */
-function storedAccount(
-  { user, password }: ReturnType<typeof earlierSecrets>,
-  account: ServiceAccount | undefined,
-): { user: string; password: string } | undefined {
-  if (account?.isFromEnvironment === false) return account;
-  if (user === undefined || password === undefined) return undefined;
-  const isSame = account === undefined || (account.user === user && account.password === password);
-  return isSame ? { user, password } : undefined;
+/** Keeps the earlier ones: the CMS showed the password once, and the site may have a plugin with the webhook secret. */
+function secretsOf(earlier: Secrets, account: ServiceAccount | undefined, hasWebhooks: boolean): Secrets {
+  const { CALENDAR_WEBHOOK_SECRET: earlierSecret, ...earlierAccount } = earlier;
+  const webhookSecret = earlierSecret ?? (hasWebhooks ? randomBytes(24).toString('base64url') : undefined);
+  const isSame = account === undefined || account.password === earlier.CALENDAR_UPSTREAM_PASSWORD;
+  return {
+    ...(isSame && earlierAccount),
+    ...(account?.isFromEnvironment === false && {
+      CALENDAR_UPSTREAM_USER: account.user,
+      CALENDAR_UPSTREAM_PASSWORD: account.password,
+    }),
+    ...(webhookSecret !== undefined && { CALENDAR_WEBHOOK_SECRET: webhookSecret }),
+  };
 }
 
 /** The admin port that webhooks name. Without a port, or with TLS, a proxy receives them and knows the admin port. */
@@ -170,16 +165,15 @@ export function displayPath(file: string): string {
 const UNWRITABLE = /["\\$`\n]/;
 
 /** An environment file that sh, systemd, compose and `node --env-file` all read. */
-function toEnvironmentText(values: Record<string, string | undefined>): string {
-  const lines = Object.entries(values).flatMap(([name, value]) => {
-    if (value === undefined) return [];
+function toEnvironmentText(secrets: Secrets): string {
+  const lines = Object.entries(secrets).map(([name, value]) => {
     if (UNWRITABLE.test(value))
       throw new ConfigError(
         name,
         'holds a quotation mark, backslash, dollar or line break',
         'An application password has none of these; set this one in the environment yourself.',
       );
-    return [`${name}="${value}"`];
+    return `${name}="${value}"`;
   });
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
-// The `plugin` command: assembles the companion plugin, one PHP file that prepares a WordPress site for a mapping.
+// The `plugin` command: the plugin that a site needs for a mapping. For WordPress that is the companion plugin, one PHP
+// file; for Payload one TypeScript file.
 //
 // The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its
 // own. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
@@ -7,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import type { CmsName, KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
@@ -199,3 +200,30 @@ function phpLiteral(value: PhpValue, indent = ''): string {
   if (flat.length < 100 && !flat.includes('\n')) return flat;
   return `[\n${lines.map((line) => `${inner}${line},\n`).join('')}${indent}]`;
 }
+
+/** Payload's plugin. The package has it at the same place. */
+const PAYLOAD_FILE = new URL('../../../examples/payload/calendar-gateway.ts', import.meta.url);
+const COLLECTIONS = /^const COLLECTIONS = .*$/m;
+const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
+
+/**
+ * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It
+ * holds no secret: the site has that in its environment.
+ */
+function payloadPlugin({ kinds, source }: Mapping, { webhookUrl }: PluginOptions): string {
+  const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);
+  const list = [...slugs].map((slug) => `'${slug}'`).join(', ');
+  const text = readFileSync(PAYLOAD_FILE, 'utf8').replace(COLLECTIONS, `const COLLECTIONS = [${list}];`);
+  return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
+}
+
+interface SitePlugin {
+  fileName: string;
+  /** Throws `ConfigError`. */
+  text(mapping: Mapping, options: PluginOptions): string;
+}
+
+export const SITE_PLUGINS: Readonly<Record<CmsName, SitePlugin>> = {
+  wordpress: { fileName: 'calendar-gateway-companion.php', text: companionPlugin },
+  payload: { fileName: 'calendar-gateway.ts', text: payloadPlugin },
+};

@@ -42,7 +42,7 @@ interface Scenario {
 const SCENARIOS: readonly Scenario[] = [
   { says: /init https:/, args: '--yes', follow: 'URL --yes', writes: /gigs/ },
   {
-    says: /Give both, or --anonymous/,
+    says: /Give both, or neither/,
     args: 'URL --yes',
     env: { CALENDAR_UPSTREAM_PASSWORD: 'aaaa bbbb' },
     follow: 'URL --yes --user ada',
