@@ -5,61 +5,97 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { offsetText } from '../../time/zones.ts';
+import { countryCode } from './countries.ts';
 import { Html } from './html.ts';
+import { pricesOf } from './prices.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
-/** A data block, which browsers do not run. `<` is escaped, so that no text can end it. */
-export function jsonLdScript(events: PublicEvent[], urlOf: (id: number) => string): Html {
-  const graph = events.map((event) => eventData(event, urlOf(event.id)));
+/**
+ * A data block, which browsers do not run; nothing without events for search engines. `<` is escaped, so that no text
+ * can end it.
+ */
+export function jsonLdScript(
+  events: PublicEvent[],
+  urlOf: (id: number) => string,
+  isCurrencyKnown: boolean,
+): Html | false {
+  const graph = events.flatMap((event) => eventData(event, urlOf(event.id), isCurrencyKnown) ?? []);
+  if (graph.length === 0) return false;
   const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': graph }).replaceAll('<', '\\u003c');
   return new Html(`<script type="application/ld+json">${json}</script>`);
 }
 
-/** https://developers.google.com/search/docs/appearance/structured-data/event names the properties that count. */
-function eventData(event: PublicEvent, url: string): object {
-  const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
-  const online = webAddress(event.online_url);
-  const places = [venue && place(venue), online && { '@type': 'VirtualLocation', url: online }].filter(Boolean);
+/**
+ * https://developers.google.com/search/docs/appearance/structured-data/event names the properties that count. Undefined
+ * for an event that lacks a required one: name, start, or a location with an address. All say what the record says: the
+ * performer, for example, is never known.
+ */
+function eventData(event: PublicEvent, url: string, isCurrencyKnown: boolean): object | undefined {
+  const name = textLine(event.title);
+  const places = locations(event);
+  if (name === '' || event.start_date === '' || places.length === 0) return undefined;
   const { event_status: status, attendance_mode: mode } = event;
   const text = textLine(event.excerpt || event.description, MAX_DESCRIPTION_CHARACTERS);
+  const image = event.image ? webAddress(event.image.url) : undefined;
   return {
     '@type': 'Event',
-    name: textLine(event.title),
+    name,
     url,
-    ...(event.start_date === '' ? {} : dates(event)),
+    ...dates(event),
     ...(status ? { eventStatus: SCHEMA_STATUS[status] } : {}),
     ...(mode ? { eventAttendanceMode: SCHEMA_ATTENDANCE[mode] } : {}),
     ...(text === '' ? {} : { description: text }),
-    ...(event.image ? { image: event.image.url } : {}),
-    ...(places.length > 0 ? { location: places.length > 1 ? places : places[0] } : {}),
+    ...(image === undefined ? {} : { image }),
+    location: places.length > 1 ? places : places[0],
     ...organizers(event),
+    ...offers(event, isCurrencyKnown),
   };
 }
 
-function place({ venue, address, zip, city, stateprovince, country }: Venue): object {
-  const parts = {
-    streetAddress: address,
-    postalCode: zip,
-    addressLocality: city,
-    addressRegion: stateprovince,
-    addressCountry: country,
-  };
-  const known = Object.entries(parts).filter(([, part]) => part);
+/** The venues with an address, and the place where people attend online. */
+function locations(event: PublicEvent): object[] {
+  const online = webAddress(event.online_url);
+  const venues = [event.venue].flat().flatMap((venue) => place(venue) ?? []);
+  return online === undefined ? venues : [...venues, { '@type': 'VirtualLocation', url: online }];
+}
+
+function place({ venue, address, zip, city, stateprovince, country }: Venue): object | undefined {
+  const parts = Object.entries({
+    streetAddress: textLine(address ?? ''),
+    postalCode: textLine(zip ?? ''),
+    addressLocality: textLine(city ?? ''),
+    addressRegion: textLine(stateprovince ?? ''),
+    addressCountry: country ? (countryCode(textLine(country)) ?? textLine(country)) : '',
+  }).filter(([, part]) => part !== '');
+  if (typeof venue !== 'string' || parts.length === 0) return undefined;
   return {
     '@type': 'Place',
-    name: textLine(String(venue)),
-    address: { '@type': 'PostalAddress', ...Object.fromEntries(known.map(([name, part]) => [name, textLine(part!)])) },
+    name: textLine(venue),
+    address: { '@type': 'PostalAddress', ...Object.fromEntries(parts) },
   };
 }
 
 function organizers({ organizer }: PublicEvent): object {
-  const named = organizer.filter(({ organizer: name }) => typeof name === 'string');
-  if (named.length === 0) return {};
-  return {
-    organizer: named.map(({ organizer: name }) => ({ '@type': 'Organization', name: textLine(String(name)) })),
-  };
+  const named = organizer.flatMap(({ organizer: name, website }) => {
+    const url = webAddress(website);
+    const shown = typeof name === 'string' ? textLine(name) : '';
+    return shown === '' ? [] : [{ '@type': 'Organization', name: shown, ...(url === undefined ? {} : { url }) }];
+  });
+  return named.length === 0 ? {} : { organizer: named };
+}
+
+/** `price` is the lowest one, as Google defines it; a range has both beside it. */
+function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
+  const prices = pricesOf(event, isCurrencyKnown);
+  const isFree = event.cost === 'Free' || prices?.highest === 0;
+  const free = isFree ? { isAccessibleForFree: true } : {};
+  if (!prices) return free;
+  const { lowest, highest, currency: priceCurrency } = prices;
+  const range = { '@type': 'PriceSpecification', minPrice: lowest, maxPrice: highest, priceCurrency };
+  const specification = lowest === highest ? {} : { priceSpecification: range };
+  return { ...free, offers: { '@type': 'Offer', price: lowest, priceCurrency, ...specification } };
 }
 
 function dates(event: PublicEvent): object {

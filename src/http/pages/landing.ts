@@ -149,7 +149,7 @@ export class Landing {
 <meta name="description" content="${fill(language.texts.description, { name })}">
 <link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
 <link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
-${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
+${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyKnown())}`;
     return this.#frame(query, language, fill(language.texts.title, { name }), head, content);
   }
 
@@ -173,7 +173,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }))}`;
 <meta name="description" content="${summary.join(': ')}">
 <meta property="og:title" content="${title}">
 ${image && html`<meta property="og:image" content="${image}">`}
-${jsonLdScript([event], () => shareUrl)}`;
+${jsonLdScript([event], () => shareUrl, isCurrencyKnown)}`;
     const content = html`${backLink(query, language)}${eventArticle(details)}`;
     return this.#frame(query, language, `${title} – ${brand(language).name}`, head, content);
   }

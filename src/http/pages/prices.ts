@@ -13,13 +13,13 @@ export interface Prices {
 }
 
 /**
- * Undefined for a cost with other words than amounts (`20 per family`), and without a currency.
+ * Undefined for a cost with other words than amounts (`20 per family`), without a currency, and in lists.
  * @param isCurrencyKnown the site or the operator names the currency of costs without one: the default, `$`, is none
  */
 export function pricesOf(event: PublicEvent, isCurrencyKnown: boolean): Prices | undefined {
   if (event.cost === '') return undefined;
   const { currency_symbol: symbol, currency_code: code, values } = event.cost_details;
-  const currency = event.json_ld.offers?.priceCurrency;
+  const currency = event.json_ld?.offers?.priceCurrency;
   if (currency === undefined || (!isCurrencyKnown && symbol + code === '')) return undefined;
   const amounts = values.map((value) => (value === 'free' ? 0 : Number(value)));
   const signs = textLine(event.cost).split(/[\d.,\s–-]+|Free/);

@@ -50,8 +50,8 @@ export type PublicEvent = Shown & {
   utc_end_date: string;
   cost: string;
   cost_details: { currency_symbol: string; currency_code: string; values: string[] };
-  /** Of schema.org's data only what the other properties lack. */
-  json_ld: { offers?: { priceCurrency?: string } };
+  /** Lists have none. It has the currency, which the other properties lack. */
+  json_ld?: { offers?: { priceCurrency?: string } };
   image: Image | false;
   venue: Venue | Venue[];
   organizer: Organizer[];

@@ -52,9 +52,9 @@ describe('contents of the CMS on the landing page', () => {
     const description = '<table><tr><td>19:00</td><td>Doors</td></tr><tr><td>20:00</td><td>I <3 Jazz</td></tr></table>';
     const family = '👩‍👩‍👧‍👦';
     await start([
-      venue(21, { title: 'Hall<br>One' }),
+      venue(21, { title: 'Hall<br>One', city: 'Here' }),
       on(1, '10', { title: 'Jazz<br>Night <3', description, venues: [21] }),
-      on(2, '11', { title: 'Long', description: family.repeat(100) }),
+      on(2, '11', { title: 'Long', description: family.repeat(100), venues: [21] }),
     ]);
     const html = await get('?event=1');
     expect(html).to.match(/<title>Jazz Night &lt;3 – /);
