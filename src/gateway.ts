@@ -143,6 +143,7 @@ export class Gateway {
       isComplete: () => !this.#replacing && this.#current.sync.status().complete,
       isLive: () => this.#current.sync.status().state === 'live',
       onWebhook: (changes) => this.#onWebhook(changes),
+      observe: this.#observe,
     });
   }
 

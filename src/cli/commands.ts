@@ -169,7 +169,9 @@ const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::
 
 /** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
 async function health(configFile: string | undefined): Promise<number> {
-  const { adminHost, adminPort } = loadConfig({ file: configFile, env: process.env }).listen;
+  // Asks no site: the setting without a default does not matter.
+  const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
+  const { adminHost, adminPort } = loadConfig({ file: configFile, env }).listen;
   const host = LOOPBACK[adminHost] ?? adminHost;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}/ready`;
   try {

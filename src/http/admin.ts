@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Observe } from '../observability/observations.ts';
 
 /** A record that the CMS reports, by its names and ids: a UUID is an id too. */
 export interface ReportedChange {
@@ -24,6 +25,8 @@ export interface AdminOptions {
   /** Without it the gateway accepts no webhooks. */
   webhookSecret: string | undefined;
   nowMs?: () => number;
+  /** Gets every webhook, and once a minute why one was refused. */
+  observe?: Observe;
 }
 
 export interface Admin {
@@ -42,9 +45,70 @@ const errorReply = (status: number, error: string, headers: Record<string, strin
   headers,
 });
 
+const SIGNATURE_REFUSED = errorReply(
+  401,
+  'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
+);
+
+/** Why a webhook is refused. The sender learns less of its signature than the operator, who reads `why` in the log. */
+const REFUSALS = {
+  'no-secret': {
+    reply: errorReply(404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)'),
+    why: 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)',
+  },
+  'too-large': {
+    reply: errorReply(413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' }),
+    why: `it has more than ${MAX_WEBHOOK_BYTES} bytes`,
+  },
+  unsigned: { reply: SIGNATURE_REFUSED, why: 'X-Calendar-Signature is missing or malformed' },
+  'wrong-secret': {
+    reply: SIGNATURE_REFUSED,
+    why: 'it is signed with another secret: make the companion plugin again with the secret of this gateway',
+  },
+  'wrong-time': {
+    reply: SIGNATURE_REFUSED,
+    why: 'its time differs by more than five minutes: compare the clocks of the site and of this machine',
+  },
+  malformed: {
+    reply: errorReply(400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}'),
+    why: 'its body is not {"changes": [{"collection": "events", "id": 12}]}',
+  },
+};
+type Refusal = keyof typeof REFUSALS;
+
+const LOG_INTERVAL_MS = 60_000;
+
+/** Returns a function that counts each refused webhook, and warns about them once a minute. */
+function createRefusals(observe: Observe, nowMs: () => number): (refusal: Refusal) => Reply {
+  let refused = 0;
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  return (refusal) => {
+    const { reply, why } = REFUSALS[refusal];
+    refused += 1;
+    observe({ type: 'webhook', result: refusal });
+    if (nowMs() - loggedMs >= LOG_INTERVAL_MS) {
+      const count = refused === 1 ? 'a webhook' : `${refused} webhooks, the last one`;
+      observe({ type: 'message', level: 'warn', message: `refused ${count} because ${why}` });
+      refused = 0;
+      loggedMs = nowMs();
+    }
+    return reply;
+  };
+}
+
 /** Serves its endpoints below `/-/` and below `/`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { metrics, status, isComplete, isLive, onWebhook, webhookSecret, nowMs = Date.now } = options;
+  const {
+    metrics,
+    status,
+    isComplete,
+    isLive,
+    onWebhook,
+    webhookSecret,
+    nowMs = Date.now,
+    observe = () => {},
+  } = options;
+  const refuse = createRefusals(observe, nowMs);
   let draining = false;
 
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
@@ -70,17 +134,14 @@ export function createAdmin(options: AdminOptions): Admin {
   }
 
   async function webhook(req: IncomingMessage): Promise<Reply> {
-    if (webhookSecret === undefined)
-      return errorReply(404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
+    if (webhookSecret === undefined) return refuse('no-secret');
     const body = await readBody(req);
-    if (body === undefined) return errorReply(413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
-    if (!isSigned(body, req.headers['x-calendar-signature'], webhookSecret, nowMs()))
-      return errorReply(
-        401,
-        'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
-      );
+    if (body === undefined) return refuse('too-large');
+    const problem = signatureProblem(body, req.headers['x-calendar-signature'], webhookSecret, nowMs());
+    if (problem) return refuse(problem);
     const changes = parseChanges(body);
-    if (!changes) return errorReply(400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}');
+    if (!changes) return refuse('malformed');
+    observe({ type: 'webhook', result: 'accepted' });
     // The site does not wait for the sync. If this fails, the next poll finds the changes. A repeated webhook does no
     // harm: the named records are read again.
     onWebhook(changes).catch(() => undefined);
@@ -126,15 +187,20 @@ async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /**
- * True for a valid signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more
- * than five minutes is invalid.
+ * What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more
+ * than five minutes is wrong.
  */
-function isSigned(body: Buffer, header: string | string[] | undefined, secret: string, nowMs: number): boolean {
+function signatureProblem(
+  body: Buffer,
+  header: string | string[] | undefined,
+  secret: string,
+  nowMs: number,
+): Refusal | undefined {
   const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
-  if (time === undefined || signature === undefined) return false;
+  if (time === undefined || signature === undefined) return 'unsigned';
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
-  const isTimely = Math.abs(nowMs - Number(time) * 1000) <= SIGNATURE_WINDOW_MS;
-  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) && isTimely;
+  if (!timingSafeEqual(expected, Buffer.from(signature, 'hex'))) return 'wrong-secret';
+  return Math.abs(nowMs - Number(time) * 1000) > SIGNATURE_WINDOW_MS ? 'wrong-time' : undefined;
 }
 
 function parseChanges(body: Buffer): ReportedChange[] | undefined {

@@ -12,6 +12,7 @@ import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { type Attempt, accountKey, type LoginLimit, type Refusal } from './login-limit.ts';
 import { READ_METHODS } from './request-target.ts';
+import { nameOfPath } from './routes.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;
@@ -26,12 +27,19 @@ const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot 
  */
 export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
-    ctx.state.actor = await authenticator.authenticate({
-      authorization: ctx.headers.authorization,
-      nonce: ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined),
-      address: clientAddress(ctx.req),
-      isRead: READ_METHODS.has(ctx.method),
-    });
+    const { state } = ctx;
+    try {
+      state.actor = await authenticator.authenticate({
+        authorization: ctx.headers.authorization,
+        nonce: ctx.get('x-wp-nonce') || (state.query._wpnonce as string | undefined),
+        address: clientAddress(ctx.req),
+        isRead: READ_METHODS.has(ctx.method),
+      });
+    } catch (error) {
+      // The log names the route of a failed login, too.
+      state.route = nameOfPath(state.path, ctx.method);
+      throw error;
+    }
     return next();
   };
 }

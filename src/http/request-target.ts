@@ -45,6 +45,7 @@ export function servePages(pages: Pages): Middleware {
     const page = pages.get(ctx.path);
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (!page || !isRead || ctx.query.rest_route !== undefined) return next();
+    ctx.state.route = ctx.path.startsWith('/-/assets/') ? 'asset' : `page ${ctx.path}`;
     ctx.set('X-Content-Type-Options', 'nosniff');
     await page(ctx);
   };

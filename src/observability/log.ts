@@ -30,6 +30,7 @@ const LINES: {
     level: ({ status }) => (status >= 500 ? 'warn' : 'info'),
     message: ({ status, method, route }) => `${status} ${method} ${route}`,
   },
+  webhook: { level: 'debug', message: ({ result }) => `webhook: ${result}` },
   'request-failed': { level: 'error', message: () => 'request failed' },
   'cms-call': {
     level: 'debug',

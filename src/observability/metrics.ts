@@ -37,6 +37,9 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     status: ({ status }) => `${Math.trunc(status / 100)}xx`,
     cache: ({ cache }) => cache,
   });
+  count('webhook', 'calendar_webhooks_total', 'Webhooks of the CMS: accepted, or why they were refused', {
+    result: ({ result }) => result,
+  });
   count('request-failed', 'calendar_request_failures_total', 'Requests that failed with an unexpected error');
   const isStale = ({ cache }: ObservationOf<'request'>) => Number(cache === 'stale');
   const stale = 'Public responses served while the CMS was unreachable or the replica stale';

@@ -24,6 +24,8 @@ export type Observation =
       cache: CacheOutcome;
       durationMs: number;
     }
+  /** A webhook of the CMS: `accepted`, or why the gateway refused it. */
+  | { type: 'webhook'; result: string }
   | { type: 'request-failed'; id: string; error: unknown }
   | { type: 'cms-call'; method: string; path: string; status: number; durationMs: number; attempt: number }
   | { type: 'cms-failed'; method: string; path: string; reason: UnavailableReason; durationMs: number; message: string }

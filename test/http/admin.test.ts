@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { type AdminOptions, createAdmin, type ReportedChange } from '../../src/http/admin.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 const SECRET = 'between-site-and-gateway';
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -160,6 +161,27 @@ describe('admin port', () => {
       expect(received).to.deep.equal([]);
     });
   }
+
+  it('counts webhooks by result, and says once a minute why it refuses them', async () => {
+    await close();
+    const observed: Observation[] = [];
+    let nowMs = NOW_MS;
+    await open({ observe: (observation) => observed.push(observation), nowMs: () => nowMs });
+    await post(CHANGE);
+    await post(CHANGE, sign(CHANGE, NOW_S, 'something else'));
+    await post(CHANGE, sign(CHANGE, NOW_S - 360));
+    await post(CHANGE, '');
+    nowMs += 60_000;
+    await post('{}', sign('{}', NOW_S));
+    const results = observed.flatMap((each) => (each.type === 'webhook' ? [each.result] : []));
+    expect(results).to.deep.equal(['accepted', 'wrong-secret', 'wrong-time', 'unsigned', 'malformed']);
+    const messages = observed.flatMap((each) => (each.type === 'message' ? [each.message] : []));
+    expect(messages).to.deep.equal([
+      'refused a webhook because it is signed with another secret: make the companion plugin again with the secret of ' +
+        'this gateway',
+      'refused 3 webhooks, the last one because its body is not {"changes": [{"collection": "events", "id": 12}]}',
+    ]);
+  });
 
   it('accepts a signature whose time differs by up to five minutes', async () => {
     expect(await post(CHANGE, sign(CHANGE, NOW_S - 299))).to.equal(202);
