@@ -39,10 +39,10 @@ export function openSite(
   const address = new URL(url);
   const observe = () => undefined;
   const client = createCmsClient({ url, observe, limits });
-  const cms =
-    mapping?.cms === 'payload' ? openPayload(url, mapping, limits) : createWordPress({ url, observe, limits });
-  const call =
-    mapping?.cms === 'payload' ? createPayloadCall(client, apiPathOf(address)) : createRestCall(client, address);
+  const [cms, call] =
+    mapping?.cms === 'payload'
+      ? [openPayload(url, mapping, limits), createPayloadCall(client, apiPathOf(address))]
+      : [createWordPress({ url, observe, limits }), createRestCall(client, address)];
   return {
     url: trimCharactersEnd(url, '/'),
     credentials,

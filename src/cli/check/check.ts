@@ -89,7 +89,7 @@ async function runChecks(
   const { connection } = cms;
   const { credentials } = connection;
   const pluginOptions = pluginOptionsOf(file, config);
-  const webhooks = write ? await listenForWebhooks(config, cms.words, { pluginOptions, wait }) : undefined;
+  const webhooks = write ? await listenForWebhooks(config, cms.words, pluginOptions, wait) : undefined;
   try {
     const site = await readSite(connection);
     const context: CheckContext = {

@@ -1,7 +1,6 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
-import { GENERAL_PERMISSIONS } from '../../cms/wordpress/site-info.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
@@ -91,24 +90,21 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
   },
   {
     area: 'account',
-    async run({ kinds, mapping, cms: { words }, connection, account, collectionInfo }) {
+    async run({ kinds, cms: { words }, connection, account, collectionInfo }) {
       if (connection.credentials === undefined) return [];
       const { permissions: granted } = await account();
-      // Of a collection that does not name its own.
-      const general = mapping.cms === 'wordpress' ? GENERAL_PERMISSIONS : undefined;
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
         const { collection: name, readOnly } = kind;
         const info = await collectionInfo(kind);
-        const permissions = info?.permissions ?? general;
-        if (!info || !permissions) continue;
-        const needed = (readOnly ? READ_ACTIONS : ALL_ACTIONS).map((action) => permissions[action]);
-        const missing = needed.filter((permission) => !granted.has(permission));
-        // An account with the general permissions to which the CMS does not show those of the collection does
-        // not have the latter.
-        if (info.permissions === undefined && missing.length === 0) missing.push(`the capabilities of ${name}`);
-        const consequence = 'check cannot see or try everything, and callers use accounts of their own';
-        const message = `lacks ${missing.join(', ')}: ${consequence}`;
+        if (!info) continue;
+        const { permissions } = info;
+        const actions = readOnly ? READ_ACTIONS : ALL_ACTIONS;
+        // WordPress shows them only to an account that may edit the type.
+        const missing = permissions
+          ? actions.map((action) => permissions[action]).filter((each) => !granted.has(each))
+          : [`the capabilities of ${name}`];
+        const message = `lacks ${missing.join(', ')}: check cannot try everything, and callers use their own accounts`;
         const finding = missing.length > 0 ? warn(message, words.permissions(missing)) : ok('may do everything');
         findings.push({ name, ...finding });
       }

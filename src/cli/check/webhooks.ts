@@ -9,17 +9,15 @@ import { type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
 
-interface ListenOptions {
-  /** Options of `plugin`, for the advice. */
-  pluginOptions: string;
-  wait: (ms: number) => Promise<unknown>;
-}
-
-/** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
+/**
+ * Returns `undefined` if no secret is configured: the gateway then accepts no webhooks.
+ * @param pluginOptions options of `plugin`, for the advice
+ */
 export async function listenForWebhooks(
   { webhook, listen }: Config,
   words: CmsWords,
-  { pluginOptions, wait }: ListenOptions,
+  pluginOptions: string,
+  wait: (ms: number) => Promise<unknown>,
 ): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
   if (secret === undefined) return undefined;

@@ -94,18 +94,16 @@ function startAndEnd(
     const [a, b] = [late, early].map(({ values }) => values.map((value) => read(value, values) ?? ''));
     return a!.length > 0 && a!.length === b!.length && a!.every((each, index) => each >= b![index]!);
   };
-  const end = best(fields, 'end_date');
-  const others = fields.filter((field) => field !== end && likeness(field.path, 'end_date') === 0);
-  const start = chosen?.date ?? best(others, 'start_date') ?? best(others, 'date');
-  const [first, second, third] = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
-  if (third || (start && end) || !first) return { start, end };
-  if (start) {
-    const other = first.path === start.path ? second : first;
-    return { start, end: end ?? (other && isNeverBefore(other, start) ? other : undefined) };
-  }
-  if (end || !second) return { start: first === end ? second : first, end };
-  if (isNeverBefore(second, first)) return { start: first, end: second };
-  return isNeverBefore(first, second) ? { start: second, end: first } : {};
+  const named = best(fields, 'end_date');
+  const others = fields.filter((field) => field !== named && likeness(field.path, 'end_date') === 0);
+  const first = chosen?.date ?? best(others, 'start_date') ?? best(others, 'date');
+  const shown = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
+  if ((first && named) || shown.length > 2) return { start: first, end: named };
+  const isOther = (each: SourceField) => each !== named && each.path !== first?.path;
+  const start =
+    first ?? shown.find((each) => isOther(each) && shown.every((late) => late === each || isNeverBefore(late, each)));
+  const end = named ?? (start && shown.find((each) => each !== start && isOther(each) && isNeverBefore(each, start)));
+  return { start, end };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;

@@ -53,9 +53,6 @@ export const normal = (): Situation => ({
   write: false,
 });
 
-/** Makes a change to a situation. */
-const isList = ({ method, url = '' }: IncomingMessage): boolean =>
-  method === 'GET' && url.startsWith('/wp-json/wp/v2/gigs?');
 const refuse = (picks: (request: IncomingMessage) => boolean, code: string): Change => ({
   refuses: (request) => (picks(request) ? [403, code] : undefined),
 });
@@ -267,12 +264,6 @@ export const SCENARIOS: readonly Scenario[] = [
       fields: { start_date: 'meta.gig_strat' },
     },
     follow: { fields: { start_date: 'meta.gig_start' } },
-  },
-  {
-    says: /Follow the advice on its list/,
-    row: 'writes event',
-    before: { write: true, ...refuse(isList, 'rest_forbidden') },
-    follow: ALLOW,
   },
   {
     says: /must support a title/,
