@@ -41,6 +41,10 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       default: 'visitor',
       description: 'Whose view everybody gets: account only for a site that shows its visitors nothing.',
     },
+    userAgent: text(
+      { default: 'calendar-gateway', maxLength: 200, pattern: '^[ -~]*calendar-gateway[ -~]*$' },
+      'User-Agent of calls to the CMS, with calendar-gateway in it. Set it if a firewall lets only certain ones through.',
+    ),
     limits: section('Limits of calls to the CMS.', {
       connections: integer(
         { default: 8, minimum: 1, maximum: 256 },

@@ -50,20 +50,22 @@ type OpenCms = (
 ) => { cms: Cms; serviceCredentials: Credentials; imageReader?: Credentials; idMapId?: number | undefined };
 
 const openWordPress: OpenCms = (config, _mapping, observe) => {
-  const { url, limits } = config.upstream;
+  const { url, limits, userAgent } = config.upstream;
   const account = basicCredentialsOf(config);
+  const cms = createWordPress({ url, observe, limits, userAgent });
   // It hides images that were uploaded to a draft, also in published events.
-  return { cms: createWordPress({ url, observe, limits }), serviceCredentials: account, imageReader: account };
+  return { cms, serviceCredentials: account, imageReader: account };
 };
 
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
-  const { url, limits, user, password = '' } = config.upstream;
+  const { url, limits, userAgent, user, password = '' } = config.upstream;
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,
     limits,
+    userAgent,
     idMap,
     specs: Object.values(kinds),
     site: source.payload,

@@ -35,6 +35,10 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ...{ key: 'upstream.readAs', text: 'account', value: 'account', wrong: 'editor' },
     beside: { CALENDAR_UPSTREAM_USER: 'ada', CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' },
   },
+  CALENDAR_UPSTREAM_USER_AGENT: {
+    ...text('upstream.userAgent', 'Mozilla/5.0 (compatible; calendar-gateway)'),
+    wrong: 'curl/8',
+  },
   CALENDAR_UPSTREAM_LIMITS_CONNECTIONS: few('upstream.limits.connections', '257'),
   CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: whole('upstream.limits.deadlineMs', '15s'),
   CALENDAR_MAPPING: text('mapping', './mine.json'),

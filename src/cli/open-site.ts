@@ -1,6 +1,6 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
-import { createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -26,6 +26,9 @@ export interface RestConnection extends SiteConnection {
   call: RestCall;
 }
 
+/** Those of the settings `upstream`. */
+type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
+
 /**
  * Sends no request before the first call. `url` is the site's address in a browser.
  * @param mapping for Payload, whose adapter needs to know the mapped collections; absent: WordPress
@@ -34,15 +37,16 @@ export function openSite(
   url: string,
   credentials: Credentials,
   mapping?: Mapping,
-  limits: Record<string, number> = {},
+  { limits, userAgent }: CallSettings = {},
 ): RestConnection {
   const address = new URL(url);
   const observe = () => undefined;
-  const client = createCmsClient({ url, observe, limits });
+  const options = { limits, userAgent };
+  const client = createCmsClient({ url, observe, ...options });
   const [cms, call] =
     mapping?.cms === 'payload'
-      ? [openPayload(url, mapping, limits), createPayloadCall(client, apiPathOf(address))]
-      : [createWordPress({ url, observe, limits }), createRestCall(client, address)];
+      ? [openPayload(url, mapping, options), createPayloadCall(client, apiPathOf(address))]
+      : [createWordPress({ url, observe, ...options }), createRestCall(client, address)];
   return {
     url: trimCharactersEnd(url, '/'),
     credentials,
@@ -55,10 +59,10 @@ export function openSite(
 }
 
 /** Numbers of ids that are texts are forgotten at the end. */
-function openPayload(url: string, { source, kinds }: Mapping, limits: Record<string, number>): Cms {
+function openPayload(url: string, { source, kinds }: Mapping, options: CallSettings): Cms {
   const idMap = new IdMap();
   const specs = Object.values(kinds);
-  const cms = createPayload({ url, site: source.payload, specs, idMap, observe: () => undefined, limits });
+  const cms = createPayload({ url, site: source.payload, specs, idMap, observe: () => undefined, ...options });
   const close = async () => {
     await cms.close();
     idMap.close();

@@ -46,7 +46,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   closed: ({ cms }) =>
     'A login or a firewall in front of the site, a security plugin or a setting closes the REST API. Exempt ' +
     `${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks,'} from that, at least for the ` +
-    'address of this machine and the user agent "calendar-gateway": the site itself checks the account there.',
+    'address of this machine and the user agent "calendar-gateway" (CALENDAR_UPSTREAM_USER_AGENT sets another): the ' +
+    'site itself checks the account there.',
   'not-found': ({ url }) =>
     'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the address with it. ' +
     `Otherwise a plugin or a rule of the web server hides the REST API: open ${url} to everybody.`,
@@ -93,7 +94,8 @@ function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms
   // Payload answers 401 and 403 itself only to a wrong account.
   if (cms === 'payload' && (status === 401 || status === 403)) return 'closed';
   const code = error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : '';
-  if (TLS.test(code)) return 'tls';
+  // A server without TLS may end the connection instead of answering the handshake.
+  if (TLS.test(code) || (code === 'ECONNRESET' && (error as CmsUnavailable).reason === 'refused')) return 'tls';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'unknown-host';
   if (error instanceof CmsUnavailable && error.reason === 'refused') return 'refused';
   const isTransient = error instanceof CmsUnavailable && (error.reason === 'timeout' || error.reason === 'reset');

@@ -24,6 +24,7 @@ export interface CmsClientOptions {
   url: string | URL;
   observe: Observe;
   limits?: Partial<CmsClientLimits> | undefined;
+  userAgent?: string | undefined;
   /**
    * Replaces the client's connection pool, and is not closed with the client; for tools that watch the
    * traffic.
@@ -84,9 +85,10 @@ export type RestCall = (
 const MAX_REDIRECTS = 3;
 
 /** Creates a client for one origin. The first call opens the first connection. */
-export function createCmsClient({ url, observe, limits: overrides, dispatcher }: CmsClientOptions): CmsClient {
+export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions): CmsClient {
   const { origin } = new URL(url);
-  const limits = { ...DEFAULTS.upstream.limits, ...overrides };
+  const limits = { ...DEFAULTS.upstream.limits, ...options.limits };
+  const { userAgent = DEFAULTS.upstream.userAgent } = options;
   const pool =
     dispatcher ??
     new Pool(origin, {
@@ -156,7 +158,7 @@ export function createCmsClient({ url, observe, limits: overrides, dispatcher }:
       origin,
       method: request.method,
       path: pathWithQuery(request),
-      headers: requestHeaders(request),
+      headers: { 'user-agent': userAgent, ...requestHeaders(request) },
       body: request.body,
     };
     for (let hops = 0; ; hops += 1) {
@@ -238,7 +240,6 @@ function requestHeaders({
   const sent: Record<string, string> = {
     accept: 'application/json',
     'accept-encoding': 'gzip',
-    'user-agent': 'calendar-gateway',
     ...headers,
   };
   if (uncached !== undefined) sent['cache-control'] = 'no-cache';

@@ -63,7 +63,7 @@ describe('advice about a Payload site that', () => {
   /** Resolves with the error that ends a command; undefined for a usable site. */
   async function failureAt(url: string, key: string): Promise<unknown> {
     const credentials = apiKeyLogin('users', key);
-    const connection = openSite(url, credentials, loadMapping('payload'), { retries: 0 });
+    const connection = openSite(url, credentials, loadMapping('payload'), { limits: { retries: 0 } });
     try {
       await readSite(connection);
       await connection.cms.account({ credentials });

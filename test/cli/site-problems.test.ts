@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { probe } from '../../src/cli/init/site.ts';
@@ -232,7 +232,7 @@ describe('the advice for a site that cannot be used', () => {
   async function tryOut({ url, login, limits }: Given): Promise<{ message: string; advice: string } | undefined> {
     const [user = '', password = ''] = login?.split(':') ?? [];
     const account = login === undefined ? undefined : basicAuth(user, password);
-    const connection = openSite(url, account, undefined, { retries: 0, ...limits });
+    const connection = openSite(url, account, undefined, { limits: { retries: 0, ...limits } });
     try {
       await readSite(connection);
       await probe(connection);
@@ -315,6 +315,18 @@ describe('the advice for a site that cannot be used', () => {
     const failure = await tryOut({ url: `http://127.0.0.1:${await freePort()}` });
     expect(failure?.message).to.include('ECONNREFUSED').and.to.include('Nothing accepts connections at 127.0.0.1:');
     expect(await tryOut({ url: site.url })).to.equal(undefined);
+  });
+
+  it('tls: a port that does not speak https, and ends the connection', async () => {
+    await start();
+    const server = createNetServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+    const { port } = server.address() as AddressInfo;
+    const failure = await tryOut({ url: `https://127.0.0.1:${port}` });
+    expect(failure?.message).to.include('ECONNRESET');
+    expect(failure?.advice).to.include(`does not speak https, give the address http://127.0.0.1:${port}`);
+    expect(await tryOut({ url: site.url })).to.equal(undefined);
+    server.close();
   });
 
   it('tls: a certificate that nobody signed', async () => {

@@ -5,7 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { plainCollection } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { loadConfig } from '../../src/config.ts';
 import type { CmsUnavailable } from '../../src/errors.ts';
+import { openCms } from '../../src/gateway.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
 import { clientFixture, SECRET } from './client-fixture.ts';
 import { endless } from './cms-failures.ts';
 import { startRequest } from './fault-proxy.ts';
@@ -221,5 +224,15 @@ describe('CMS client', () => {
     });
     await fixture.client.request({ method: 'GET', path: '/x', requestId: 'evil\r\nx: y' });
     expect(fixture.cms.requests[1]?.headers).to.not.have.any.keys('x-request-id', 'authorization', 'x');
+  });
+
+  it('has the User-Agent of the settings', async () => {
+    const env = { CALENDAR_UPSTREAM_URL: fixture.cms.url.href, CALENDAR_UPSTREAM_USER_AGENT: 'A/1 calendar-gateway' };
+    for (const mapping of ['wordpress-meta', 'payload']) {
+      const { cms } = openCms(loadConfig({ env }), loadMapping(mapping), () => undefined);
+      await cms.account({ credentials: SECRET, bulkhead: 'callers' }).catch(() => undefined);
+      await cms.close();
+      expect(fixture.cms.requests.at(-1)?.headers['user-agent'], mapping).to.equal('A/1 calendar-gateway');
+    }
   });
 });

@@ -42,7 +42,7 @@ const WORDS: CmsWords = {
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(config.upstream.url, basicCredentialsOf(config), undefined, config.upstream.limits);
+  const connection = openSite(config.upstream.url, basicCredentialsOf(config), undefined, config.upstream);
   return {
     connection,
     words: WORDS,

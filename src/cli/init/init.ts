@@ -21,13 +21,13 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   const printAll = (lines: readonly string[]) => {
     for (const line of lines) print(line);
   };
-  const { url } = options;
+  const { url, userAgent } = options;
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const { proposal, lines } = (await isPayload(url))
+  const { proposal, lines } = (await isPayload(url, userAgent))
     ? proposeForPayload(url, options)
-    : proposeForWordPress(await look(url, account), options);
+    : proposeForWordPress(await look(url, account, userAgent), options);
   printAll(lines);
   if (!proposal) return 1;
   if (!options.yes) {
@@ -63,8 +63,13 @@ interface Found {
   lines: string[];
 }
 
-async function look(url: string, account: ServiceAccount | undefined): Promise<ProbedSite> {
-  const connection = openSite(url, account && basicAuth(account.user, account.password));
+async function look(
+  url: string,
+  account: ServiceAccount | undefined,
+  userAgent: string | undefined,
+): Promise<ProbedSite> {
+  const login = account && basicAuth(account.user, account.password);
+  const connection = openSite(url, login, undefined, { userAgent });
   try {
     return await probe(connection);
   } catch (error) {

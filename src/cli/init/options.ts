@@ -70,6 +70,8 @@ export interface InitOptions extends Decisions {
   password?: string | undefined;
   /** Only if there is a password. */
   isPasswordFromEnvironment: boolean;
+  /** Only from the environment. */
+  userAgent?: string | undefined;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
   out: string;
@@ -95,6 +97,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     user: text('user') ?? fromEnvironment('upstream.user'),
     password,
     isPasswordFromEnvironment: passwordFile === undefined,
+    userAgent: fromEnvironment('upstream.userAgent'),
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),

@@ -91,9 +91,9 @@ const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
 const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
 
 /** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
-export async function isPayload(url: string): Promise<boolean> {
+export async function isPayload(url: string, userAgent: string | undefined): Promise<boolean> {
   const address = new URL(url);
-  const client = createCmsClient({ url: address, observe: () => undefined });
+  const client = createCmsClient({ url: address, observe: () => undefined, userAgent });
   try {
     const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
     return isObject(json) && isObject(json.collections);

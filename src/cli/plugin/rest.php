@@ -36,7 +36,7 @@ function requested_route() {
 
 /** Whether the gateway sent this request, by its User-Agent. Grants no rights. */
 function is_gateway_request() {
-    return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') === 0;
+    return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') !== false;
 }
 
 /**
