@@ -234,13 +234,14 @@ export class Peers implements PeersPort {
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut, or emptied: this gateway may never have seen some entries. The first one of all is no gap.
-    const hasGap = first !== undefined && this.#cursor !== STREAM_START && compareIds(first.id, this.#cursor) > 0;
+    // The stream was cut, emptied or is new: this gateway may never have seen some entries.
+    const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
     if (hasGap || isEverything) {
-      if (!(await this.#sync.receiveUnknown({ isScanned: isEverything }))) return false;
+      const isFirst = this.#cursor === STREAM_START;
+      if (!(await this.#sync.receiveUnknown({ isScanned: isEverything, isFirst }))) return false;
     }
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;

@@ -29,8 +29,8 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'polls when entries were cut',
     },
     'cluster: a gateway that lost count has everything read again': {
-      code: '{ isScanned: _1 }',
-      replacement: '{}',
+      code: '{ isScanned: _1, _2 }',
+      replacement: '{ _2 }',
       test: FAILURES,
       title: 'reads everything again',
     },
