@@ -94,6 +94,24 @@ in the configuration.
       return serve(values.config);
     },
   },
+  config: {
+    summary: 'print the settings that serve would use',
+    help: `calendar-gateway config [--config FILE]
+
+Prints the effective settings as JSON: the defaults, FILE (or CALENDAR_CONFIG), and the environment, which wins. A secret is
+shown as "(secret)".
+
+Exit code: 0 printed, 2 a mistake in the configuration.
+`,
+    async run(args) {
+      const { values } = parseOptions(args, { config: { type: 'string' } });
+      const { printedSettings } = await import('./print-config.ts');
+      const warn = (message: string) => process.stderr.write(`${message}\n`);
+      const config = loadConfig({ file: values.config, env: process.env, warn });
+      process.stdout.write(`${JSON.stringify(printedSettings(config), null, 2)}\n`);
+      return 0;
+    },
+  },
   health: {
     summary: 'ask a running gateway whether it is ready',
     help: `calendar-gateway health [--config FILE]

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CHECK_OPTIONS, commands, usage } from '../../src/cli/commands.ts';
 import { INIT_OPTIONS } from '../../src/cli/init/options.ts';
+import { loadConfig } from '../../src/config.ts';
 import { SETTINGS } from '../../src/config-environment.ts';
 import { ConfigError } from '../../src/errors.ts';
 
@@ -133,5 +134,42 @@ describe('plugin --config', () => {
     });
     const reported = site.collections.filter(({ hooks }) => hooks !== undefined).map(({ slug }) => slug);
     expect(reported).to.deep.equal(['events', 'halls', 'organizers', 'categories', 'tags', media]);
+  });
+});
+
+describe('config', () => {
+  const write = process.stdout.write;
+  const { env } = process;
+  const folder = mkdtempSync(join(tmpdir(), 'calendar-config-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => {
+    process.env = env;
+    process.stdout.write = write;
+  });
+
+  it('prints the effective settings without secrets, as a file that serve reads', async () => {
+    const file = join(folder, 'config.json');
+    writeFileSync(file, JSON.stringify({ upstream: { url: 'https://www.example.org' }, lists: { perPage: 7 } }));
+    process.env = {
+      CALENDAR_UPSTREAM_USER: 'ada',
+      CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh',
+      CALENDAR_WEBHOOK_SECRET: 'between both',
+      CALENDAR_REDIS_URL: 'redis://:hunter2@cache:6379',
+      CALENDAR_PORT: '4000',
+    };
+    let printed = '';
+    process.stdout.write = (text: string | Uint8Array) => {
+      printed += text;
+      return true;
+    };
+    expect(await commands.config!.run(['--config', file])).to.equal(0);
+    process.stdout.write = write;
+    for (const secret of ['ada', 'abcd efgh', 'between both', 'hunter2']) expect(printed).to.not.include(secret);
+    const settings = JSON.parse(printed);
+    expect(settings.upstream).to.include({ url: 'https://www.example.org', user: '(secret)', readAs: 'visitor' });
+    expect([settings.listen.port, settings.lists.perPage, settings.redisUrl]).to.deep.equal([4000, 7, '(secret)']);
+    expect(settings.limits).to.deep.equal({ requestsPerMinute: 6000 });
+    writeFileSync(file, JSON.stringify({ ...settings, redisUrl: undefined }));
+    expect(loadConfig({ file, env: {} }).lists.perPage).to.equal(7);
   });
 });

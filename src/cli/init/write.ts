@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
@@ -46,6 +47,7 @@ export function outputFiles(
   const secrets = secretsOf(earlierSecrets(out, url), account, webhookUrl !== undefined);
   const isOwnMapping = proposal.preset === undefined;
   const config = {
+    $schema: schemaPath(out, 'config/schema.json'),
     // With the user in the configuration, serve names the variable if the password is missing.
     upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
@@ -53,8 +55,9 @@ export function outputFiles(
     publicUrl,
     ...(webhookUrl !== undefined && listenFor(webhookUrl)),
   };
+  const ownMapping = { $schema: schemaPath(out, 'src/mapping/mapping.schema.json'), ...proposal.mapping };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
-  if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(proposal.mapping), isSecret: false });
+  if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
   if (Object.keys(secrets).length > 0)
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   if (proposal.needsPlugin || webhookUrl !== undefined) {
@@ -64,6 +67,12 @@ export function outputFiles(
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
   }
   return files;
+}
+
+/** Editors complete and check a file by its schema. In another place than this package's the gateway ignores the path. */
+function schemaPath(folder: string, name: string): string {
+  const schema = fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+  return relative(resolve(folder), schema).replaceAll('\\', '/');
 }
 
 type Secrets = Partial<

@@ -134,6 +134,10 @@ describe('init', () => {
     expect(loadMapping(config.mapping).kinds.event.collection).to.equal('gigs');
     expect(output()).to.match(/event\.start_date +meta\.gig_start.*\n/);
     expect(startOf({ gig_start: '25/01/2031 7:30 pm' })).to.equal('2031-01-25 19:30:00');
+    for (const name of ['config.json', 'mapping.json']) {
+      const { $schema } = JSON.parse(readFileSync(out(name), 'utf8'));
+      expect(JSON.parse(readFileSync(join(out(), $schema), 'utf8')), name).to.have.property('properties');
+    }
   });
 
   it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
