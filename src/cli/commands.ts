@@ -55,7 +55,7 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do,
+Verifies that the site, the service account and the mapping fit together: clock, time zone, the account,
 lists that repeat or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it
 would silently drop; of Payload, drafts, trash and images. It reads the same configuration as serve: FILE, then
 the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).

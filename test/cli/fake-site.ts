@@ -19,8 +19,6 @@ export interface FakeType {
   unsupported?: string[];
   /** What is stored of a written meta value; throws to refuse it. Default: the value. */
   store?(key: string, value: unknown, before: unknown): unknown;
-  /** The type has capabilities of its own, and no account has them. */
-  isForbidden?: boolean;
   /** Leaves records out of lists. */
   isListed?(record: Json, query: URLSearchParams): boolean;
   /** The total counts as many records that no page has. */
@@ -39,7 +37,6 @@ export interface FakeOptions {
   namespaces?: string[];
   /** Every request needs a login, as with a plugin for private sites. */
   isPrivate?: boolean;
-  capabilities?: string[];
   timezone?: string;
   /** What the companion plugin publishes of an event plugin's options. */
   settings?: Record<string, string>;
@@ -88,14 +85,7 @@ export function fakePost(id: number, fields: Json): Json {
 }
 
 export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
-  const {
-    types,
-    taxonomies = [],
-    namespaces = [],
-    logins = [],
-    capabilities = ALL_CAPABILITIES,
-    timezone = 'America/New_York',
-  } = options;
+  const { types, taxonomies = [], namespaces = [], logins = [], timezone = 'America/New_York' } = options;
   const requests: string[] = [];
   let nextId = 1000;
 
@@ -167,7 +157,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
               id: 1,
               name: 'Ada',
               roles: ['editor'],
-              capabilities: Object.fromEntries(capabilities.map((each) => [each, true])),
+              capabilities: Object.fromEntries(ALL_CAPABILITIES.map((each) => [each, true])),
             },
           ]
         : [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];
@@ -177,7 +167,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
         Object.fromEntries(
           types
             // WordPress shows these to those who may edit posts of the type.
-            .filter(({ isForbidden }) => query.get('context') !== 'edit' || (isKnown && !isForbidden))
+            .filter(() => query.get('context') !== 'edit' || isKnown)
             .map(({ type, base, label, taxonomies: own = [] }) => [
               type,
               {

@@ -5,11 +5,9 @@ import { styleText } from 'node:util';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import type { KindMapping } from '../../mapping/mapping.ts';
-import type { Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
-import { orIfRefused, readSite } from '../open-site.ts';
-import { readSamples } from '../samples.ts';
+import { readSite } from '../open-site.ts';
+import { readSamples, type Samples } from '../samples.ts';
 import { siteError } from '../site-problems.ts';
 import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
@@ -87,11 +85,11 @@ async function runChecks(
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.cms](config, mapping);
   const { connection } = cms;
-  const { credentials } = connection;
   const pluginOptions = pluginOptionsOf(file, config);
   const webhooks = write ? await listenForWebhooks(config, cms.words, pluginOptions, wait) : undefined;
   try {
     const site = await readSite(connection);
+    let samples: Promise<Samples> | undefined;
     const context: CheckContext = {
       config,
       mapping,
@@ -102,11 +100,7 @@ async function runChecks(
       site,
       webhooks,
       unlisted: new Set(),
-      account: once(() => connection.cms.account({ credentials })),
-      collectionInfo: once((kindMapping: KindMapping<Kind>) =>
-        orIfRefused(connection.cms.collectionInfo(kindMapping, { credentials }), undefined),
-      ),
-      samples: once(() => readSamples(connection, mapping, site)),
+      samples: () => (samples ??= readSamples(connection, mapping, site)),
     };
     for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;
@@ -116,7 +110,7 @@ async function runChecks(
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, credentials !== undefined, 'settings', mapping.cms);
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();
@@ -129,14 +123,4 @@ function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }:
   if (webhook.secret === undefined) return source;
   const url = `--webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
   return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
-}
-
-/** Loads once for each argument. */
-function once<T, A extends unknown[]>(load: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-  const results = new Map<unknown, Promise<T>>();
-  return (...args) => {
-    const result = results.get(args[0]) ?? load(...args);
-    results.set(args[0], result);
-    return result;
-  };
 }

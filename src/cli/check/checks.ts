@@ -1,6 +1,5 @@
 // What a check is, what it works with, and the findings that it returns: a state, a message, and what to do about it.
 
-import type { Account, CollectionInfo } from '../../cms/port.ts';
 import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
@@ -60,10 +59,6 @@ export interface CheckContext {
   webhooks: WebhookListener | undefined;
   /** Kinds whose list failed or is missing: other checks of them would fail for the same reason. */
   unlisted: Set<Kind>;
-  /** The service account, read once. Throws `CmsRejected`. */
-  account(): Promise<Account>;
-  /** What the site tells of a kind's collection, read once; undefined if it refuses that. */
-  collectionInfo(kindMapping: KindMapping<Kind>): Promise<CollectionInfo | undefined>;
   /** Some records of each kind, read once. */
   samples(): Promise<Samples>;
 }
@@ -93,7 +88,6 @@ export interface CmsWords {
   createRefused: string;
   /** Why the site keeps its value of a field, though it accepted another. */
   lost: string;
-  permissions(missing: readonly string[]): string;
   rejected: string;
   /** Make the plugin of the site, and put it where it belongs. */
   plugin(options: string): string;

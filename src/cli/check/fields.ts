@@ -7,8 +7,8 @@ import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/co
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
-import type { SampledRecord } from '../samples.ts';
-import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../samples.ts';
+import { orIfRefused } from '../open-site.ts';
+import { formatSample, listPath, partsOf, pathsOf, type SampledRecord, valueAtPath } from '../samples.ts';
 import {
   type Check,
   type CheckContext,
@@ -32,7 +32,8 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
 
 async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
   const { kind } = kindMapping;
-  const info = await context.collectionInfo(kindMapping);
+  const { cms, credentials } = context.connection;
+  const info = await orIfRefused(cms.collectionInfo(kindMapping, { credentials }), undefined);
   const sampled = (await context.samples()).records[kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];

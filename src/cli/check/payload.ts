@@ -29,30 +29,14 @@ const WORDS: CmsWords = {
     'Ids that are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas are ' +
     'left out: give these records other ids. Or a plugin or a proxy changes lists: switch that off.',
   createRefused:
-    'If the account may not create (account, above), allow it. If a field is required that the ' +
+    'Let access.create allow it to the account. If a field is required that the ' +
     'mapping does not have, make it optional, or give it a defaultValue.',
   lost:
     'Payload drops values of fields that the collection does not have, or that the account may not ' +
     'write: compare the field with payload.config.ts, and its access.update and access.create.',
-  permissions: (missing) =>
-    `Let the access functions allow the service account ${missing.map(asOperation).join(', ')}: true, ` +
-    'not a condition, and for every field of the mapping.',
   rejected: GIVE_KEY,
   plugin,
 };
-
-const OPERATIONS: Readonly<Record<string, string>> = {
-  edit: 'create and update',
-  readOthers: 'read',
-  readPrivate: 'read',
-  publish: 'create and update',
-};
-
-/** `events:readOthers` -> `access.read of events`. */
-function asOperation(permission: string): string {
-  const [collection = '', action = ''] = permission.split(':');
-  return `access.${OPERATIONS[action] ?? action} of ${collection}`;
-}
 
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 

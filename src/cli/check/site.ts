@@ -1,10 +1,9 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
-import type { Action } from '../../cms/port.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
-import { type Check, type Finding, fail, ok, warn } from './checks.ts';
+import { type Check, fail, ok, warn } from './checks.ts';
 
 const CLOCK_TIMEOUT_MS = 10_000;
 const SKEW_WARN_S = 5;
@@ -65,50 +64,24 @@ const isPrivateHost = (host: string): boolean =>
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])|\.(local|internal)$/.test(host) ||
   !host.includes('.');
 
-const READ_ACTIONS: readonly Action[] = ['edit', 'readOthers', 'readPrivate'];
-const ALL_ACTIONS: readonly Action[] = [...READ_ACTIONS, 'publish', 'delete'];
-
 export const ACCOUNT_CHECKS: readonly Check[] = [
   {
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, cms: { words }, connection, account }) {
-      if (connection.credentials === undefined)
+    async run({ config, cms: { words }, connection: { cms, credentials } }) {
+      if (credentials === undefined)
         return warn(
           'none: check sees only what visitors see, and images that were uploaded to a draft are missing',
           words.account,
         );
       const { user } = config.upstream;
       try {
-        return ok(`${user} (${(await account()).roles.join(', ') || 'no role'})`);
+        return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})`);
       } catch (error) {
         if (!(error instanceof CmsRejected)) throw error;
         return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected);
       }
-    },
-  },
-  {
-    area: 'account',
-    async run({ kinds, cms: { words }, connection, account, collectionInfo }) {
-      if (connection.credentials === undefined) return [];
-      const { permissions: granted } = await account();
-      const findings: Finding[] = [];
-      for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
-        const { collection: name, readOnly } = kind;
-        const info = await collectionInfo(kind);
-        if (!info) continue;
-        const { permissions } = info;
-        const actions = readOnly ? READ_ACTIONS : ALL_ACTIONS;
-        // WordPress shows them only to an account that may edit the type.
-        const missing = permissions
-          ? actions.map((action) => permissions[action]).filter((each) => !granted.has(each))
-          : [`the capabilities of ${name}`];
-        const message = `lacks ${missing.join(', ')}: check cannot try everything, and callers use their own accounts`;
-        const finding = missing.length > 0 ? warn(message, words.permissions(missing)) : ok('may do everything');
-        findings.push({ name, ...finding });
-      }
-      return findings;
     },
   },
 ];

@@ -24,18 +24,14 @@ const WORDS: CmsWords = {
   collection: (options) =>
     'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the ' +
     `plugin that brings it. If it is only not in the REST API: ${installPlugin(options)}`,
-  hiddenRecords:
-    'Give the account the capability to edit the records of others (account, above). If it has that, ' +
-    'a plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
+  hiddenRecords: 'A plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   createRefused:
-    'Give the account the capabilities that it lacks (account, above). Make optional what the mapping does not ' +
+    'Give the account a role that may create it: plugins with capabilities of their own often grant them to ' +
+    'administrators only. Make optional what the mapping does not ' +
     "write. The type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   lost:
     'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
-  permissions: (missing) =>
-    `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; ` +
-    'plugins with capabilities of their own often grant them to administrators only.',
   rejected: GIVE_PASSWORD,
   plugin: installPlugin,
 };

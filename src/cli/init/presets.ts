@@ -2,7 +2,7 @@
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionOf, type FieldSpec, type KindSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import { collectionOf, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
@@ -14,8 +14,6 @@ export const OWN_TYPES_PRESET = 'wordpress-meta';
 
 export interface PresetMatch {
   name: string;
-  title: string;
-  note: string | undefined;
   mapping: MappingFile;
   /** The site shows the dates of events. Otherwise the companion plugin has to open them first. */
   isReadable: boolean;
@@ -35,35 +33,32 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
-  const { title = `the mapping ${name}`, note, wordpress = {} } = mapping.preset ?? {};
-  const { plugins = [], namespaces = [] } = wordpress;
+  const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));
-  const match = { name, title, note, mapping };
   const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
   const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
-  const type = typeOf(site, mapping.event);
+  const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
     const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
     const reason = isWhole ? 'the site has all its collections and fields' : dates;
-    return { ...match, isReadable: true, reason };
+    return { name, mapping, isReadable: true, reason };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
   const active = site.plugins?.filter((folder) => plugins.some((pattern) => isFolder(folder, pattern))) ?? [];
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
   const evidence = [...active.map((folder) => `the plugin ${folder}`), ...specific, ...routes];
-  return evidence.length > 0
-    ? { ...match, isReadable: false, reason: `the site has ${evidence.join(', ')}` }
-    : undefined;
+  if (evidence.length === 0) return undefined;
+  return { name, mapping, isReadable: false, reason: `the site has ${evidence.join(', ')}` };
 }
 
 /** Whether the site shows the collection and every field of a kind. */
 function isShown(site: ProbedSite, kind: Kind, mapping: MappingFile): boolean {
   const spec = mapping[kind];
   if (!spec) return true;
-  const type = typeOf(site, spec);
+  const type = typeAt(site, spec.posts);
   if (!type) return hasCollection(site, collectionOf(spec));
   return Object.entries(spec.fields ?? {}).every(([name, field]) => {
     // The mapping has a text where the site has a number: it would refuse what the gateway writes.
@@ -78,18 +73,17 @@ function isFolder(folder: string, pattern: string): boolean {
   return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
 }
 
-/** Whether the site shows every path of the field, in the schema or in a record. */
-function hasField(type: ProbedType | undefined, field: string | FieldSpec | undefined): boolean {
-  return type !== undefined && pathsOf(field).every((path) => hasPath(type, path));
-}
-
 /** What every post of WordPress has. */
 const CORE_PATH = /^(title\.|content\.|excerpt\.)/;
 
-function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
-  const plain = listPath(path);
-  const isShown = fields.some((field) => field.path === plain || plain.startsWith(`${field.path}.`));
-  return CORE_PATH.test(plain) || termBases.includes(plain) || isShown;
+/** Whether the site shows every path of the field, in the schema or in a record. */
+function hasField(type: ProbedType | undefined, field: string | FieldSpec | undefined): boolean {
+  if (!type) return false;
+  return pathsOf(field).every((path) => {
+    const plain = listPath(path);
+    const isIn = (each: { path: string }) => each.path === plain || plain.startsWith(`${each.path}.`);
+    return CORE_PATH.test(plain) || type.termBases.includes(plain) || type.fields.some(isIn);
+  });
 }
 
 /** In how many of the newest records the field has a value, with an example. */
@@ -107,7 +101,7 @@ export function unseenKeys(mapping: MappingFile, site: ProbedSite): string[] {
   return KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (spec?.posts === undefined) return [];
-    const known = new Set(typeOf(site, spec)?.fields.map(({ path }) => path));
+    const known = new Set(typeAt(site, spec.posts)?.fields.map(({ path }) => path));
     const paths = metaKeys(kind, spec, mapping.event).map(({ key }) => `meta.${key}`);
     return paths.filter((path) => !known.has(path));
   });
@@ -115,8 +109,6 @@ export function unseenKeys(mapping: MappingFile, site: ProbedSite): string[] {
 
 const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean =>
   [...types, ...taxonomies].some((each) => each.base === base);
-
-const typeOf = (site: ProbedSite, spec: KindSpec | undefined): ProbedType | undefined => typeAt(site, spec?.posts);
 
 /**
  * Plugins whose events no mapping can serve, with their folder in wp-content/plugins/, which only administrators see,

@@ -141,7 +141,8 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
 }
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
-  const { name, title, note, mapping: whole, isReadable } = preset;
+  const { name, mapping: whole, isReadable } = preset;
+  const { title = name, note } = whole.preset ?? {};
   const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);

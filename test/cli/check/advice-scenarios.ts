@@ -115,16 +115,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { account: { user: 'service', password: 'right' } },
   },
   {
-    says: /read_private_posts, publish_posts, delete_posts/,
-    row: 'account gigs',
-    before: { options: { capabilities: ['edit_posts', 'edit_others_posts'] } },
-    follow: {
-      options: {
-        capabilities: [...'edit_posts edit_others_posts read_private_posts publish_posts delete_posts'.split(' ')],
-      },
-    },
-  },
-  {
     says: /keys that the site shows: meta\.gig_start, meta\.gig_end[\s\S]*mu-plugins/,
     row: 'event fields cost',
     before: { gigs: { meta: { gig_start: 'string', gig_end: 'string' } } },

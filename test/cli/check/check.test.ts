@@ -99,7 +99,6 @@ describe('check', () => {
       ['site', 'clock'],
       ['site', 'time zone'],
       ['account', 'service'],
-      ['account', 'gigs'],
       ['lists', 'gigs'],
       ['event fields', 'start_date'],
     ] as const)
@@ -169,13 +168,6 @@ describe('check', () => {
     });
     expect(table.match(/WordPress silently drops/g)?.length).to.equal(1);
     expect(table).to.match(/\nfail +all_day .*\n +As for event fields cost\.\n/);
-  });
-
-  it('warns of a type whose own capabilities the service account lacks, though it has those of posts', async () => {
-    const result = await runCheck({ types: [{ ...gigs(), isForbidden: true }] });
-    expect(row(result, 'account', 'gigs')).to.include({ state: 'warn' });
-    expect(row(result, 'account', 'gigs').message).to.include('lacks the capabilities of gigs');
-    expect(row(result, 'account', 'gigs').advice).to.include('administrators only');
   });
 
   it('stops if the site refuses the service account', async () => {
