@@ -61,7 +61,6 @@ export const STATE_KEYS = {
   fields: (kind: Kind) => `sync.fields.${kind}`,
 };
 
-/** How far the initial sync of one collection is. Another process begins again. */
 export interface CollectionProgress {
   done: number;
   total: number;
@@ -118,25 +117,32 @@ export interface Scan {
 }
 
 export interface SyncMemory {
+  /** Such as `live`, or `stale` with the reason. */
   state: SyncState;
+  /** As the CMS last described itself: `Europe/Berlin`. Kept over restarts. */
   site: Site;
+  /** False until this process has read it: the site may have moved while the gateway was off. */
   isSiteRead: boolean;
+  /** The next poll lists what was modified since. Kept over restarts. */
   polled: Polled;
   kinds: Record<Kind, KindMemory>;
   media: MediaMemory;
   /** Collections that the site does not have, or refuses to show to visitors, and its words: `events`, `401 closed`. */
   unreadable: Map<string, { isAbsent: boolean; words: string }>;
+  /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
   initialSync: Partial<Record<Kind, CollectionProgress>>;
   /**
    * By `clockMs`. Undefined: this process has not read everything yet, so that a scan is due. 0: due too, because
    * something changed that every record depends on.
    */
   scanDueMs: number | undefined;
+  /** The scan that is under way. */
   scan: Scan | undefined;
   /** When the last scan began, by the CMS's clock in seconds, if it has ended since the last poll. */
   scannedS: number | undefined;
   /** Why the last pages of the scan failed. */
   scanProblem: string | undefined;
+  /** Venue 12 is the term 7 that events store. Kept over restarts. */
   linkTables: LinkTables;
   /** Fingerprint of the lists that a table was built from. */
   linksBuiltFrom: Map<LinkField, string>;
@@ -150,6 +156,7 @@ export interface SyncMemory {
   cmsClock: { timeMs: number; sentMs: number } | undefined;
   /** With the number of the request, it is sent with each one, so that no cache in front of the CMS answers it. */
   startedMs: number;
+  /** Of the present poll, for its line in the log. */
   tally: { requests: number; changed: number; removed: number };
 }
 

@@ -136,9 +136,8 @@ export class Sync {
    * pause after a failure.
    */
   async poll(): Promise<boolean> {
-    if (this.state().complete) return this.#loop.pollNow();
-    this.#loop.wake();
-    return false;
+    const polled = this.#loop.pollNow();
+    return this.state().complete && polled;
   }
 
   /**
@@ -181,9 +180,8 @@ export class Sync {
   }
 
   /**
-   * Fetches what another gateway has changed. Records that it names, and the CMS does not have, are noted as deleted.
-   * Example: an event is created and deleted while this gateway cannot reach the CMS. A client that has seen it at the
-   * other gateway, and continues `/changes` here, must learn that it is gone.
+   * Fetches what another gateway has changed. What the CMS does not have is noted as deleted: a client may have seen at
+   * the other gateway an event that was gone before this one read it, and continue `/changes` here.
    */
   async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
     const { replica, collections } = this.#context;
@@ -369,11 +367,6 @@ export class PollLoop {
     this.#requested ??= Promise.withResolvers<boolean>();
     this.#endPause();
     return this.#requested.promise;
-  }
-
-  /** Ends the present pause. */
-  wake(): void {
-    this.#endPause();
   }
 
   async #run(): Promise<void> {
