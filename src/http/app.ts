@@ -1,19 +1,19 @@
 // The Koa application: the middleware that every request passes, in order. Cache hits are served before it
-// (`fast-path.ts`).
+// (`public-reads.ts`).
 
 import Koa from 'koa';
 import type { Observe } from '../observability/observations.ts';
 import { type Authenticator, auth } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
-import { waitForToken } from './consistency-token.ts';
+import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Cors, Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
+import { responseCache } from './public-reads.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
-import { createRequestPolls } from './request-polls.ts';
 import { mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
 import { respond } from './respond.ts';
-import { type ResponseCache, responseCache } from './response-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';

@@ -2,8 +2,7 @@
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { wideNetworkOf } from './client-address.ts';
-import { SharedPlaces } from './shared-places.ts';
+import { SharedPlaces, wideNetworkOf } from './client-address.ts';
 
 /**
  * Pipelined requests of one connection that wait for their turn. Programs that pipeline at all send about ten;

@@ -3,8 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config-schema.ts';
 import { overloaded } from '../interface/errors.ts';
-import { type ClientAddress, wideNetworkOf } from './client-address.ts';
-import { SharedPlaces } from './shared-places.ts';
+import { type ClientAddress, SharedPlaces, wideNetworkOf } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
 export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {

@@ -6,7 +6,6 @@ import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
-import { type CachedResponse, isFresh, toBuffer } from './cached-response.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
@@ -19,7 +18,7 @@ import {
   REPLAYED_HEADER,
   staleHeaders,
 } from './headers.ts';
-import type { Body, ResponseCache } from './response-cache.ts';
+import { type Body, type CachedResponse, isFresh, type ResponseCache, toBuffer } from './response-cache.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */

@@ -1,21 +1,76 @@
-// The response cache, and the middleware that answers public reads from it or computes them once for all
-// concurrent requests (single-flight). A read with `Cache-Control: no-cache` polls the CMS first.
+// The response cache: public responses as bytes, with every header that does not depend on the request.
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
+import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
-import {
-  type CachedResponse,
-  type ContentEncoding,
-  compress,
-  createCacheableResponses,
-  joined,
-  parseAcceptEncoding,
-} from './cached-response.ts';
-import type { Freshness } from './headers.ts';
-import type { PollForRequest } from './request-polls.ts';
-import type { Context, Middleware, State } from './state.ts';
+import type { JsonObject } from '../model/json.ts';
+import { byteLengthOf, joinBytes, utf8 } from '../text/bytes.ts';
+import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
+
+type ContentEncoding = 'gzip' | 'br' | 'zstd';
+
+export interface CachedResponse {
+  url: string;
+  /** All headers that depend neither on the request nor on the encoding: names and values in turn. */
+  headers: readonly string[];
+  /** What a conditional request is compared with. */
+  etag: string;
+  contentType: string;
+  byteLength: number;
+  /** A list shares its records' bytes with the cache of rendered records, until it is asked for again. */
+  chunks: readonly Uint8Array[];
+  /** Compressed bodies, each made when a client first accepts it; a promise until it is ready, and if that failed. */
+  compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
+  /** The route's name in log and metrics. */
+  route: string;
+  /** The response is valid for this version of the replica, and until this time. */
+  replicaVersion: number;
+  validUntilMs: number;
+}
+
+/** In the order of preference among encodings that a client accepts equally. */
+const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
+/** A window of 256 KiB: that of 4 MB would be memory that the process seldom gives back. */
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
+const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Array>> = {
+  gzip: promisify(gzip),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: BROTLI }),
+  zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
+};
+
+/** The body in one piece, which it stays: a response that is sent often is sent faster so. */
+function joined(response: CachedResponse): Uint8Array {
+  if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
+  return response.chunks[0]!;
+}
+
+/** `@types/negotiator` lacks the options of version 1. */
+type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
+
+/** The encoding that the client prefers. */
+function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
+  // `x-gzip` is another name of `gzip` (RFC 9110, 8.4.1.3).
+  const header = acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip');
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } });
+  const encodings: Encodings = negotiator.encodings.bind(negotiator);
+  const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
+  return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
+}
+
+/** True if the client already has this response (RFC 9110, 13.2.2). */
+export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse): boolean {
+  const { 'if-none-match': etags } = headers;
+  // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
+  if (etags === undefined || etags === etag) return etags !== undefined;
+  return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
+}
 
 /** What a response and each of its bodies take beside their bytes and texts, as measured. */
 const OBJECT_BYTES = { response: 2000, body: 400 };
@@ -85,8 +140,12 @@ export class ResponseCache {
     return this.#preferences.memo(acceptEncoding);
   }
 
+  /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
   async #compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
-    await compress(response, encoding);
+    try {
+      // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
+      response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](joined(response)));
+    } catch {}
     if (this.#responses.peek(response.url) !== response) return;
     // The cache measures a value only when it is new.
     this.#responses.delete(response.url);
@@ -94,97 +153,51 @@ export class ResponseCache {
   }
 }
 
-/**
- * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
- * body of any method) and no method override. Only responses to such requests may be public.
- */
-function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
-  return (
-    (method === 'GET' || method === 'HEAD') &&
-    headers.authorization === undefined &&
-    headers['x-wp-nonce'] === undefined &&
-    headers['x-http-method-override'] === undefined &&
-    (headers['content-length'] === undefined || headers['content-length'] === '0') &&
-    headers['transfer-encoding'] === undefined
-  );
-}
+const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
+const HEADERS = Object.entries(otherHeaders).flat();
 
 /**
- * True if the response may come from the cache: the URL determines it, and the client does not ask for
- * revalidation.
+ * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is
+ * undefined for an error, and for a response that must not be reused (without `validUntilMs`).
  */
-export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
+export function createCacheableResponses(services: Services, freshness: Freshness) {
+  const cacheControl = publicCacheControl(freshness);
 
-const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
-
-/** A computation in progress. */
-interface Flight {
-  /** The replica's version when it started: a request after a change must not get the response of before. */
-  replicaVersion: number;
-  /** The state of the request that computes; its response is there when `done` resolves. */
-  state: State;
-  done: Promise<void>;
-}
-
-/** After this time the gateway responds from the replica as it is. */
-const MAX_POLL_MS = 5000;
-
-/** `Cache-Control: no-cache` of the client causes a poll before the read. */
-export function responseCache(
-  services: Services,
-  cache: ResponseCache,
-  freshness: Freshness,
-  poll: PollForRequest,
-): Middleware {
-  const { replica } = services;
-  const toCached = createCacheableResponses(services, freshness);
-  const flights = new Map<string, Flight>();
-
-  /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
-  async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
-    await next();
-    const { apiResponse } = state;
-    // Requests with credentials never pass `dependsOnUrlAlone`, so only anonymous responses become public.
-    if (!apiResponse || !dependsOnUrlAlone(req)) return;
-    state.cached = toCached(apiResponse, originalUrl, state.route);
-    if (!state.cached) return;
-    state.cache = 'miss';
-    if (isCacheable(req)) cache.set(state.cached);
-  }
-
-  async function join(flight: Flight, state: State): Promise<void> {
-    try {
-      await flight.done;
-    } finally {
-      state.route = flight.state.route;
-    }
-    state.cached = flight.state.cached;
-    state.apiResponse = flight.state.apiResponse;
-    if (state.cached) state.cache = 'shared';
-  }
-
-  return async function responseCacheMiddleware(ctx, next) {
-    const { state, originalUrl: url } = ctx;
-    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
-    const isOverridden = state.query._method !== undefined || state.omitBody;
-    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
-    if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayJoin: true });
-    if (!isCacheable(ctx.req)) return compute(ctx, next);
-
-    state.cached = cache.get(url, replica.version, services.nowMs());
-    if (state.cached) {
-      state.cache = 'hit';
-      state.route = state.cached.route;
-      return;
-    }
-    const running = flights.get(url);
-    if (running?.replicaVersion === replica.version) return join(running, state);
-    const flight = { replicaVersion: replica.version, state, done: compute(ctx, next) };
-    flights.set(url, flight);
-    try {
-      await flight.done;
-    } finally {
-      if (flights.get(url) === flight) flights.delete(url);
-    }
+  return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
+    if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
+    const chunks = chunksOf(response.body);
+    const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
+    const etag = `W/${response.etag ?? `"${contentHash(joinBytes(chunks))}"`}`;
+    return {
+      url,
+      headers: [
+        ...HEADERS,
+        ...Object.entries(headers).flat(),
+        ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
+        ...cacheTagHeaders(response.cacheTags ?? []),
+      ],
+      etag,
+      contentType,
+      byteLength: byteLengthOf(chunks),
+      chunks,
+      compressed: {},
+      route,
+      replicaVersion: response.replicaVersion ?? services.replica.version,
+      validUntilMs: response.validUntilMs,
+    };
   };
 }
+
+/** The body of an API response in chunks of bytes. */
+export function chunksOf(body: unknown): readonly Uint8Array[] {
+  if (body instanceof RenderedList) return body.chunks();
+  return [body instanceof Uint8Array ? body : utf8(JSON.stringify(body))];
+}
+
+/** The body of an API response. */
+export function toBuffer(body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : joinBytes(chunksOf(body));
+}
+
+/** A rendered record. */
+export const parseJson = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(bytes).toString());

@@ -9,9 +9,9 @@ import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
-import { chunksOf, parseJson } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
+import { chunksOf, parseJson } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
 export interface ResponseParams {

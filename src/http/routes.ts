@@ -24,11 +24,11 @@ import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
-import { parseJson, toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
+import { parseJson, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { type Middleware, newState, type State } from './state.ts';
 

@@ -7,7 +7,7 @@ import type { ApiResponse } from '../calendar/request.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
 import type { Route } from '../interface/routes.ts';
 import type { CacheOutcome, Observe } from '../observability/observations.ts';
-import type { CachedResponse } from './cached-response.ts';
+import type { CachedResponse } from './response-cache.ts';
 
 export interface State {
   requestId: string;

@@ -3,7 +3,7 @@
 import { createClient } from '@redis/client';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
-import { createSharedIdempotencyKeys } from '../../src/http/shared-idempotency-keys.ts';
+import { createSharedIdempotencyKeys } from '../../src/http/shared-state.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../../src/store/idempotency-keys.ts';
 import { createFakeCms } from '../cms/fake-cms.ts';
 import { allSettled, startGateway, until } from './gateways.ts';

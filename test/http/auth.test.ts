@@ -6,8 +6,7 @@ import { ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CallOptions } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
-import { Authenticator } from '../../src/http/auth.ts';
-import { createLoginLimit, type LoginLimit } from '../../src/http/login-limit.ts';
+import { Authenticator, createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
 import { basic } from '../faults/fake-wordpress.ts';
 
 const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };

@@ -1,7 +1,7 @@
 // The limit of failed logins: which attempts count together, and which are never locked out.
 
 import { expect } from 'chai';
-import { createLoginLimit, type LoginLimit } from '../../src/http/login-limit.ts';
+import { createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
 
 describe('login limit', () => {
   const options = { failedLoginsPerAddress: 5, failedLoginsPerUser: 3, failedLoginWindowS: 300 };

@@ -1,7 +1,7 @@
 // How often requests cause a poll, and how long they wait for it.
 
 import { expect } from 'chai';
-import { createRequestPolls } from '../../src/http/request-polls.ts';
+import { createRequestPolls } from '../../src/http/consistency-token.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { initialSyncState } from '../../src/sync/sync-state.ts';
 

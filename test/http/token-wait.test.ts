@@ -3,8 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Peers } from '../../src/calendar/cms-records.ts';
-import { waitForToken } from '../../src/http/consistency-token.ts';
-import { createRequestPolls, type PollClock } from '../../src/http/request-polls.ts';
+import { createRequestPolls, type PollClock, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 

@@ -102,7 +102,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'if a method override makes the request a read',
     },
   }),
-  ...mutantsOf('src/http/request-polls.ts', 'test/http/request-polls.test.ts', {
+  ...mutantsOf('src/http/consistency-token.ts', 'test/http/request-polls.test.ts', {
     'polls for requests are a second apart': {
       function: 'createRequestPolls.pollNext',
       code: 'Math.max(0, _1 + POLL_INTERVAL_MS - _2.nowMs())',
@@ -146,7 +146,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'no host',
     },
   }),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', {
+  ...mutantsOf('src/http/public-reads.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: '_1.authorization === undefined &&',
@@ -159,6 +159,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       function: 'dependsOnUrlAlone',
       code: "(_1['content-length'] === undefined || _1['content-length'] === '0') &&",
     },
+  }),
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', {
     'a change of the replica invalidates cached responses': {
       function: 'get',
       code: '_1.replicaVersion !== _2 ||',
@@ -179,7 +181,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a request releases its images': { function: 'createEndpointRunner', code: '_1.release();' },
   }),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/http/public-reads.ts', 'test/http/visibility.test.ts', {
     'only a response that the URL alone determines is public': {
       function: 'responseCache.compute',
       code: '|| !dependsOnUrlAlone(_1)',

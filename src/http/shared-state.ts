@@ -1,6 +1,7 @@
-// The entries of idempotency keys, which all gateways share through Redis: a retry through another gateway creates no
-// second record.
+// What several gateways share through Redis: the counters of limits, and the entries of idempotency keys.
 
+import { createHmac } from 'node:crypto';
+import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible';
 import type { Connection } from '../cluster/connection.ts';
 import { keysUnavailable } from '../interface/errors.ts';
 import {
@@ -9,6 +10,38 @@ import {
   KEY_TTL_MS,
   MAX_KEYS_PER_USER,
 } from '../store/idempotency-keys.ts';
+import type { SharedCounters } from './rate-limit.ts';
+
+export interface SharedOptions {
+  connection: Connection;
+  /** Of every key in Redis. */
+  prefix: string;
+  /** A password that only the operator's gateways know, or `''`. */
+  secret: string;
+}
+
+/** The longest that a request waits for a counter in Redis; then the one in memory decides. */
+const DEADLINE_MS = 300;
+
+/** While Redis is away each gateway counts in memory. */
+export function createSharedCounters({ connection, prefix, secret }: SharedOptions): SharedCounters {
+  return {
+    key: createHmac('sha256', secret).update(`logins ${prefix}`).digest(),
+    count(name, points, duration) {
+      const inMemory = new RateLimiterMemory({ points, duration });
+      const limiter = new RateLimiterRedis({
+        storeClient: connection.client,
+        useRedisPackage: true,
+        rejectIfRedisNotReady: true,
+        keyPrefix: `${prefix}${name}`,
+        points,
+        duration,
+        insuranceLimiter: inMemory,
+      });
+      return new RLWrapperTimeouts({ limiter, timeoutMs: DEADLINE_MS, insuranceLimiter: inMemory });
+    },
+  };
+}
 
 /**
  * Stores an entry unless the key has one, and returns the existing one. Each user has a limited number of keys: the
@@ -33,14 +66,11 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1
 `;
 
-export interface SharedKeysOptions {
-  connection: Connection;
-  /** Of every key in Redis. */
-  prefix: string;
-}
-
-/** Its methods reject with 503 while Redis is away: a key that only one gateway knows would not prevent a duplicate. */
-export function createSharedIdempotencyKeys({ connection, prefix }: SharedKeysOptions): IdempotencyStore {
+/**
+ * The entries of idempotency keys: a retry through another gateway creates no second record. Its methods reject with 503
+ * while Redis is away: a key that only one gateway knows would not prevent a duplicate.
+ */
+export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedOptions, 'secret'>): IdempotencyStore {
   const keyOf = (name: string) => `${prefix}create:${name}`;
   const run: Connection['run'] = (command) =>
     connection.run(command).catch((error: unknown) => {
