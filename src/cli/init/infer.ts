@@ -143,37 +143,31 @@ export interface ProposedLink {
 /**
  * Where the records of a kind are that events refer to: a collection whose ids the event holds, a taxonomy of the
  * event, or only text in the event.
- * @param wanted the collection that the operator named, or `none`
  * @param taken collections of other kinds
  */
 export function inferLink(
   kind: Exclude<Kind, 'event'>,
   event: ProbedType,
   site: ProbedSite,
-  wanted: string | undefined,
   used: Set<string>,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
-  if (wanted === 'none') return undefined;
   const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
-  const types = site.types.filter(
-    (type) => type !== event && !taken.has(type.base) && (wanted ?? type.base) === type.base,
-  );
+  const types = site.types.filter((type) => type !== event && !taken.has(type.base));
   // The list of a taxonomy's terms has ids of terms: many are also ids of posts.
   const free = event.fields
     .filter(({ path }) => !used.has(path) && !event.termBases.includes(path))
     .toSorted((a, b) => likeness(b.path, kind) - likeness(a.path, kind));
   for (const field of free) {
     const isNamed = likeness(field.path, kind) > 0;
-    const owner = types.find((type) => {
-      const isSure = wanted !== undefined || isLike(type);
-      return (isNamed || isSure) && refersTo(field, type, site, isNamed && isSure);
-    });
+    const owner = types.find(
+      (type) => (isNamed || isLike(type)) && refersTo(field, type, site, isNamed && isLike(type)),
+    );
     if (!owner) continue;
     used.add(field.path);
     return { collection: { posts: owner.base }, link: linkSource(field) };
   }
-  const taxonomy = wordPressTaxonomy(kind, event, site, wanted, taken);
+  const taxonomy = wordPressTaxonomy(kind, event, site, taken);
   if (taxonomy) return taxonomy;
   const isVenueOrOrganizer = kind === 'venue' || kind === 'organizer';
   const text = free.find(
@@ -183,12 +177,9 @@ export function inferLink(
       values.length > 0 &&
       values.every((value) => typeof value === 'string' && idsIn(value).length === 0),
   );
-  if (text) {
-    used.add(text.path);
-    return { link: { embedded: { [kind]: text.path } } };
-  }
-  const [named] = wanted === undefined ? [] : types;
-  return named && { collection: { posts: named.base } };
+  if (!text) return undefined;
+  used.add(text.path);
+  return { link: { embedded: { [kind]: text.path } } };
 }
 
 /**
@@ -220,15 +211,13 @@ function wordPressTaxonomy(
   kind: Exclude<Kind, 'event'>,
   event: ProbedType,
   { taxonomies }: ProbedSite,
-  wanted: string | undefined,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
   const own = taxonomies.filter(({ taxonomy, base }) => event.taxonomies.includes(taxonomy) && !taken.has(base));
   const isTerm = kind === 'category' || kind === 'tag';
   const fitting = own.filter(({ hierarchical }) => !isTerm || hierarchical === (kind === 'category'));
   const named = fitting.find(({ taxonomy }) => likeness(taxonomy, kind) > 0) ?? (isTerm ? fitting[0] : undefined);
-  const chosen = wanted === undefined ? named : (isTerm ? taxonomies : own).find(({ base }) => base === wanted);
-  return chosen && { collection: { terms: chosen.base } };
+  return named && { collection: { terms: named.base } };
 }
 
 /**

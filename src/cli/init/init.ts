@@ -83,7 +83,7 @@ function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
   const proposal = propose(site, options);
   const lines = proposal
     ? [...proposal.assumed.map((what) => `Assumed     ${what}`), ...proposalLines(proposal, site), '']
-    : whyNothingLines(site, options.collections?.event);
+    : whyNothingLines(site, options.eventType);
   return { proposal, lines: [...siteLines(site), '', ...lines] };
 }
 
@@ -93,8 +93,8 @@ const PAYLOAD_MAPPING = 'payload';
  * A copy of the bundled mapping, without its time zone: only the operator knows how the collections and fields of a
  * Payload site correspond to the API's.
  */
-function proposeForPayload(url: string, { mapping: name, collections, fields, user }: InitOptions): Found {
-  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || Object.keys({ ...collections, ...fields }).length > 0)
+function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions): Found {
+  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields ?? {}).length > 0)
     throw new ConfigError(
       url,
       'is a Payload site: --mapping, --field and --event-type are for WordPress',

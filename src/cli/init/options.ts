@@ -14,10 +14,6 @@ export const INIT_OPTIONS = {
   'password-file': { type: 'string' },
   mapping: { type: 'string' },
   'event-type': { type: 'string' },
-  'venue-type': { type: 'string' },
-  'organizer-type': { type: 'string' },
-  'category-type': { type: 'string' },
-  'tag-type': { type: 'string' },
   field: { type: 'string', multiple: true },
   'date-format': { type: 'string' },
   seconds: { type: 'string' },
@@ -41,8 +37,7 @@ for you to edit. Without --yes it writes nothing.
                          CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
   --mapping NAME         use this mapping that comes with the gateway:
                          ${mappingNames().join(', ')}
-  --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type,
-                         --tag-type ("none": has none)
+  --event-type BASE      the collection of the events
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be
                          repeated. A date and a time of day in two fields:
                          event.start_date=meta.day,meta.time
@@ -91,7 +86,6 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   const password =
     passwordFile === undefined ? fromEnvironment('upstream.password') : readSecretFile(passwordFile, '--password-file');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
-  const collections = KINDS.map((kind) => [kind, text(`${kind}-type`)]).filter(([, base]) => base !== undefined);
   return {
     url: url === undefined ? undefined : parseSiteUrl(url),
     user: text('user') ?? fromEnvironment('upstream.user'),
@@ -103,7 +97,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
     publicUrl: parseAddress('--public-url', text('public-url')),
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
-    collections: Object.fromEntries(collections) as Decisions['collections'],
+    eventType: text('event-type'),
     fields: parseFields((values.field as string[] | undefined) ?? []),
     out: text('out') ?? 'calendar-gateway',
     force: values.force === true,

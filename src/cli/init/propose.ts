@@ -24,8 +24,8 @@ import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } f
 export interface Decisions extends DateDecisions {
   /** Name of a bundled mapping. */
   mapping?: string | undefined;
-  /** Collections by kind; `none` leaves the kind out. */
-  collections?: Partial<Record<Kind, string>> | undefined;
+  /** The collection of the events. */
+  eventType?: string | undefined;
 }
 
 /** What `init` writes. */
@@ -65,11 +65,11 @@ const HIDDEN_EVENTS =
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);
   const eventTypes = findEventTypes(site);
-  const { mapping: name, collections = {}, dateFormat } = decisions;
+  const { mapping: name, eventType, dateFormat } = decisions;
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat }));
   const preset = choosePreset(site, decisions, dated);
   const unserved = unsupportedPlugins(site);
-  const type = typeAt(site, collections.event ?? dated[0]?.base);
+  const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
     ? presetProposal(preset, site, decisions)
     : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
@@ -80,7 +80,7 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   if (name !== undefined)
     return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
   const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
-  if (isElsewhere || collections.event !== undefined) return undefined;
+  if (isElsewhere || eventType !== undefined) return undefined;
   const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
   const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
   const notes = undated.map(
@@ -96,32 +96,26 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
  * dates are not.
  */
 function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly ProbedType[]): PresetMatch | undefined {
-  const { mapping: name, collections = {} } = decisions;
+  const { mapping: name, eventType } = decisions;
   const presets = matchPresets(site);
   const preset = name === undefined ? presets[0] : presets.find((each) => each.name === name);
   if (!preset || name !== undefined) return preset;
   const base = preset.mapping.event.posts;
   const isBest = preset.isReadable || dated.every((each) => each.base === base);
-  return isBest && (collections.event ?? base) === base ? preset : undefined;
+  return isBest && (eventType ?? base) === base ? preset : undefined;
 }
 
-function assertDecisions({ types, taxonomies }: ProbedSite, { mapping, collections = {} }: Decisions): void {
+function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
   const names = mappingNames('wordpress');
   if (mapping !== undefined && !names.includes(mapping))
     throw new ConfigError('--mapping', `${mapping} is not for WordPress`, `Those for it are ${names.join(', ')}.`);
-  for (const [kind, base] of Object.entries(collections)) {
-    if (base === 'none' && kind !== 'event') continue;
-    // Venues and organizers may be terms.
-    const isTerm = kind === 'category' || kind === 'tag';
-    const bases = [...(isTerm ? [] : types), ...(kind === 'event' ? [] : taxonomies)].map((each) => each.base);
-    if (!bases.includes(base))
-      throw new ConfigError(
-        `--${kind}-type`,
-        `the site has no collection "${base}"`,
-        `It has ${bases.join(', ') || 'none of that kind'}. Of a type that is not in the REST API: docs/mapping.md, ` +
-          '"Open the type".',
-      );
-  }
+  const bases = types.map(({ base }) => base);
+  if (eventType !== undefined && !bases.includes(eventType))
+    throw new ConfigError(
+      '--event-type',
+      `the site has no collection "${eventType}"`,
+      `It has ${bases.join(', ') || 'none'}. Of a type that is not in the REST API: docs/mapping.md, "Open the type".`,
+    );
 }
 
 /** By name and by the dates in their records. Posts and pages only count if their records have dates. */
@@ -174,7 +168,7 @@ function generatedProposal(
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
   const used = new Set([dates.start, dates.end].flatMap(pathsOf));
-  addLinked(mapping, type, site, decisions, used);
+  addLinked(mapping, type, site, used);
   mapping.event.fields = { ...mapping.event.fields, ...inference.inferFields('event', type, used) };
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
@@ -186,7 +180,7 @@ function generatedProposal(
     'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)';
   if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const bases = eventTypes.map((each) => each.base);
-  const isChosen = bases.length > 1 && decisions.collections?.event === undefined;
+  const isChosen = bases.length > 1 && decisions.eventType === undefined;
   return {
     origin: 'generated',
     preset: undefined,
@@ -208,17 +202,10 @@ function generatedProposal(
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
  * links.
  */
-function addLinked(
-  mapping: MappingFile,
-  event: ProbedType,
-  site: ProbedSite,
-  { collections: chosen = {} }: Decisions,
-  used: Set<string>,
-): void {
+function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
   for (const kind of LINKED_KINDS) {
-    const others = KINDS.filter((each) => each !== kind);
-    const taken = new Set(others.flatMap((each) => [collectionOf(mapping[each] ?? {}), chosen[each] ?? '']));
-    const found = inference.inferLink(kind, event, site, chosen[kind], used, taken);
+    const taken = new Set(KINDS.map((each) => collectionOf(mapping[each] ?? {})));
+    const found = inference.inferLink(kind, event, site, used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts);
@@ -252,7 +239,7 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
       throw new ConfigError(
         `--field ${name}=${path}`,
         `the proposal has no collection of the kind ${kind}`,
-        `Name it with --${kind}-type, or leave this option out.`,
+        'Leave this option out, and add the kind to mapping.json (docs/mapping.md).',
       );
     const { fields = [] } = typeAt(site, spec.posts) ?? {};
     const dates = kind === 'event' && /^(start|end)_date$/.test(field) ? proposeDates(fields, decisions) : undefined;

@@ -144,15 +144,8 @@ describe('a generated mapping', () => {
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
     const contact = type('contact', 'contacts', [{ id: 7 }, { id: 8 }]);
     const facts = site([gig, contact]);
-    const collectionsWith = (collections: object) => {
-      const { venue, organizer } = propose(facts, { collections })!.mapping;
-      return { venue, organizer };
-    };
-    expect(collectionsWith({})).to.deep.equal({ venue: { posts: 'contacts' }, organizer: undefined });
-    expect(collectionsWith({ organizer: 'contacts' })).to.deep.equal({
-      venue: undefined,
-      organizer: { posts: 'contacts' },
-    });
+    const { venue, organizer } = propose(facts)!.mapping;
+    expect({ venue, organizer }).to.deep.equal({ venue: { posts: 'contacts' }, organizer: undefined });
   });
 
   it('takes a number for a postcode and a telephone number, and not for a city', () => {
@@ -255,7 +248,7 @@ describe('a generated mapping', () => {
   it('follows decided collections and fields, and needs the companion plugin for keys that no schema has', () => {
     const gig = type('gig', 'gigs', [{ id: 1, meta: { start: '2031-05-01 19:30:00' } }], { start: 'string' });
     const proposal = propose(site([gig]), {
-      collections: { event: 'gigs' },
+      eventType: 'gigs',
       fields: { 'event.end_date': 'meta.gig_until' },
     });
     expect(proposal?.mapping.event.fields?.end_date).to.equal('meta.gig_until');
@@ -266,9 +259,7 @@ describe('a generated mapping', () => {
   it('reads and writes a date that the operator named in the format of its values', () => {
     const meta = { doors: '2031-04-25 18:30', curtain: '2031-04-25 19:30', bell: '' };
     const fields = { 'event.start_date': 'meta.curtain', 'event.end_date': 'meta.bell' };
-    expect(
-      fieldsOf(site([type('gig', 'gigs', [{ id: 5, meta }])]), { collections: { event: 'gigs' }, fields }),
-    ).to.deep.include({
+    expect(fieldsOf(site([type('gig', 'gigs', [{ id: 5, meta }])]), { eventType: 'gigs', fields })).to.deep.include({
       start_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' } },
       end_date: 'meta.bell',
     });
@@ -276,7 +267,7 @@ describe('a generated mapping', () => {
 
   it('takes a date and a time of day that the operator named together, before and after the site shows them', () => {
     const decisions = {
-      collections: { event: 'gigs' },
+      eventType: 'gigs',
       fields: { 'event.start_date': 'meta.day,meta.curtain', 'event.end_date': 'meta.last_day,meta.curfew' },
     };
     const unseen = propose(site([type('gig', 'gigs', [{ id: 5, meta: {} }])]), decisions);
@@ -293,19 +284,19 @@ describe('a generated mapping', () => {
 
   it('takes a day that is stored as midnight', () => {
     const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25 00:00:00', curtain: '19:30' } }])]);
-    const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day,meta.curtain' } };
+    const decisions = { eventType: 'gigs', fields: { 'event.start_date': 'meta.day,meta.curtain' } };
     expect(() => propose(facts, decisions)).not.to.throw();
   });
 
   it('says of a date without a time of day how to name both', () => {
     const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25', opening: 'in the evening' } }])]);
-    const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day' } };
+    const decisions = { eventType: 'gigs', fields: { 'event.start_date': 'meta.day' } };
     expect(propose(facts, decisions)?.assumed[0]).to.include('name both: --field event.start_date=meta.day,PATH');
   });
 
   it('opens a key that the operator named as text, whatever the field, so that the next init sees what the site stores', () => {
     const decisions = {
-      collections: { event: 'gigs', venue: 'halls' },
+      eventType: 'gigs',
       fields: {
         'event.start_date': 'meta.start',
         'event.all_day': 'meta.whole',
@@ -331,7 +322,7 @@ describe('a generated mapping', () => {
     };
     const types = [type('gig', 'gigs', [{ id: 5, meta }]), type('hall', 'halls', [{ id: 7 }])];
     const facts = site(types);
-    const proposal = propose(facts, { collections: { event: 'gigs', venue: 'halls' }, fields });
+    const proposal = propose(facts, { eventType: 'gigs', fields });
     expect(proposal?.mapping.event.fields).to.deep.include({
       all_day: { at: 'meta.whole', as: { boolean: ['yes', 'no'] } },
       venue: { at: 'meta.room', as: { ids: 'csv' } },
