@@ -95,7 +95,7 @@ describe('discovery of a WordPress site', () => {
     cms.respond = ({ url = '' }, response) =>
       sendText(response, url.startsWith('/index') ? 403 : 404, '<title>\u001b[31mNo\u0007\n  bots</title>');
     const other = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
-    expect(other).to.have.nested.property('finding.reason', 'forbidden');
+    expect(other).to.have.nested.property('finding.reason', 'closed');
     // A page's title goes to terminals and logs.
     expect(other).to.have.nested.property('finding.words', '[31mNo bots');
   });
