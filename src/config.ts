@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
-import { CONFIG_FILE_VARIABLE, readEnvironment } from './config-environment.ts';
+import { CONFIG_FILE_VARIABLE, readEnvironment, SETTINGS } from './config-environment.ts';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { isObject, type JsonObject } from './model/json.ts';
@@ -87,6 +87,16 @@ export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.te
 export function basicCredentialsOf({ upstream }: Config): string | undefined {
   if (upstream.user === undefined) return undefined;
   return `Basic ${Buffer.from(`${upstream.user}:${upstream.password}`).toString('base64')}`;
+}
+
+/** What an operator may set, without the fixed limits beside it. Of a secret only that it is set. */
+export function settingsWithoutSecrets(config: Config): JsonObject {
+  const shown: JsonObject = {};
+  for (const { key, fileVariable } of SETTINGS) {
+    const value = key.split('.').reduce<unknown>((below, name) => (below as JsonObject | undefined)?.[name], config);
+    if (value !== undefined) merge(shown, nested(key, fileVariable === undefined ? value : '(secret)'));
+  }
+  return shown;
 }
 
 /** The base URL of links in responses, without a trailing slash. */

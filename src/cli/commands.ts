@@ -1,7 +1,7 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { loadConfig } from '../config.ts';
+import { loadConfig, settingsWithoutSecrets } from '../config.ts';
 import { SETTINGS } from '../config-environment.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
@@ -105,10 +105,9 @@ Exit code: 0 printed, 2 a mistake in the configuration.
 `,
     async run(args) {
       const { values } = parseOptions(args, { config: { type: 'string' } });
-      const { printedSettings } = await import('./print-config.ts');
       const warn = (message: string) => process.stderr.write(`${message}\n`);
       const config = loadConfig({ file: values.config, env: process.env, warn });
-      process.stdout.write(`${JSON.stringify(printedSettings(config), null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify(settingsWithoutSecrets(config), null, 2)}\n`);
       return 0;
     },
   },

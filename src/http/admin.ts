@@ -45,54 +45,25 @@ const errorReply = (status: number, error: string, headers: Record<string, strin
   headers,
 });
 
-const SIGNATURE_REFUSED = errorReply(
-  401,
-  'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
-);
-
-/** Why a webhook is refused. The sender learns less of its signature than the operator, who reads `why` in the log. */
-const REFUSALS = {
-  'no-secret': {
-    reply: errorReply(404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)'),
-    why: 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)',
-  },
-  'too-large': {
-    reply: errorReply(413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' }),
-    why: `it has more than ${MAX_WEBHOOK_BYTES} bytes`,
-  },
-  unsigned: { reply: SIGNATURE_REFUSED, why: 'X-Calendar-Signature is missing or malformed' },
-  'wrong-secret': {
-    reply: SIGNATURE_REFUSED,
-    why: 'it is signed with another secret: make the companion plugin again with the secret of this gateway',
-  },
-  'wrong-time': {
-    reply: SIGNATURE_REFUSED,
-    why: 'its time differs by more than five minutes: compare the clocks of the site and of this machine',
-  },
-  malformed: {
-    reply: errorReply(400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}'),
-    why: 'its body is not {"changes": [{"collection": "events", "id": 12}]}',
-  },
-};
-type Refusal = keyof typeof REFUSALS;
-
 const LOG_INTERVAL_MS = 60_000;
 
 /** Returns a function that counts each refused webhook, and warns about them once a minute. */
-function createRefusals(observe: Observe, nowMs: () => number): (refusal: Refusal) => Reply {
+function createRefusals(observe: Observe, nowMs: () => number) {
   let refused = 0;
   let loggedMs = Number.NEGATIVE_INFINITY;
-  return (refusal) => {
-    const { reply, why } = REFUSALS[refusal];
+  return (result: string, ...[status, error, headers]: Parameters<typeof errorReply>): Reply => {
     refused += 1;
-    observe({ type: 'webhook', result: refusal });
+    observe({ type: 'webhook', result });
     if (nowMs() - loggedMs >= LOG_INTERVAL_MS) {
-      const count = refused === 1 ? 'a webhook' : `${refused} webhooks, the last one`;
-      observe({ type: 'message', level: 'warn', message: `refused ${count} because ${why}` });
+      observe({
+        type: 'message',
+        level: 'warn',
+        message: `refused webhooks: ${refused}. The last: ${result}: ${error}`,
+      });
       refused = 0;
       loggedMs = nowMs();
     }
-    return reply;
+    return errorReply(status, error, headers);
   };
 }
 
@@ -134,13 +105,20 @@ export function createAdmin(options: AdminOptions): Admin {
   }
 
   async function webhook(req: IncomingMessage): Promise<Reply> {
-    if (webhookSecret === undefined) return refuse('no-secret');
+    if (webhookSecret === undefined)
+      return refuse('no-secret', 404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
     const body = await readBody(req);
-    if (body === undefined) return refuse('too-large');
+    if (body === undefined)
+      return refuse('too-large', 413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
     const problem = signatureProblem(body, req.headers['x-calendar-signature'], webhookSecret, nowMs());
-    if (problem) return refuse(problem);
+    if (problem)
+      return refuse(
+        problem,
+        401,
+        'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
+      );
     const changes = parseChanges(body);
-    if (!changes) return refuse('malformed');
+    if (!changes) return refuse('malformed', 400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}');
     observe({ type: 'webhook', result: 'accepted' });
     // The site does not wait for the sync. If this fails, the next poll finds the changes. A repeated webhook does no
     // harm: the named records are read again.
@@ -190,12 +168,7 @@ async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
  * What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more
  * than five minutes is wrong.
  */
-function signatureProblem(
-  body: Buffer,
-  header: string | string[] | undefined,
-  secret: string,
-  nowMs: number,
-): Refusal | undefined {
+function signatureProblem(body: Buffer, header: string | string[] | undefined, secret: string, nowMs: number) {
   const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   if (time === undefined || signature === undefined) return 'unsigned';
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();

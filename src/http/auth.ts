@@ -14,7 +14,7 @@ import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, wideNetworkOf } from './client-address.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 import { READ_METHODS } from './request-target.ts';
-import { nameOfPath } from './routes.ts';
+import { routeName } from './routes.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;
@@ -29,19 +29,14 @@ const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot 
  */
 export function auth(authenticator: Authenticator, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
-    const { state } = ctx;
-    try {
-      state.actor = await authenticator.authenticate({
-        authorization: ctx.headers.authorization,
-        nonce: ctx.get('x-wp-nonce') || (state.query._wpnonce as string | undefined),
-        address: clientAddress(ctx.req),
-        isRead: READ_METHODS.has(ctx.method),
-      });
-    } catch (error) {
-      // The log names the route of a failed login, too.
-      state.route = nameOfPath(state.path, ctx.method);
-      throw error;
-    }
+    // The log names the route of a failed login, too.
+    ctx.state.route = routeName(ctx.state.path, ctx.method);
+    ctx.state.actor = await authenticator.authenticate({
+      authorization: ctx.headers.authorization,
+      nonce: ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined),
+      address: clientAddress(ctx.req),
+      isRead: READ_METHODS.has(ctx.method),
+    });
     return next();
   };
 }

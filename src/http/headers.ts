@@ -50,14 +50,10 @@ export function createCors(allowed: readonly string[]): Cors {
   };
 }
 
-/**
- * Of a 401 (RFC 9110, 11.6.1). None for a browser, which would ask its user for a password instead of giving the
- * script the response.
- */
-export function loginHeaders({ origin, ...headers }: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
-  if (origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
-  const scheme = cms === 'wordpress' ? 'Basic' : 'Bearer';
-  return { 'WWW-Authenticate': `${scheme} realm="calendar"` };
+/** Of a 401. None for a browser, which would ask its user for a password instead of giving the script the response. */
+export function loginHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
+  if (headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
+  return { 'WWW-Authenticate': `${cms === 'wordpress' ? 'Basic' : 'Bearer'} realm="calendar"` };
 }
 
 /** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */

@@ -84,13 +84,11 @@ const LIST_FILTERS_OF = new Map(
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
-const routeName = (route: Route, endpoint: Endpoint | undefined): string =>
-  `${endpoint?.operation ?? 'options'} ${route.path || '/'}`;
-
 /** The name in log and metrics of the route at this path below the mount. */
-export function nameOfPath(path: string, method: string): string {
+export function routeName(path: string, method: string): string {
   const route = ROUTES.find((each) => PATTERN_OF.get(each)!.test(path));
-  return route ? routeName(route, endpointOf(route, method)) : 'none';
+  const operation = method === 'OPTIONS' ? 'options' : route && endpointOf(route, method)?.operation;
+  return route && operation ? `${operation} ${route.path || '/'}` : 'none';
 }
 
 /** Leaves the response in `ctx.state.apiResponse`. Throws 404 `rest_no_route` for an unknown route. */
@@ -103,7 +101,6 @@ export function routes(options: RouteOptions): Middleware {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.matched = route;
-    state.route = routeName(route, endpoint);
     if (endpoint) state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.

@@ -128,25 +128,16 @@ export function clearableWord(words: readonly string[]): ParamType {
 }
 
 /** Some of these words. */
-export const someOf = (words: readonly string[]): ParamType => ({
-  schema: { type: 'array', items: { type: 'string', enum: words } },
-  hint: `Write one or several of: ${words.join(', ')}.`,
-  isList: true,
-  accepts: (value) => parseList(value).length > 0 && parseList(value).every((word) => words.includes(String(word))),
-  parse: parseList,
-});
-
-/** Some of these properties of a record. The error names the others. */
-export const someProperties = (names: readonly string[]): ParamType => ({
-  ...someOf(names),
-  accepts: (value) => parseList(value).length > 0,
-  verify(value) {
-    const others = parseList(value)
-      .map(String)
-      .filter((name) => !names.includes(name));
-    return others.length === 0 || { code: 'rest_unknown_property', message: `No such property: ${others.join(', ')}.` };
-  },
-});
+export function someOf(words: readonly string[]): ParamType {
+  const others = (value: unknown) => parseList(value).filter((word) => !words.includes(String(word)));
+  return {
+    schema: { type: 'array', items: { type: 'string', enum: words } },
+    hint: (value) => `Not possible: ${others(value).join(', ')}. Write one or several of: ${words.join(', ')}.`,
+    isList: true,
+    accepts: (value) => parseList(value).length > 0 && others(value).length === 0,
+    parse: parseList,
+  };
+}
 
 /**
  * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send

@@ -85,7 +85,7 @@ export interface ParamType {
   /** Valid values for the documentation, where the schema alone does not show what is accepted. */
   examples?: readonly string[];
   /** What to write instead of a refused value, for the error. Default: one of the words of `schema.enum`. */
-  hint?: string;
+  hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
   isList?: true;
   /** First stage: the form of the value. Not called for null. */

@@ -33,7 +33,7 @@ const customFields = (plural: string): Parameter =>
 const fields = (kind: Kind): Parameter =>
   parameter(
     'fields',
-    types.someProperties(
+    types.someOf(
       Object.keys(RECORD_SCHEMAS[SCHEMA_NAMES[kind]].properties ?? {}).filter((property) => property !== 'json_ld'),
     ),
     SIZES.line,

@@ -85,7 +85,7 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
     const result = checkValue(parameter, value, unaccepted, checks);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
-    const error = paramError(parameter, verdict);
+    const error = paramError(parameter, value, verdict);
     if (error) errors.push(error);
     if (typeof verdict === 'object' && 'parsed' in verdict) resolved.set(parameter.name, verdict.parsed);
   }
@@ -113,14 +113,16 @@ function checkValue(
   return type.verify ? type.verify(value, checks) : true;
 }
 
-function paramError({ name, type }: Parameter, verdict: Verdict): ParamError | undefined {
-  if (typeof verdict === 'boolean') return verdict ? undefined : { name, hint: hintOf(type) };
+function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {
+  if (typeof verdict === 'boolean') return verdict ? undefined : { name, hint: hintOf(type, value) };
   if ('parsed' in verdict) return undefined;
   return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
 }
 
-export const hintOf = ({ hint, schema }: ParamType): string | undefined =>
-  hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`);
+export function hintOf({ hint, schema }: ParamType, value?: unknown): string | undefined {
+  if (typeof hint === 'function') return hint(value);
+  return hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`);
+}
 
 /** Parameters that some use case reads of every request, though no route declares them. */
 const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);

@@ -177,9 +177,9 @@ describe('admin port', () => {
     expect(results).to.deep.equal(['accepted', 'wrong-secret', 'wrong-time', 'unsigned', 'malformed']);
     const messages = observed.flatMap((each) => (each.type === 'message' ? [each.message] : []));
     expect(messages).to.deep.equal([
-      'refused a webhook because it is signed with another secret: make the companion plugin again with the secret of ' +
-        'this gateway',
-      'refused 3 webhooks, the last one because its body is not {"changes": [{"collection": "events", "id": 12}]}',
+      'refused webhooks: 1. The last: wrong-secret: X-Calendar-Signature is missing or invalid, or its time differs by ' +
+        'more than five minutes',
+      'refused webhooks: 3. The last: malformed: not a webhook: {"changes": [{"collection": "events", "id": 12}]}',
     ]);
   });
 

@@ -63,11 +63,7 @@ interface Found {
   lines: string[];
 }
 
-async function look(
-  url: string,
-  account: ServiceAccount | undefined,
-  userAgent: string | undefined,
-): Promise<ProbedSite> {
+async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
   const connection = openSite(url, login, undefined, { userAgent });
   try {
