@@ -11,7 +11,7 @@ import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
-import { isAccessRefused } from './site-problems.ts';
+import { isAccessRefused } from './advice.ts';
 
 export interface SiteConnection {
   /** Without a slash at the end. */

@@ -11,8 +11,8 @@ import { loadMapping } from '../mapping/load.ts';
 import { createLog } from '../observability/log.ts';
 import type { Observe } from '../observability/observations.ts';
 import { VERSION } from '../version.ts';
+import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
-import { siteError } from './site-problems.ts';
 
 /**
  * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the

@@ -3,8 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/advice.ts';
 import { openSite, readSite } from '../../src/cli/open-site.ts';
-import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/site-problems.ts';
 import { apiKeyLogin } from '../../src/cms/payload/payload.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';

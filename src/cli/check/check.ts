@@ -6,16 +6,16 @@ import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
+import { siteError } from '../advice.ts';
 import { readSite } from '../open-site.ts';
 import { readSamples, type Samples } from '../samples.ts';
-import { siteError } from '../site-problems.ts';
 import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
-import { LIST_CHECKS } from './lists.ts';
+import { LIST_CHECK } from './lists.ts';
 import { openPayloadChecks } from './payload.ts';
-import { ACCOUNT_CHECKS, GATEWAY_CHECKS, SITE_CHECKS } from './site.ts';
-import { listenForWebhooks } from './webhooks.ts';
+import { SITE_CHECKS } from './site.ts';
+import { listenForWebhooks, WEBHOOK_CHECK } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { WRITE_CHECK } from './writes.ts';
 
@@ -23,8 +23,8 @@ const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
 const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
-  ...[...SITE_CHECKS, ...ACCOUNT_CHECKS, ...LIST_CHECKS, ...listChecks],
-  ...[...FIELD_CHECKS, WRITE_CHECK, ...GATEWAY_CHECKS],
+  ...[...SITE_CHECKS, LIST_CHECK, ...listChecks],
+  ...[...FIELD_CHECKS, WRITE_CHECK, WEBHOOK_CHECK],
 ];
 
 export interface CheckOptions {

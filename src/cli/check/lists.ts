@@ -11,32 +11,30 @@ import { type Check, type CheckContext, type CmsWords, type Finding, fail, ok, w
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 
-export const LIST_CHECKS: readonly Check[] = [
-  {
-    area: 'lists',
-    async run(context) {
-      const { kinds, cms, connection, config, unlisted } = context;
-      // As the gateway reads them.
-      const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
-      const findings: Finding[] = [];
-      for (const kind of kinds) {
-        const name = kind.collection;
-        try {
-          const scan = await scanList(connection.cms, kind, credentials);
-          const finding = judgeList(cms.words, kind, { ...scan, published: await publishedIn(connection, kind) });
-          if (finding.state === 'fail') unlisted.add(kind.kind);
-          findings.push({ name, ...finding });
-        } catch (error) {
-          if (!(error instanceof CmsRejected)) throw error;
-          unlisted.add(kind.kind);
-          const isMissing = await isAbsent(connection, kind, error);
-          findings.push({ name, ...(isMissing ? missingCollection(kind, context) : refusedList(error)) });
-        }
+export const LIST_CHECK: Check = {
+  area: 'lists',
+  async run(context) {
+    const { kinds, cms, connection, config, unlisted } = context;
+    // As the gateway reads them.
+    const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
+    const findings: Finding[] = [];
+    for (const kind of kinds) {
+      const name = kind.collection;
+      try {
+        const scan = await scanList(connection.cms, kind, credentials);
+        const finding = judgeList(cms.words, kind, { ...scan, published: await publishedIn(connection, kind) });
+        if (finding.state === 'fail') unlisted.add(kind.kind);
+        findings.push({ name, ...finding });
+      } catch (error) {
+        if (!(error instanceof CmsRejected)) throw error;
+        unlisted.add(kind.kind);
+        const isMissing = await isAbsent(connection, kind, error);
+        findings.push({ name, ...(isMissing ? missingCollection(kind, context) : refusedList(error)) });
       }
-      return findings;
-    },
+    }
+    return findings;
   },
-];
+};
 
 /** A CMS may refuse a list before it looks for the collection. */
 async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {

@@ -7,10 +7,9 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
+import { GIVE_KEY, programName } from '../advice.ts';
 import { openSite, orIfRefused } from '../open-site.ts';
-import { programName } from '../program-name.ts';
 import { listPath, pathsOf, valueAtPath } from '../samples.ts';
-import { GIVE_KEY } from '../site-problems.ts';
 import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>

@@ -1,6 +1,5 @@
-// Checks of the site as a whole, of the service account, and of the gateway's own settings.
+// Checks of the site as a whole, and of the service account.
 
-import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
 import { type Check, fail, ok, warn } from './checks.ts';
@@ -15,14 +14,7 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'address',
-    async run({ config, site, connection: { url } }) {
-      const isSafe = url.startsWith('https:') || isPrivateHost(new URL(url).hostname);
-      if (isSafe || config.upstream.user === undefined) return ok(`${site.name}, ${url}`);
-      return warn(
-        `${site.name}, ${url}: a password goes over the network in plain text`,
-        'Give the address of the site with https:// (CALENDAR_UPSTREAM_URL, upstream.url).',
-      );
-    },
+    run: async ({ site, connection: { url } }) => ok(`${site.name}, ${url}`),
   },
   {
     area: 'site',
@@ -58,13 +50,6 @@ export const SITE_CHECKS: readonly Check[] = [
       return ok(timezone);
     },
   },
-];
-
-const isPrivateHost = (host: string): boolean =>
-  /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])|\.(local|internal)$/.test(host) ||
-  !host.includes('.');
-
-export const ACCOUNT_CHECKS: readonly Check[] = [
   {
     area: 'account',
     name: 'service',
@@ -83,33 +68,5 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected);
       }
     },
-  },
-];
-
-export const GATEWAY_CHECKS: readonly Check[] = [
-  {
-    area: 'gateway',
-    name: 'webhooks',
-    async run({ config, pluginOptions, cms: { words }, webhooks }) {
-      if (webhooks) return webhooks.finding();
-      if (config.webhook.secret !== undefined) return [];
-      return warn(
-        `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-        'To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with ' +
-          'the same secret. ' +
-          `${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
-      );
-    },
-  },
-  {
-    area: 'gateway',
-    name: 'public address',
-    run: async ({ config }) =>
-      config.publicUrl === undefined
-        ? warn(
-            `links in responses begin with ${publicUrlOf(config)}`,
-            'Set CALENDAR_PUBLIC_URL to the address that callers use.',
-          )
-        : ok(config.publicUrl),
   },
 ];

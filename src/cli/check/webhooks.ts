@@ -4,7 +4,21 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../../config-schema.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
-import { type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts';
+import { type Check, type CmsWords, fail, ok, type WebhookListener, warn } from './checks.ts';
+
+export const WEBHOOK_CHECK: Check = {
+  area: 'gateway',
+  name: 'webhooks',
+  async run({ config, pluginOptions, cms: { words }, webhooks }) {
+    if (webhooks) return webhooks.finding();
+    if (config.webhook.secret !== undefined) return [];
+    return warn(
+      `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
+      'To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ' +
+        `${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
+    );
+  },
+};
 
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;

@@ -5,10 +5,9 @@ import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
+import { GIVE_PASSWORD, programName } from '../advice.ts';
 import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
-import { programName } from '../program-name.ts';
 import { pathsOf } from '../samples.ts';
-import { GIVE_PASSWORD } from '../site-problems.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>

@@ -3,9 +3,8 @@
 import { ConfigError } from '../../errors.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
+import { programName, siteError } from '../advice.ts';
 import { basicAuth, openSite } from '../open-site.ts';
-import { programName } from '../program-name.ts';
-import { siteError } from '../site-problems.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
 import { isPayload, type ProbedSite, probe } from './site.ts';

@@ -9,8 +9,8 @@ import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
+import { programName } from '../advice.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
-import { programName } from '../program-name.ts';
 import type { InitOptions } from './options.ts';
 import type { ChosenMapping } from './propose.ts';
 
@@ -55,7 +55,9 @@ export function outputFiles(
     publicUrl,
     ...(webhookUrl !== undefined && listenFor(webhookUrl)),
   };
-  const ownMapping = { $schema: schemaPath(out, 'src/mapping/mapping.schema.json'), ...proposal.mapping };
+  const schema = schemaPath(out, 'src/mapping/mapping.schema.json');
+  // A copy of a bundled mapping has the path from its folder.
+  const ownMapping = { ...{ $schema: schema }, ...proposal.mapping, $schema: schema };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
   if (Object.keys(secrets).length > 0)

@@ -139,12 +139,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { config: { webhook: { secret: SECRET } } },
   },
   {
-    says: /CALENDAR_PUBLIC_URL/,
-    row: 'gateway public address',
-    before: {},
-    follow: { config: { publicUrl: 'https://calendar.example.org' } },
-  },
-  {
     says: /Compare "posts" and "terms"/,
     row: 'lists gigs',
     before: { gigs: { base: 'shows' } },

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect } from 'chai';
-import type { CheckContext, CheckRow } from '../../../src/cli/check/checks.ts';
-import { SITE_CHECKS } from '../../../src/cli/check/site.ts';
+import type { CheckRow } from '../../../src/cli/check/checks.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { startFakeSite } from '../fake-site.ts';
@@ -59,19 +58,6 @@ describe('the advice of check', () => {
         return rowsOf(situation, adminPort);
       });
     });
-
-  it('https: followed, the address is right', async () => {
-    const address = SITE_CHECKS.find(({ name }) => name === 'address')!;
-    const tryAddress = (url: string) =>
-      address.run({
-        config: { upstream: { user: 'ada' } },
-        site: { name: 'Town' },
-        connection: { url },
-      } as unknown as CheckContext);
-    const finding = await tryAddress('http://www.example.org');
-    expect(finding).to.include({ state: 'warn' }).and.to.have.property('advice').that.includes('https://');
-    expect(await tryAddress('https://www.example.org')).to.include({ state: 'ok' });
-  });
 
   it('port-in-use: followed, webhooks arrive', async () => {
     const adminPort = await freePort();

@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { programName } from '../../../src/cli/advice.ts';
 import { init } from '../../../src/cli/init/init.ts';
 import { INIT_HELP, INIT_OPTIONS, parseInitOptions, parseSiteUrl } from '../../../src/cli/init/options.ts';
-import { programName } from '../../../src/cli/program-name.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';

@@ -1,6 +1,6 @@
 // `init` in front of a Payload site: the copy of the bundled mapping that it writes, and the plugin of the site.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -55,6 +55,8 @@ describe('init with Payload', () => {
     // The time zone of the example site is not that of this one: check asks for it.
     expect(source.payload).to.deep.equal({ users: 'members' });
     expect(source.event).to.deep.equal(loadMapping('payload').source.event);
+    const { $schema } = source as { $schema?: string };
+    expect(existsSync(join(folder, 'made', $schema ?? 'no schema'))).to.equal(true);
     expect(printed.join('\n')).to.include('a copy of the mapping payload, which you edit');
     expect(readFileSync(join(folder, 'made/config.json'), 'utf8')).to.not.include(KEY);
     expect(printed.at(-1)).to.include('serve --config');

@@ -1,10 +1,23 @@
-// Why a command cannot use a site, and what the operator can do about it: one row of advice for each problem.
+// What the commands advise: how this program is started, and what the operator can do about a site that cannot be
+// used, one row for each problem.
 
 import { describeFinding, findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
 import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
-import { programName } from './program-name.ts';
+
+/**
+ * The command by npm's variable `npm_lifecycle_event`: `cli` is the script of a checkout, `npx` runs an
+ * installed package.
+ */
+const COMMAND_BY_SCRIPT: Readonly<Record<string, string>> = {
+  cli: 'npm run --silent cli --',
+  npx: 'npx calendar-gateway',
+};
+
+/** The words with which a command of this program begins. */
+export const programName = (env: NodeJS.ProcessEnv = process.env): string =>
+  COMMAND_BY_SCRIPT[env.npm_lifecycle_event ?? ''] ?? 'calendar-gateway';
 
 /** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem =
