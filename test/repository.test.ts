@@ -66,6 +66,26 @@ describe('the repository', () => {
     expect(read('CHANGELOG.md')).to.match(/^## \d+\.\d+\.\d+/m);
   });
 
+  it('runs the container as confined with Compose as in Kubernetes', () => {
+    const [compose, kubernetes] = [read('deploy/compose.yaml'), read('deploy/kubernetes.yaml')];
+    for (const [there, here] of [
+      [/readOnlyRootFilesystem: true/, /^ {4}read_only: true$/m],
+      [/allowPrivilegeEscalation: false/, /^ {4}security_opt: \["no-new-privileges:true"\]$/m],
+      [/capabilities: \{ drop: \[ALL\] \}/, /^ {4}cap_drop: \[ALL\]$/m],
+      [/limits: \{ memory: 512Mi \}/, /^ {4}mem_limit: 512m$/m],
+      [/mountPath: \/tmp /, /^ {4}tmpfs: \/tmp$/m],
+    ] as const) {
+      expect(kubernetes).to.match(there);
+      expect(compose).to.match(here);
+    }
+  });
+
+  it('keeps data and secrets out of the image', () => {
+    // At the root: older builders read no other file.
+    const ignored = read('.dockerignore').split('\n');
+    expect(ignored).to.include.members(['**/node_modules', '.git', 'calendar-gateway', '**/*.env']);
+  });
+
   it('runs a command that every POSIX env understands', () => {
     expect(read('src/main.ts').split('\n')[0]).to.equal('#!/usr/bin/env node');
     const [, entry, command] = /^ENTRYPOINT (.*)\nCMD (.*)$/m.exec(read('deploy/Dockerfile'))!;
