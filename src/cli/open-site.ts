@@ -18,12 +18,9 @@ export interface SiteConnection {
   url: string;
   credentials: Credentials;
   cms: Cms;
-  close(): Promise<void>;
-}
-
-export interface RestConnection extends SiteConnection {
   /** Calls a route of the REST API, by default with the connection's credentials. */
   call: RestCall;
+  close(): Promise<void>;
 }
 
 /** Those of the settings `upstream`. */
@@ -38,7 +35,7 @@ export function openSite(
   credentials: Credentials,
   mapping?: Mapping,
   { limits, userAgent }: CallSettings = {},
-): RestConnection {
+): SiteConnection {
   const address = new URL(url);
   const observe = () => undefined;
   const options = { limits, userAgent };

@@ -86,7 +86,7 @@ export async function startFakePayload(options: FakePayloadOptions): Promise<Fak
     if (collection.isClosed && !isMember)
       return error(response, 403, 'Forbidden', 'You are not allowed to perform this action.');
     const wanted = conditions.find(({ path, operator }) => path === 'id' && operator === 'in')?.value.split(',');
-    const seen = collection.docs.filter((doc) => isMember || (isPublic(doc) && doc.hiddenFromPublic !== true));
+    const seen = collection.docs.filter((doc) => isMember || isPublic(doc));
     const docs = wanted ? seen.filter(({ id }) => wanted.includes(String(id))) : seen;
     const [limit, page] = [Number(query.get('limit') ?? 10), Number(query.get('page') ?? 1)];
     const totalDocs = docs.length + (collection.missing ?? 0);

@@ -199,9 +199,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     if (idText !== undefined) return [200, type.records[at]];
     const size = Number(query.get('per_page') ?? 10);
     const from = (Number(query.get('page') ?? 1) - 1) * size;
-    const listed = type.records.filter(
-      (record) => (isKnown || record.hiddenFromPublic !== true) && type.isListed?.(record, query) !== false,
-    );
+    const listed = type.records.filter((record) => type.isListed?.(record, query) !== false);
     const total = listed.length + (type.missing ?? 0);
     const pages = Math.ceil(total / size);
     return [200, listed.slice(from, from + size), { 'x-wp-total': String(total), 'x-wp-totalpages': String(pages) }];

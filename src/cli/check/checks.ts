@@ -6,7 +6,7 @@ import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { RestConnection } from '../open-site.ts';
+import type { SiteConnection } from '../open-site.ts';
 import type { SampledRecord, Samples } from '../samples.ts';
 
 export type RowState = 'ok' | 'warn' | 'fail';
@@ -43,7 +43,7 @@ export interface WebhookListener {
   /** A record of the kind was written, which must send a webhook that names its collection. */
   wrote(kind: Kind, collection: string): void;
   /** Waits a little for webhooks that are still on their way. */
-  finding(): Promise<Finding>;
+  finding(): Promise<Finding | Finding[]>;
   close(): void;
 }
 
@@ -54,7 +54,7 @@ export interface CheckContext {
   pluginOptions: string;
   kinds: readonly KindMapping<Kind>[];
   cms: CmsChecks;
-  connection: RestConnection;
+  connection: SiteConnection;
   site: Site;
   webhooks: WebhookListener | undefined;
   /** Kinds whose list failed or is missing: other checks of them would fail for the same reason. */
@@ -95,7 +95,7 @@ export interface CmsWords {
 
 /** What is particular to one CMS: everything else is the same for all. */
 export interface CmsChecks {
-  connection: RestConnection;
+  connection: SiteConnection;
   words: CmsWords;
   /** Its own checks, which run after the lists. */
   listChecks?: readonly Check[];

@@ -22,7 +22,7 @@ export const LIST_CHECK: Check = {
       const name = kind.collection;
       try {
         const scan = await scanList(connection.cms, kind, credentials);
-        const finding = judgeList(cms.words, kind, { ...scan, published: await publishedIn(connection, kind) });
+        const finding = judgeList(cms.words, kind, scan);
         if (finding.state === 'fail') unlisted.add(kind.kind);
         findings.push({ name, ...finding });
       } catch (error) {
@@ -66,21 +66,12 @@ const refusedList = ({ code, message }: CmsRejected): Finding =>
       'account that sees no more than the public may see.',
   );
 
-/** How many published records the service account sees; undefined if that is not known. */
-async function publishedIn({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>): Promise<number | undefined> {
-  if (credentials === undefined || kind.storedAs !== 'posts') return undefined;
-  const list = cms.list(kind, { view: 'editor', limit: 1, detail: 'id' }, { credentials });
-  return (await orIfRefused(list, undefined))?.total;
-}
-
 /** All pages of a list. */
 export interface ListScan {
   /** According to the site. */
   total: number;
   ids: number[];
   truncated: boolean;
-  /** As the service account sees it. */
-  published?: number | undefined;
 }
 
 async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: Credentials): Promise<ListScan> {
@@ -101,7 +92,7 @@ async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: C
 export function judgeList(
   words: CmsWords,
   { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
-  { total, ids, truncated, published = 0 }: ListScan,
+  { total, ids, truncated }: ListScan,
 ): Finding {
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
@@ -114,13 +105,6 @@ export function judgeList(
     );
   if (!dedupe && !truncated && distinct < total)
     return fail(`the site shows ${distinct} of ${total} records`, words.hiddenRecords);
-  if (published > total)
-    return warn(
-      `${published - total} of ${pluralized(published, 'published record')} are not shown to visitors: ` +
-        'the gateway lists them for nobody',
-      'If the public should see them, find the plugin (of Payload: access.read of the collection) that ' +
-        'hides them, and show them there.',
-    );
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
   if (distinct === 0)
     return warn(

@@ -6,7 +6,7 @@ import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
 import { GIVE_PASSWORD, programName } from '../advice.ts';
-import { openSite, orIfRefused, type RestConnection } from '../open-site.ts';
+import { openSite, orIfRefused, type SiteConnection } from '../open-site.ts';
 import { pathsOf } from '../samples.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
@@ -50,7 +50,7 @@ export function openWordPressChecks(config: Config): CmsChecks {
 const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
 
 const readByPlugin =
-  ({ call }: RestConnection): NonNullable<CmsChecks['readByPlugin']> =>
+  ({ call }: SiteConnection): NonNullable<CmsChecks['readByPlugin']> =>
   async ({ kind }, id, { source }) => {
     const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
     if (api === undefined) return undefined;

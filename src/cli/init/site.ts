@@ -7,7 +7,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, type RestConnection } from '../open-site.ts';
+import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { SAMPLE_SIZE } from '../samples.ts';
 
 /** A field that the CMS itself does not have. */
@@ -110,7 +110,7 @@ export async function isPayload(url: string, userAgent: string | undefined): Pro
  * Works with credentials or without. Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it
  * refuses the credentials.
  */
-export async function probe(site: RestConnection): Promise<ProbedSite> {
+export async function probe(site: SiteConnection): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
   const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
   const { url, name, timezone } = await cms.site({ credentials });
@@ -150,7 +150,7 @@ export async function probe(site: RestConnection): Promise<ProbedSite> {
 const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
 
 async function probeType(
-  { call, credentials }: RestConnection,
+  { call, credentials }: SiteConnection,
   type: CmsRecord,
   allTaxonomies: readonly ProbedTaxonomy[],
 ): Promise<ProbedType> {
@@ -211,7 +211,7 @@ function typeName(type: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-async function readActivePlugins(site: RestConnection): Promise<string[] | undefined> {
+async function readActivePlugins(site: SiteConnection): Promise<string[] | undefined> {
   if (site.credentials === undefined) return undefined;
   const query = { status: 'active', _fields: 'plugin' };
   const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);

@@ -38,20 +38,13 @@ const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
  * there are no hooks of the name in the mapping.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
-  if (webhookUrl === undefined && webhookSecret !== undefined)
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined))
     throw new ConfigError(
       'plugin',
-      'there is a webhook secret, and no address to send webhooks to',
-      'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. For a ' +
-        'plugin without webhooks leave out the secret: CALENDAR_WEBHOOK_SECRET, which init writes to ' +
-        'secrets.env, or webhook.secret in FILE.',
-    );
-  if (webhookUrl !== undefined && webhookSecret === undefined)
-    throw new ConfigError(
-      'plugin',
-      'there is an address for webhooks, and no secret to sign them with',
-      'Load what init --webhook-url wrote, set -a; . calendar-gateway/secrets.env; set +a, and give ' +
-        '--config. Or give --webhook-secret, the CALENDAR_WEBHOOK_SECRET of the gateway.',
+      `there is ${webhookUrl ? 'an address for webhooks, and no secret' : 'a webhook secret, and no address'}`,
+      'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. Load the secret, ' +
+        'CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, set -a; . calendar-gateway/secrets.env; set +a, and ' +
+        'give --config; or give --webhook-secret. For a plugin without webhooks leave out both.',
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));

@@ -187,12 +187,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { options: { isPrivate: false } },
   },
   {
-    says: /If the public should see them/,
-    row: 'lists gigs',
-    before: { gigs: { records: [gig(1), gig(2, VALUES, { hiddenFromPublic: true })] } },
-    follow: { gigs: { records: times(2) } },
-  },
-  {
     says: /remove the line event\.hide_from_listings/,
     row: 'event fields hide_from_listings',
     before: { fields: { hide_from_listings: 'meta.secret' } },
@@ -316,12 +310,6 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { cost: { at: 'meta.price', as: 'number', clearWith: '' } } },
   },
   {
-    says: /this gateway's CALENDAR_WEBHOOK_SECRET/,
-    row: 'gateway webhooks',
-    before: { write: true, webhookSecret: 'of another gateway', config: { webhook: { secret: SECRET } } },
-    follow: { webhookSecret: SECRET },
-  },
-  {
     says: /Is the plugin on the site/,
     row: 'gateway webhooks',
     before: { write: true, config: { webhook: { secret: SECRET } } },
@@ -340,11 +328,5 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
     follow: { webhookCollections: 'gigs halls' },
-  },
-  {
-    says: /Have check write/,
-    row: 'gateway webhooks',
-    before: { write: true, config: { webhook: { secret: SECRET } }, webhookSecret: SECRET, event: { readOnly: true } },
-    follow: { event: { readOnly: false } },
   },
 ];

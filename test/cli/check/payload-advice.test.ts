@@ -171,12 +171,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { isClosed: false } },
   },
   {
-    says: /If the public should see them/,
-    row: 'lists gigs',
-    before: { gigs: { docs: [gig(1), gig(2, { hiddenFromPublic: true })] } },
-    follow: { gigs: { docs: [gig(1), gig(2)] } },
-  },
-  {
     says: /versions: \{ drafts: true \}/,
     row: 'collections gigs',
     before: { gigs: { drafts: false } },
@@ -234,12 +228,6 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { ...ALLOW, gigs: { docs: [gig(1), gig(2)] } },
   },
   {
-    says: /this gateway's CALENDAR_WEBHOOK_SECRET/,
-    row: 'gateway webhooks',
-    before: { ...WRITE, plugin: { secret: 'of another gateway' } },
-    follow: { plugin: { secret: SECRET } },
-  },
-  {
     says: /Is the plugin on the site/,
     row: 'gateway webhooks',
     before: { ...WRITE, plugin: { collections: [] } },
@@ -254,12 +242,6 @@ const SCENARIOS: readonly Scenario[] = [
       collections: { halls: HALLS },
     },
     follow: { plugin: { collections: ['gigs', 'halls'] } },
-  },
-  {
-    says: /Have check write/,
-    row: 'gateway webhooks',
-    before: { ...WRITE, event: { readOnly: true } },
-    follow: { event: { readOnly: false } },
   },
 ];
 
