@@ -82,8 +82,6 @@ export interface ParamType {
     oneOf?: object[];
     additionalProperties?: object;
   };
-  /** Valid values for the documentation, where the schema alone does not show what is accepted. */
-  examples?: readonly string[];
   /** What to write instead of a refused value, for the error. Default: one of the words of `schema.enum`. */
   hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
