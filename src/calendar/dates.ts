@@ -87,7 +87,8 @@ export function dateWindow(
       wall = strict
         ? parseWallTimeIn(name, text, options)
         : widen(startOfDay(wholeDay(name, text, options)), dayStarts);
-      periodMs = Math.min(periodMs, periodOf(text, strict));
+      const relativeMs = RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
+      periodMs = Math.min(periodMs, ABSOLUTE.test(text) ? DAY_MS : relativeMs);
     } else if (options.withDefaults && !hasExplicitBound && isDefaulted(name)) {
       defaults ??= defaultWindow(nowMs, zone);
       wall = strict ? defaults[name] : widen(startOfDay(defaults[name]), dayStarts);
@@ -98,11 +99,6 @@ export function dateWindow(
     if (wall !== undefined) bounds.push({ field, op, wall });
   }
   return { bounds, effective, validUntilMs: (Math.floor(nowMs / periodMs) + 1) * periodMs };
-}
-
-function periodOf(text: string, strict: boolean): number {
-  if (ABSOLUTE.test(text)) return DAY_MS;
-  return RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
 }
 
 interface Clock {

@@ -11,7 +11,7 @@ import type { Cors, Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
 import { responseCache } from './public-reads.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
-import { mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
+import { errorPages, mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
 import { respond } from './respond.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
@@ -47,6 +47,7 @@ export function createApp(options: AppOptions): Koa<State> {
   });
   app.use(accessLog(observe));
   app.use(respond(services, cache, cors));
+  app.use(errorPages(options.pages, options));
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));

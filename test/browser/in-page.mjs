@@ -111,10 +111,28 @@ globalThis.inPage = (() => {
     return `${at.getAttribute('role') ?? at.tagName.toLowerCase()} ${name.trim().split('\n')[0].trim()}`;
   }
 
+  /** Words of seen texts, and whole times, that begin on one line and end on another. */
+  function brokenWords() {
+    const broken = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (!isSeen(text.parentElement)) continue;
+      // A no-break space does not end a word, `8:00 – 10:30 PM`; a hyphen may end a line.
+      for (const { 0: word, index } of text.data.matchAll(/[^ \n\t-]+-?/g)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) broken.push(word);
+      }
+    }
+    return broken;
+  }
+
   const violations = [];
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
     violations.push(`${effectiveDirective} ${blockedURI}`),
   );
 
-  return { executeAtOnce, faintText, smallTargets, focusRing, focused, violations };
+  return { executeAtOnce, brokenWords, faintText, smallTargets, focusRing, focused, violations };
 })();

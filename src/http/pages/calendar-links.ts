@@ -20,42 +20,40 @@ export interface CalendarLink {
 export const feedUrl = (file: string, filters: LandingQuery['filters'], endsAfter: string): string =>
   `${file}?${new URLSearchParams({ ends_after: endsAfter, ...filters })}`;
 
+const linkTo = (name: string, address: string, params: Record<string, string>): CalendarLink => ({
+  name,
+  url: `${address}?${new URLSearchParams(params)}`,
+});
+
+const GOOGLE = 'https://calendar.google.com/calendar/render';
+
 /** Links to subscribe to a calendar file. `webcal:` makes calendar apps subscribe instead of import. */
-export function subscribeLinks(fileUrl: string, calendarName: string): CalendarLink[] {
-  const webcal = fileUrl.replace(/^https?:/, 'webcal:');
-  const subscription = { path: '/calendar/action/compose', rru: 'addsubscription', url: webcal, name: calendarName };
-  const outlook = new URLSearchParams(subscription);
+export function subscribeLinks(fileUrl: string, name: string): CalendarLink[] {
+  const url = fileUrl.replace(/^https?:/, 'webcal:');
+  const subscription = { path: '/calendar/action/compose', rru: 'addsubscription', url, name };
   return [
-    {
-      name: 'Google Calendar',
-      url: `https://calendar.google.com/calendar/render?${new URLSearchParams({ cid: webcal })}`,
-    },
-    { name: 'Outlook.com', url: `https://outlook.live.com/owa?${outlook}` },
-    { name: 'Microsoft 365', url: `https://outlook.office.com/owa?${outlook}` },
+    linkTo('Google Calendar', GOOGLE, { cid: url }),
+    linkTo('Outlook.com', 'https://outlook.live.com/owa', subscription),
+    linkTo('Microsoft 365', 'https://outlook.office.com/owa', subscription),
   ];
 }
 
 /** Links that open the form for a new event with this one; none for an event without a date. */
 export function addLinks(event: PublicEvent, pageUrl: string): CalendarLink[] {
   if (event.start_date === '') return [];
-  const { title, all_day: allDay, utc_start_date: start, utc_end_date: end } = event;
+  const text = textLine(event.title);
   const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
   const location = venue ? textLine([venue.venue, postalAddress(venue)].filter((part) => part !== '').join(', ')) : '';
   const [first, last] = wholeDays(event.start_date, event.end_date);
+  const utc = (wall: string) => `${wall.replace(' ', 'T')}Z`;
   // Both programs read the last day of an all-day event as the first day without it.
-  const times = allDay ? [first, addDays(last, 1)] : [start, end].map((utc) => `${utc.replace(' ', 'T')}Z`);
-  const subject = textLine(title);
-  const google = { action: 'TEMPLATE', text: subject, dates: times.join('/').replace(/[-:]/g, ''), location };
-  const outlook = { rru: 'addevent', subject, startdt: times[0]!, enddt: times[1]!, allday: String(allDay), location };
-  const compose = '/calendar/0/action/compose';
+  const [startdt, enddt] = event.all_day
+    ? [first, addDays(last, 1)]
+    : [utc(event.utc_start_date), utc(event.utc_end_date)];
+  const dates = `${startdt}/${enddt}`.replace(/[-:]/g, '');
+  const outlook = { rru: 'addevent', subject: text, startdt, enddt, allday: String(event.all_day), location };
   return [
-    {
-      name: 'Google Calendar',
-      url: `https://calendar.google.com/calendar/render?${new URLSearchParams({ ...google, details: pageUrl })}`,
-    },
-    {
-      name: 'Outlook.com',
-      url: `https://outlook.live.com${compose}?${new URLSearchParams({ ...outlook, body: pageUrl })}`,
-    },
+    linkTo('Google Calendar', GOOGLE, { action: 'TEMPLATE', text, dates, location, details: pageUrl }),
+    linkTo('Outlook.com', 'https://outlook.live.com/calendar/0/action/compose', { ...outlook, body: pageUrl }),
   ];
 }

@@ -11,15 +11,12 @@ let codes: Map<string, Set<string>> | undefined;
 /** Codes by name and code, in lower case. Built at the first use, which takes some milliseconds. */
 function codesByName(): Map<string, Set<string>> {
   if (codes) return codes;
-  codes = new Map([['usa', new Set(['US'])]]);
-  const namesIn = (language: string, style: 'long' | 'short') =>
-    new Intl.DisplayNames(language, { type: 'region', style, fallback: 'none' });
-  const short = namesIn('en', 'short');
-  const names = [short, ...PAGE_LANGUAGES.map((language) => namesIn(language, 'long'))];
+  codes = new Map(Object.entries({ usa: new Set(['US']), uk: new Set(['GB']) }));
+  const names = PAGE_LANGUAGES.map((language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }));
   for (const code of LETTERS.flatMap((first) => LETTERS.map((second) => first + second))) {
     // An old code, such as `DD`, has the name of a new one.
     const isOld = new Intl.Locale(`und-${code}`).region !== code;
-    if (isOld || OTHERS.has(code) || short.of(code) === undefined) continue;
+    if (isOld || OTHERS.has(code) || names[0]?.of(code) === undefined) continue;
     for (const name of [code, ...names.flatMap((each) => each.of(code) ?? [])]) {
       const key = name.toLowerCase();
       codes.set(key, (codes.get(key) ?? new Set()).add(code));

@@ -125,7 +125,7 @@ export class Dates {
     );
   }
 
-  /** Date and time in full, with the zone; blank for an event without a date. Lines end between dates and times only. */
+  /** Date and time in full, with the zone; blank for an event without a date. No line ends within a time. */
   when(event: ShownTimes): string {
     const { start_date: start, end_date: end, timezone_abbr: zone } = event;
     if (start === '') return '';
@@ -135,10 +135,9 @@ export class Dates {
       return last > first ? dayAndYear.formatRange(msOf(first), msOf(last)) : dayAndYear.format(msOf(first));
     }
     const isOneDay = end.slice(0, 10) <= start.slice(0, 10);
-    if (isOneDay) return `${dayAndYear.format(msOf(start))}, ${this.times(event)}\u202f${zone}`;
-    const moment = (wall: string, after = '') =>
-      `${dayAndYear.format(msOf(wall))}, ${unbroken(clock.format(msOf(wall)) + after)}`;
-    return `${moment(start)} – ${moment(end, ` ${zone}`)}`;
+    if (isOneDay) return `${dayAndYear.format(msOf(start))}, ${this.times(event)}\u00a0${zone}`;
+    const moment = (wall: string) => `${dayAndYear.format(msOf(wall))}, ${unbroken(clock.format(msOf(wall)))}`;
+    return `${moment(start)} – ${moment(end)}\u00a0${zone}`;
   }
 }
 

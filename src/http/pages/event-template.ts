@@ -14,8 +14,6 @@ export interface EventDetails {
   description: Html;
   query: LandingQuery;
   language: Language;
-  /** The site or the operator names the currency of costs without one. */
-  isCurrencyKnown: boolean;
   /** The absolute address of the event's page. */
   shareUrl: string;
   /** The address of the event as an iCalendar file. */
@@ -35,7 +33,7 @@ export function eventArticle(details: EventDetails): Html {
     [texts.where, venues.length > 0 && html`${venues.map((venue) => place(venue, texts, filterLink))}`],
     [texts.online, online(event, texts)],
     [event.organizer.length > 1 ? texts.organizers : texts.organizer, organizers(event, texts, filterLink)],
-    [texts.cost, event.cost !== '' && language.cost(event, details.isCurrencyKnown)],
+    [texts.cost, event.cost !== '' && language.cost(event)],
     [texts.categories, terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
     [texts.tags, terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
   ];
@@ -44,6 +42,7 @@ export function eventArticle(details: EventDetails): Html {
   const page = webAddress(event.url);
   return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
 ${picture(details)}
+<div class="about">
 <h1 id="event-title">${language.title(event)}</h1>
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
@@ -52,8 +51,11 @@ ${addLinks(event, shareUrl).map(({ name, url }) => html`<a class="button" href="
 ${website !== undefined && html`<a class="button" href="${website}" rel="noopener">${texts.eventWebsite}</a>`}
 <button type="button" id="share" data-url="${shareUrl}" data-copied="${texts.copied}" hidden>${texts.copyLink}</button>
 </p>
+</div>
+<div class="text">
 <div class="description">${description}</div>
 ${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">${texts.onSite}</a></p>`}
+</div>
 </article>`;
 }
 

@@ -12,15 +12,13 @@ import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
+type UrlOf = (id: number) => string;
+
 /**
  * A data block, which browsers do not run; nothing without events for search engines. `<` is escaped, so that no text
  * can end it.
  */
-export function jsonLdScript(
-  events: PublicEvent[],
-  urlOf: (id: number) => string,
-  isCurrencyKnown: boolean,
-): Html | false {
+export function jsonLdScript(events: PublicEvent[], urlOf: UrlOf, isCurrencyKnown: boolean): Html | false {
   const graph = events.flatMap((event) => eventData(event, urlOf(event.id), isCurrencyKnown) ?? []);
   if (graph.length === 0) return false;
   const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': graph }).replaceAll('<', '\\u003c');
@@ -88,9 +86,9 @@ function organizers({ organizer }: PublicEvent): object {
 
 /** `price` is the lowest one, as Google defines it; a range has both beside it. */
 function offers(event: PublicEvent, isCurrencyKnown: boolean): object {
-  const prices = pricesOf(event, isCurrencyKnown);
-  const isFree = event.cost === 'Free' || prices?.highest === 0;
-  const free = isFree ? { isAccessibleForFree: true } : {};
+  const { currency_symbol: symbol, currency_code: code } = event.cost_details;
+  const prices = isCurrencyKnown || symbol + code !== '' ? pricesOf(event) : undefined;
+  const free = event.cost === 'Free' || prices?.highest === 0 ? { isAccessibleForFree: true } : {};
   if (!prices) return free;
   const { lowest, highest, currency: priceCurrency } = prices;
   const range = { '@type': 'PriceSpecification', minPrice: lowest, maxPrice: highest, priceCurrency };

@@ -16,6 +16,8 @@ export interface LandingQuery {
   day?: string | undefined;
   /** Of the list, from 1. */
   page?: number | undefined;
+  /** A search of past events, the latest first. */
+  past?: boolean | undefined;
   /** Shows the details of this event. */
   event?: number | undefined;
   /** Ids as text. */
@@ -52,6 +54,7 @@ export function parseLandingQuery(querystring: string): LandingQuery {
     month: matching('month', MONTH),
     day: parseWallTime(`${day} 00:00:00`) === undefined ? undefined : day,
     page: Math.min(number('page') ?? 1, MAX_PAGE),
+    past: (params.get('past') === '1' && filters.search !== undefined) || undefined,
     event: number('event'),
     filters,
   };
@@ -62,9 +65,9 @@ export const viewOf = ({ view, day, filters }: LandingQuery): LandingQuery['view
   day === undefined ? (view ?? (filters.search === undefined ? undefined : 'list')) : 'list';
 
 /** The query as text, the same for equal queries: empty, or beginning with `?`. */
-export function queryText({ view, month, day, page, event, filters }: LandingQuery): string {
+export function queryText({ view, month, day, page, past, event, filters }: LandingQuery): string {
   const params = new URLSearchParams();
-  const values = { view, month, day, page: page === 1 ? undefined : page, ...filters, event };
+  const values = { view, month, day, page: page === 1 ? undefined : page, ...filters, past: past && 1, event };
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
   return params.size > 0 ? `?${params}` : '';
 }

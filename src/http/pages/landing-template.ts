@@ -1,12 +1,12 @@
 // The landing page around its events: filters, links to months and views, subscription.
 
 import { subscribeLinks } from './calendar-links.ts';
-import { shiftMonth } from './dates.ts';
+import { shiftMonth, spanOf } from './dates.ts';
 import { Html, html } from './html.ts';
 import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type Brand, pageFrame } from './page-template.ts';
-import type { FilterOptions } from './read-events.ts';
+import type { FilterOptions, PublicEvent } from './read-events.ts';
 
 export interface LandingPage {
   brand: Brand;
@@ -36,7 +36,9 @@ ${content}
 </main>
 <footer><a href="docs">${texts.forDevelopers}</a></footer>
 <dialog id="dialog" aria-labelledby="event-title">
-<form method="dialog"><button class="close" aria-label="${texts.close}"><span aria-hidden="true">&times;</span></button></form>
+<form method="dialog">
+<button class="close" aria-label="${texts.close}"><span aria-hidden="true">&times;</span></button>
+</form>
 </dialog>`,
   });
 }
@@ -55,6 +57,8 @@ export interface EventsView {
   options: FilterOptions;
   /** Names of the filters that have no control. */
   filterNames: Partial<Record<Filter, string>>;
+  /** The next event, if the shown days have none. */
+  next: PublicEvent | undefined;
   /** The name of the calendar. */
   name: string;
   /** The address of the events as an iCalendar file. */
@@ -80,7 +84,8 @@ function filterForm({ query: { filters }, options, language: { texts } }: Events
     )}</select></label>`;
   };
   return html`<form id="filters" role="search" action="./" method="get">
-<label>${texts.search}<input type="search" name="search" id="filter-search" maxlength="100" value="${filters.search}"></label>
+<label>${texts.search}
+<input type="search" name="search" id="filter-search" maxlength="100" value="${filters.search}"></label>
 ${select('venue', texts.venue, texts.allVenues)}
 ${select('categories', texts.category, texts.allCategories)}
 <button>${texts.search}</button>
@@ -91,7 +96,8 @@ ${select('categories', texts.category, texts.allCategories)}
 function eventsSection(view: EventsView): Html {
   const { query, list, grid, total, today, language, month } = view;
   const { texts, dates } = language;
-  return html`<section id="events" aria-label="${texts.events}" data-summary="${language.counted(texts.eventCount, total)}">
+  const summary = language.counted(texts.eventCount, total);
+  return html`<section id="events" aria-label="${texts.events}" data-summary="${summary}">
 ${activeFilters(view)}
 <div class="toolbar">
 <h1 class="in-list">${listTitle(view)}</h1>
@@ -99,6 +105,8 @@ ${grid && html`<h1 class="in-month">${dates.month(month)}</h1>`}
 ${monthLinks(query, month, language)}
 ${viewLinks(query, month, today, language)}
 </div>
+${searchLink(view)}
+${nextLink(view)}
 <div class="in-list list">${list}</div>
 ${grid && html`<div class="in-month month">${grid}</div>`}
 ${subscription(view)}
@@ -108,17 +116,34 @@ ${subscription(view)}
 function subscription({ calendarFile, name, language: { texts } }: EventsView): Html {
   const links = subscribeLinks(calendarFile, name);
   return html`<div class="subscribe">
-<p>${texts.subscribeHint}</p>
 <p><a class="button" href="${calendarFile.replace(/^https?:/, 'webcal:')}">${texts.subscribe}</a>
 ${links.map(({ name: program, url }) => html`<a class="button" href="${url}">${program}</a>\n`)}</p>
+<p>${texts.subscribeHint}</p>
 <label>${texts.feedAddress}<input readonly value="${calendarFile}"></label>
 </div>`;
 }
 
-function listTitle({ query: { month, day, filters }, today, language: { texts, dates } }: EventsView): string {
+/** From a search of what is to come to one of what is past, and back. */
+function searchLink({ query, language: { texts } }: EventsView): Html | false {
+  const href = hrefOf(query, { past: !query.past || undefined, page: 1 });
+  const text = query.past ? texts.searchUpcoming : texts.searchPast;
+  return query.filters.search !== undefined && html`<p><a id="past" href="${href}">${text}</a></p>`;
+}
+
+function nextLink({ next, query, today, language: { texts, dates } }: EventsView): Html | false {
+  if (!next) return false;
+  const { first } = spanOf(next);
+  const href = hrefOf(query, { month: first.slice(0, 7), day: undefined, page: 1 });
+  return html`<p><a id="next-event" href="${href}">${fill(texts.nextEvent, { day: dates.day(first, today) })}</a></p>`;
+}
+
+function listTitle({ query, today, language: { texts, dates } }: EventsView): string {
+  const { month, day, past, filters } = query;
   if (day !== undefined) return dates.day(day, today);
   if (month !== undefined) return dates.month(month);
-  return filters.search === undefined ? texts.upcoming : fill(texts.upcomingWith, { search: filters.search });
+  return filters.search === undefined
+    ? texts.upcoming
+    : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
 }
 
 function activeFilters({ query, filterNames, language: { texts } }: EventsView): Html | false {
@@ -151,8 +176,9 @@ function viewLinks(query: LandingQuery, month: string, today: string, { texts }:
     day: undefined,
     page: 1,
   });
+  const listHref = hrefOf(query, { view: 'list' });
   return html`<nav class="views" aria-label="${texts.view}">
 <a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>${texts.month}</a>
-<a id="view-list" href="${hrefOf(query, { view: 'list' })}"${isList && new Html(' aria-current="page"')}>${texts.list}</a>
+<a id="view-list" href="${listHref}"${isList && new Html(' aria-current="page"')}>${texts.list}</a>
 </nav>`;
 }

@@ -163,7 +163,7 @@ if (eventsOf(document)) {
       else params.delete(name);
     }
     const isSearch = (params.get('search') ?? '') !== before;
-    for (const name of isSearch ? ['page', 'view', 'month', 'day'] : ['page']) params.delete(name);
+    for (const name of isSearch ? ['page', 'view', 'month', 'day', 'past'] : ['page']) params.delete(name);
     go(url.href);
   });
   filters.addEventListener('change', ({ target }) => {

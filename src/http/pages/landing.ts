@@ -17,7 +17,7 @@ import { type Html, html } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { eventsView, landingPage } from './landing-template.ts';
-import { fill, type Language, languageOf } from './language.ts';
+import { fill, type Language } from './language.ts';
 import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
@@ -28,7 +28,6 @@ export interface LandingOptions {
   config: Config['pages'];
   /** The currency of costs without one. */
   cost: Config['cost'];
-  brand: (language: Language) => Brand;
   site: () => Site;
   /** Today at the site, `YYYY-MM-DD`. */
   today: () => string;
@@ -43,11 +42,11 @@ export interface LandingOptions {
 }
 
 interface Rendering {
-  query: LandingQuery;
-  language: Language;
+  render: (reader: EventReader) => Promise<Html>;
   /** The network of the visitor, for fairness between them. */
   caller: string;
   charge: () => void;
+  extension?: string;
 }
 
 /** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
@@ -55,6 +54,9 @@ const renderInPlace = createPlaces(2);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
+/** A month shows four events of a day, so that more than these are seldom seen. */
+const MAX_MONTH_EVENTS = 300;
+const MAX_SITEMAP_EVENTS = 1000;
 
 /** A page as it is sent. No cache keeps one with another status than 200. */
 export interface RenderedPage {
@@ -88,49 +90,59 @@ export class Landing {
    * Renders the page for a query string, or one that explains an error: 404 for an event that the public does not see,
    * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
    * kept takes none.
-   * @param tag of the language: `de-AT`
    */
-  async page(querystring: string, tag: string, caller: string, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, brand: Brand, caller: string, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
-    const language = languageOf(tag);
+    const { tag } = brand.language;
     const key = [replicaVersion(), today(), JSON.stringify(site()), tag, queryText(query)].join(' ');
+    const render = (reader: EventReader): Promise<Html> =>
+      query.event === undefined
+        ? this.#renderEvents(reader, query, brand)
+        : this.#renderEvent(reader, query, brand, query.event);
     try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { query, language, caller, charge } }))! };
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, caller, charge } }))! };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { status, title, message } = describeError(error, query, language);
-      const page = htmlAsset(this.#errorPage(query, language, title, message));
-      return { status, page, headers: error.headers };
+      const { status, title, message } = describeError(error, query, brand.language);
+      return { status, page: htmlAsset(errorPage(query, brand, title, message)), headers: error.headers };
     }
   }
 
-  async #render({ query, language, charge }: Rendering): Promise<Asset> {
+  /** The page and its next events, for search engines. Throws what the API throws. */
+  async sitemap(caller: string, charge: () => void): Promise<Asset> {
+    const { replicaVersion, today } = this.#options;
+    const render = async (reader: EventReader): Promise<Html> => {
+      const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
+      const urls = [{}, ...events.map(({ id }) => ({ event: id }))].map((query) => this.#urlOf(query));
+      return html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
+    };
+    const key = `sitemap ${replicaVersion()} ${today()}`;
+    return (await this.#pages.fetch(key, { context: { render, caller, charge, extension: '.xml' } }))!;
+  }
+
+  async #render({ render, charge, extension = '.html' }: Rendering): Promise<Asset> {
     const reader = new EventReader((path, parameters) => {
       charge();
       return this.#options.read(path, parameters);
     });
-    const { event } = query;
-    const page = await (event === undefined
-      ? this.#renderEvents(reader, query, language)
-      : this.#renderEvent(reader, query, language, event));
-    return htmlAsset(page);
+    return asset(extension, Buffer.from((await render(reader)).text));
   }
 
-  async #renderEvents(reader: EventReader, query: LandingQuery, language: Language): Promise<Html> {
-    const { today } = this.#options;
-    const { name } = this.#options.brand(language);
-    const day = today();
+  async #renderEvents(reader: EventReader, query: LandingQuery, brand: Brand): Promise<Html> {
+    const { name, language } = brand;
+    const day = this.#options.today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = await this.#readFilterOptions(reader);
     const shared = { query, today: day, language, colorClass: colorsOf(options) };
     const days = monthRange(month, language.dates.firstWeekday);
-    const grid =
-      viewOf(query) === 'list'
-        ? undefined
-        : monthGrid({ ...shared, month, list: await reader.month(days, query.filters) });
+    const hasGrid = viewOf(query) !== 'list';
+    const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
+    const end = hasGrid ? days.last : range.last;
+    const isEmpty = end !== undefined && (ofMonth ?? list).total === 0;
     const feed = (file: string, endsAfter: string) => `${this.#base}/${feedUrl(file, query.filters, endsAfter)}`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
@@ -138,23 +150,26 @@ export class Landing {
       ...shared,
       month,
       list: eventList({ ...shared, list, range }),
-      grid,
+      grid: ofMonth && monthGrid({ ...shared, month, list: ofMonth }),
+      next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
       total: list.total,
       options,
       filterNames: filterNames(query, list.events),
       name,
       calendarFile,
     });
-    const head = html`<link rel="canonical" href="${this.#urlOf({ ...query, view: undefined })}">
-<meta name="description" content="${fill(language.texts.description, { name })}">
+    const title = fill(language.texts.title, { name });
+    const description = fill(language.texts.description, { name });
+    const head = html`${metadata(brand, title, description, this.#urlOf({ ...query, view: undefined }))}
 <link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
 <link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
 ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyKnown())}`;
-    return this.#frame(query, language, fill(language.texts.title, { name }), head, content);
+    return landingPage({ brand, query, title, head, content });
   }
 
-  async #renderEvent(reader: EventReader, query: LandingQuery, language: Language, id: number): Promise<Html> {
-    const { site, assertPublic, mount, brand } = this.#options;
+  async #renderEvent(reader: EventReader, query: LandingQuery, brand: Brand, id: number): Promise<Html> {
+    const { site, assertPublic, mount } = this.#options;
+    const { name, language } = brand;
     assertPublic(id);
     const event = await reader.event(id);
     const { url: siteUrl } = site();
@@ -162,20 +177,15 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const description = await richText(event.description, { eventUrl, siteUrl });
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
-    const isCurrencyKnown = this.#isCurrencyKnown();
-    const details = { event, description, query, language, shareUrl, calendarFile, isCurrencyKnown };
+    const details = { event, description, query, language, shareUrl, calendarFile };
     const title = language.title(event);
-    const image = event.image && webAddress(event.image.url);
-    const summary = [language.dates.when(event), textLine(event.excerpt || event.description)].filter(
-      (text) => text !== '',
-    );
-    const head = html`<link rel="canonical" href="${shareUrl}">
-<meta name="description" content="${summary.join(': ')}">
-<meta property="og:title" content="${title}">
-${image && html`<meta property="og:image" content="${image}">`}
-${jsonLdScript([event], () => shareUrl, isCurrencyKnown)}`;
+    const image = event.image ? webAddress(event.image.url) : undefined;
+    const texts = [language.dates.when(event), textLine(event.excerpt || event.description)];
+    const summary = texts.filter((text) => text !== '').join(': ');
+    const head = html`${metadata(brand, title, summary, shareUrl, image)}
+${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
     const content = html`${backLink(query, language)}${eventArticle(details)}`;
-    return this.#frame(query, language, `${title} – ${brand(language).name}`, head, content);
+    return landingPage({ brand, query, title: `${title} – ${name}`, head, content });
   }
 
   #readFilterOptions(reader: EventReader): Promise<FilterOptions> {
@@ -188,17 +198,6 @@ ${jsonLdScript([event], () => shareUrl, isCurrencyKnown)}`;
       this.#filterOptions = undefined;
     });
     return reading;
-  }
-
-  #errorPage(query: LandingQuery, language: Language, title: string, message: string): Html {
-    const head = html`<meta name="robots" content="noindex">`;
-    const content = html`${query.event !== undefined && backLink(query, language)}<h1>${title}</h1>
-<p class="empty" id="unavailable">${message}</p>`;
-    return this.#frame(query, language, `${title} – ${this.#options.brand(language).name}`, head, content);
-  }
-
-  #frame(query: LandingQuery, language: Language, title: string, head: Html, content: Html): Html {
-    return landingPage({ brand: this.#options.brand(language), query, title, head, content });
   }
 
   /** Costs without a currency are in dollars by default, which nobody said. */
@@ -218,6 +217,24 @@ const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
 const backLink = (query: LandingQuery, { texts }: Language): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">${texts.allEvents}</a></p>`;
 
+/** For search engines, and for previews of links (Open Graph). */
+const metadata = ({ name }: Brand, title: string, description: string, url: string, image?: string): Html =>
+  html`<link rel="canonical" href="${url}">
+<meta name="description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="${name}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${url}">
+${image && html`<meta property="og:image" content="${image}">`}`;
+
+function errorPage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
+  const head = html`<meta name="robots" content="noindex">`;
+  const content = html`${query.event !== undefined && backLink(query, brand.language)}<h1>${title}</h1>
+<p class="empty" id="unavailable">${message}</p>`;
+  return landingPage({ brand, query, title: `${title} – ${brand.name}`, head, content });
+}
+
 /** The status and texts of the page that explains an error of the API. */
 function describeError({ status, code, message, data }: ApiError, { event }: LandingQuery, { texts }: Language) {
   if (code === 'calendar_not_ready')
@@ -228,8 +245,9 @@ function describeError({ status, code, message, data }: ApiError, { event }: Lan
     : { status: 404, title: texts.eventNotFound, message: texts.eventNotFoundText };
 }
 
-/** The days of the list: one day, one month, or from today on. */
-function listRange({ day, month }: LandingQuery, today: string): DayRange {
+/** The days of the list: those before today, one day, one month, or from today on. */
+function listRange({ day, month, past }: LandingQuery, today: string): DayRange {
+  if (past) return { first: today, isPast: true };
   if (day !== undefined) return { first: day, last: day };
   if (month === undefined) return { first: today };
   return { first: `${month}-01`, last: addDays(`${shiftMonth(month, 1)}-01`, -1) };

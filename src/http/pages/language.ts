@@ -74,16 +74,13 @@ export class Language {
   }
 
   /** Prices as the language writes them, `10–15 €`; other costs as the API has them. */
-  cost(event: PublicEvent, isCurrencyKnown: boolean): string {
+  cost(event: PublicEvent): string {
     const { free } = this.texts;
-    const prices = pricesOf(event, isCurrencyKnown);
+    const prices = pricesOf(event);
     if (!prices) return event.cost === 'Free' ? free : textLine(event.cost);
     const { currency, lowest, highest } = prices;
-    const format = new Intl.NumberFormat(this.tag, {
-      style: 'currency',
-      currency,
-      trailingZeroDisplay: 'stripIfInteger',
-    });
+    const style = { style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' } as const;
+    const format = new Intl.NumberFormat(this.tag, style);
     if (highest === 0) return free;
     if (lowest === 0) return `${free} – ${format.format(highest)}`;
     return lowest === highest ? format.format(lowest) : format.formatRange(lowest, highest);

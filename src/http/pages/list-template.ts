@@ -23,6 +23,7 @@ export function eventList(view: ListView): Html {
   const { texts, dates } = language;
   const days = Map.groupBy(list.events, (event) => {
     const { first, last } = spanOf(event);
+    if (range.isPast) return first;
     if (last < range.first) return 'over';
     return first < range.first ? 'running' : first;
   });

@@ -1,5 +1,6 @@
 // The month view: weeks as grids, in which an event of several days is one bar per week.
 
+import { textLine } from '../../text/html.ts';
 import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
 import { type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
@@ -38,8 +39,27 @@ export function monthGrid(view: MonthView): Html {
   const missing = list.total - list.events.length;
   const weekdays = weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`);
   return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
+${list.total === 0 && html`<p class="empty">${texts.noEvents}</p>`}
 ${weeks.map((days) => week(days, view))}
-${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}`;
+${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}
+${legend(view)}`;
+}
+
+/** What the colours mean: the first categories of the shown events. */
+function legend({ list, query, language, colorClass }: MonthView): Html | false {
+  const items = new Map<number, Html>();
+  for (const event of list.events) {
+    const [category] = event.categories;
+    if (!category) continue;
+    const href = hrefOf(query, { filters: { ...query.filters, categories: String(category.id) } });
+    items.set(
+      category.id,
+      html`<li class="${colorClass(event)}"><a href="${href}">${textLine(category.name)}</a></li>`,
+    );
+  }
+  return (
+    items.size > 0 && html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`
+  );
 }
 
 interface Bar {
@@ -54,18 +74,20 @@ interface Bar {
 function week(days: string[], view: MonthView): Html {
   const bars = barsOf(days, view.list.events);
   const { lanes, hidden } = placed(bars);
-  const { dates, texts } = view.language;
+  const { language } = view;
+  const counted = (others: number) => language.counted(language.texts.more, others);
   return html`<ol class="week">${days.map((day, column) => {
     const shown = lanes.flatMap((lane, row) =>
       lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
     );
     const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
+    const others = hidden[column]!;
     const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
     return html`<li>
-<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${dates.dayAndYear(day)}</span>
+<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${language.dates.dayAndYear(day)}</span>
 <span aria-hidden="true">${Number(day.slice(8))}</span></time>
 ${shown}
-${hidden[column]! > 0 && html`<a class="others c${column}" href="${ofDay}">${view.language.counted(texts.more, hidden[column]!)}</a>`}
+${others > 0 && html`<a class="others c${column}" href="${ofDay}">${counted(others)}</a>`}
 </li>`;
   })}</ol>`;
 }

@@ -10,6 +10,8 @@ export interface Brand {
   /** The address of the logo; absent: the gateway's own icon. */
   logo: string | undefined;
   language: Language;
+  /** What leads from the page to the address of the calendar: nothing, or `../`. */
+  root: string;
   /** The address of an asset, relative to the page. */
   asset: (name: string) => string;
 }
@@ -25,7 +27,10 @@ export interface HtmlPage {
   data?: Html | undefined;
 }
 
-export function pageFrame({ name, logo, language, asset }: Brand, { title, head, nav, body, data }: HtmlPage): Html {
+export function pageFrame(
+  { name, logo, language, root, asset }: Brand,
+  { title, head, nav, body, data }: HtmlPage,
+): Html {
   const { tag, texts } = language;
   const icon = logo ?? asset('icon.svg');
   return html`${new Html('<!doctype html>')}
@@ -42,7 +47,7 @@ ${head}
 <body>
 <a class="skip" href="#main">${texts.skip}</a>
 <header class="bar">
-<a class="name" href="./"><img src="${icon}" alt=""> <span>${name}</span></a>
+<a class="name" href="${root}./"><img src="${icon}" alt=""> <span>${name}</span></a>
 ${nav && html`<nav aria-label="${texts.pages}">${nav}</nav>`}
 </header>
 ${body}

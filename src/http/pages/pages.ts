@@ -8,10 +8,11 @@ import type { Site } from '../../model/records.ts';
 import { decodeEntities } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
+import { ERROR_PAGE } from '../request-target.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { type Html, html } from './html.ts';
-import { Landing } from './landing.ts';
+import { Landing, type RenderedPage } from './landing.ts';
 import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, pageFrame } from './page-template.ts';
 
@@ -54,46 +55,80 @@ export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const assets = readAssets([...DOCUMENTATION_FILES, ...(landing ? LANDING_FILES : [])], DOCUMENTATION_PACKAGES);
   assets.set('theme.css', asset('.css', Buffer.from(themeCss(options.config))));
   return new Map<string, Handler>([
-    ...(landing ? [['/', landingHandler(options, assets)] as const] : []),
+    ...(landing ? landingHandlers(options, assets) : []),
     ['/docs', documentationHandler(options, assets)],
     ...[...assets].map(([name, file]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, file)]),
   ]);
 }
 
-function brandOf({ config, site }: PagesOptions, assets: Assets, language: Language): Brand {
+function brandOf({ config, site }: PagesOptions, assets: Assets, language: Language, root = ''): Brand {
   return {
     name: config.name ?? (decodeEntities(site().name) || language.texts.calendar),
     logo: config.logo,
     language,
-    asset: (name) => assetUrl(name, assets),
+    root,
+    asset: (name) => root + assetUrl(name, assets),
   };
 }
 
 /** Without leading and trailing slashes: `calendar/events/v1`. */
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
-function landingHandler(options: PagesOptions, assets: Assets): Handler {
+function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
   const { config, mounts, freshness, charge, callerOf } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const mount = withoutSlashes(mounts[0]);
-  const landing = new Landing({
-    ...options,
-    publicUrl,
-    mount,
-    brand: (language) => brandOf(options, assets, language),
-  });
+  const landing = new Landing({ ...options, publicUrl, mount });
   const cacheControl = publicCacheControl(freshness);
-  return async (ctx) => {
-    setPageHeaders(ctx);
-    const caller = callerOf(ctx.req);
-    const tag = config.locale ?? preferredTag(ctx.get('Accept-Language'));
+  const robots = asset('.txt', Buffer.from(robotsText(publicUrl)));
+  const brandFor = (ctx: Context, root?: string): Brand => {
     // No cache may give one visitor the page in the language of another.
     if (config.locale === undefined) ctx.vary('Accept-Language');
-    const { status, page, headers = {} } = await landing.page(ctx.querystring, tag, caller, () => charge(ctx.req, 1));
-    ctx.set(headers);
-    await sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
+    return brandOf(options, assets, languageOf(config.locale ?? preferredTag(ctx.get('Accept-Language'))), root);
   };
+  const send = (ctx: Context, { status, page, headers = {} }: RenderedPage) => {
+    setPageHeaders(ctx);
+    ctx.set(headers);
+    return sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
+  };
+  const once = (ctx: Context) => [callerOf(ctx.req), () => charge(ctx.req, 1)] as const;
+  return [
+    ['/', async (ctx) => send(ctx, await landing.page(ctx.querystring, brandFor(ctx), ...once(ctx)))],
+    ['/robots.txt', (ctx) => sendAsset(ctx, robots, cacheControl)],
+    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(...once(ctx)), cacheControl)],
+    // The address may be one in a folder, `/a/b`, and the gateway itself below a path of its host.
+    [
+      ERROR_PAGE,
+      (ctx) => send(ctx, errorPage(brandFor(ctx, '../'.repeat(ctx.path.split('/').length - 2)), ctx.status)),
+    ],
+  ];
 }
+
+/** For an address without a page, or an error of one. */
+function errorPage(brand: Brand, status: number): RenderedPage {
+  const { name, root, language } = brand;
+  const { pageNotFound, pageNotFoundText, error, errorText, allEvents } = language.texts;
+  const [title, message] = status === 404 ? [pageNotFound, pageNotFoundText] : [error, errorText];
+  const { text } = pageFrame(brand, {
+    title: `${title} – ${name}`,
+    head: html`<link rel="stylesheet" href="${brand.asset('landing.css')}">`,
+    body: html`<main id="main" tabindex="-1">
+<h1>${title}</h1>
+<p class="empty">${message}</p>
+<p><a href="${root}./">${allEvents}</a></p>
+</main>`,
+  });
+  return { status, page: asset('.html', Buffer.from(text)) };
+}
+
+/** Search engines read the page, and the events that `sitemap.xml` names: every month links to another one. */
+const robotsText = (publicUrl: string): string => `User-agent: *
+Disallow: /*?
+Allow: /?event=
+Allow: /-/assets/
+
+Sitemap: ${publicUrl}/sitemap.xml
+`;
 
 function documentationHandler(options: PagesOptions, assets: Assets): Handler {
   return (ctx) => {

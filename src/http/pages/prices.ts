@@ -14,13 +14,12 @@ export interface Prices {
 
 /**
  * Undefined for a cost with other words than amounts (`20 per family`), without a currency, and in lists.
- * @param isCurrencyKnown the site or the operator names the currency of costs without one: the default, `$`, is none
  */
-export function pricesOf(event: PublicEvent, isCurrencyKnown: boolean): Prices | undefined {
+export function pricesOf(event: PublicEvent): Prices | undefined {
   if (event.cost === '') return undefined;
-  const { currency_symbol: symbol, currency_code: code, values } = event.cost_details;
+  const { values } = event.cost_details;
   const currency = event.json_ld?.offers?.priceCurrency;
-  if (currency === undefined || (!isCurrencyKnown && symbol + code === '')) return undefined;
+  if (currency === undefined) return undefined;
   const amounts = values.map((value) => (value === 'free' ? 0 : Number(value)));
   const signs = textLine(event.cost).split(/[\d.,\s–-]+|Free/);
   const isPlain = signs.every((sign) => sign === '' || fitsCurrency(sign, currency));

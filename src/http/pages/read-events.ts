@@ -8,7 +8,7 @@ import { textLine } from '../../text/html.ts';
 import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type ShownTimes } from './dates.ts';
-import type { Filter, LandingQuery } from './landing-query.ts';
+import type { LandingQuery } from './landing-query.ts';
 
 interface Image {
   url: string;
@@ -78,17 +78,16 @@ export interface FilterOptions {
 const EVENTS_PER_PAGE = 30;
 /** The API's largest page unless configured otherwise. */
 const RECORDS_PER_READ = 50;
-/** A month shows four events of a day, so that more than these are seldom seen. */
-const MAX_MONTH_EVENTS = 300;
 const MAX_OPTIONS = 200;
 
 const PAGE_NOT_FOUND = 'event-archive-page-not-found';
 const NOTHING: EventList = { events: [], total: 0, pages: 0 };
 
-/** From the first day to the last one; without a last one everything later. */
+/** From the first day to the last one; without a last one everything later, or everything before, the latest first. */
 export interface DayRange {
   first: string;
   last?: string | undefined;
+  isPast?: boolean | undefined;
 }
 
 /** Every method throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
@@ -104,12 +103,12 @@ export class EventReader {
     return this.#page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(page) });
   }
 
-  /** At most three hundred events, the earliest; `total` counts all. */
-  async month(range: DayRange, filters: Partial<Record<Filter, string>>): Promise<EventList> {
+  /** At most `max` events, the earliest, without texts; `total` counts all. */
+  async many(range: DayRange, filters: LandingQuery['filters'], max: number): Promise<EventList> {
     const list: EventList = { ...NOTHING, events: [], pages: 1 };
-    for (let number = 1; number <= list.pages && list.events.length < MAX_MONTH_EVENTS; number++) {
+    for (let number = 1; number <= list.pages && list.events.length < max; number++) {
       const next = await this.#page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
-      // A cell shows no more, and three hundred descriptions may be 30 MB.
+      // A cell of a month shows no more, and three hundred descriptions may be 30 MB.
       for (const event of next.events)
         list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
       list.total = next.total;
@@ -131,8 +130,12 @@ export class EventReader {
   }
 
   /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
-  async #page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
-    const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
+  async #page({ first, last, isPast }: DayRange, query: Record<string, string>): Promise<EventList> {
+    const day = `${first} 00:00:00`;
+    const bounds: Record<string, string> = {
+      strict_dates: '1',
+      ...(isPast ? { order: 'desc', ends_before: day } : { ends_after: day }),
+    };
     if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
     try {
       const { events, total, total_pages: pages } = await this.#readInTurn('/events', { ...query, ...bounds });

@@ -76,6 +76,72 @@ describe('the landing page', () => {
     });
   });
 
+  describe('help', () => {
+    it('leads from an empty month or day to the next event', async () => {
+      await start([on(1, '01'), at(2, '2027-08-12 10:00:00', '2027-08-13 10:00:00', { venues: [21] }), venue(21, {})]);
+      for (const query of ['?view=month&month=2027-05', '?view=list&month=2027-05', '?day=2027-05-03']) {
+        const html = await get(query);
+        expect(html, query).to.match(
+          /<a id="next-event" href="[^"]*month=2027-08[^"]*">Next event: Thursday, August 12</,
+        );
+        expect(textOf(html), query).to.include('No events.');
+      }
+      expect(await get('?view=month&month=2027-05&venue=21')).to.match(/next-event" href="[^"]*venue=21/);
+      for (const query of ['?view=month&month=2027-08', '?view=month&month=2028-01', '?view=list'])
+        expect(await get(query), query).to.not.include('next-event');
+    });
+
+    it('names the colours of a month, as links to their categories', async () => {
+      await start([
+        ...[term('category', 31, { name: 'Music &amp; Dance' }), term('category', 32, { name: 'Sport' })],
+        ...[on(1, '10', { categories: [31] }), on(2, '11', { categories: [31, 32] }), on(3, '12')],
+      ]);
+      const [legend] = /<ul class="legend"[\s\S]*?<\/ul>/.exec(await get('?view=month'))!;
+      expect(legend).to.match(/^<ul class="legend" aria-label="Categories"><li class="k\d">/);
+      expect(legend).to.include('<a href="./?view=month&amp;categories=31">Music &amp; Dance</a>');
+      expect(legend).to.not.include('Sport');
+      expect(await get('?view=month&month=2027-06')).to.not.include('class="legend"');
+    });
+
+    it('searches past events on request, the latest first', async () => {
+      const found = { searchText: 'choir' };
+      await start([on(1, '01', found), on(2, '05', found), on(3, '20', found), on(4, '06')]);
+      const html = await get('?search=choir');
+      expect(idsIn(html, 'list')).to.deep.equal([3]);
+      expect(html).to.include('<a id="past" href="./?search=choir&amp;past=1">Search past events</a>');
+      const past = await get('?search=choir&past=1');
+      expect(idsIn(past, 'list')).to.deep.equal([2, 1]);
+      expect(textOf(past)).to.match(/Past events with “choir” .* Friday, March 5 .* Monday, March 1 /);
+      expect(past).to.include('<a id="past" href="./?search=choir">');
+      expect(await get('?past=1')).to.equal(await get());
+    });
+
+    it('describes the page and each event for previews of links', async () => {
+      await start([on(1, '10', { title: 'A &amp; "B"', excerpt: 'Short' })]);
+      const metadata = async (query: string) => {
+        const named = (await get(query)).matchAll(/<meta property="og:(\w+)" content="([^"]*)">/g);
+        return Object.fromEntries([...named].map(([, name, value]) => [name, value]));
+      };
+      expect(await metadata('')).to.include({ type: 'website', url: `${PUBLIC_URL}/` });
+      const { title, description, url } = await metadata('?event=1');
+      expect([title, url]).to.deep.equal(['A &amp; &quot;B&quot;', `${PUBLIC_URL}/?event=1`]);
+      expect(textOf(description!)).to.equal('Wednesday, March 10, 2027, 7:00 – 8:30 PM CET: Short');
+    });
+
+    it('names each website by whose it is', async () => {
+      await start([
+        venue(21, { website: 'https://hall.example/' }),
+        ...[26, 27].map((id) => organizer(id, { title: `Choir ${id}`, website: `https://choir.example/${id}` })),
+        on(1, '10', { venues: [21], organizers: [26, 27], website: 'https://event.example/' }),
+      ]);
+      const links = [...(await get('?event=1')).matchAll(/<a ([^>]*)>([^<]*[Ww]ebsite)<\/a>/g)];
+      const names = links.map(([, attributes, text]) => /aria-label="([^"]*)"/.exec(attributes!)?.[1] ?? text);
+      expect(names).to.deep.equal([
+        ...['Venue website', 'Organizer website: Choir 26', 'Organizer website: Choir 27', 'Event website'],
+      ]);
+    });
+  });
+
   describe('deep links', () => {
     const RECORDS = [
       term('category', 31, { name: 'Music &amp; Dance' }),

@@ -120,13 +120,10 @@ describe('the landing page in the language of the visitor', () => {
   it('writes every price of every currency', () => {
     const language = languageOf('de-CH');
     const priced = (cost: string, values: string[], priceCurrency?: string) =>
-      language.cost(
-        {
-          ...({ cost, json_ld: { offers: { priceCurrency } } } as Parameters<typeof language.cost>[0]),
-          cost_details: { currency_symbol: '', currency_code: '', values },
-        },
-        priceCurrency !== undefined,
-      );
+      language.cost({
+        ...({ cost, json_ld: { offers: { priceCurrency } } } as Parameters<typeof language.cost>[0]),
+        cost_details: { currency_symbol: '', currency_code: '', values },
+      });
     expect(priced('CHF10 – CHF20', ['10', '20'], 'CHF')).to.match(/^CHF\s10–20$/);
     expect(priced('Free – $20', ['0', '20'], 'USD')).to.match(/^Kostenlos – \$\s?20$/);
     // Nobody says which dollars, and a phrase is not only a price.

@@ -29,6 +29,7 @@ const options: PagesOptions = {
 
 const EVENT = {
   ...{ id: 12, title: 'Fair', description: '', excerpt: '', cost: '', image: false },
+  cost_details: { currency_symbol: '', currency_code: '', values: [] },
   ...{ url: 'https://cms.example/fair', website: 'https://cms.example/fair' },
   ...{ start_date: '2027-03-12 10:00:00', end_date: '2027-03-12 11:00:00', all_day: false, timezone_abbr: 'UTC' },
   ...{ utc_start_date: '2027-03-12 10:00:00', utc_end_date: '2027-03-12 11:00:00' },
