@@ -4,7 +4,6 @@ import { ConfigError } from '../../errors.ts';
 import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
-import { isObject } from '../../model/json.ts';
 import { formatSample } from '../samples.ts';
 import { likeness, plainName, type Source } from './infer.ts';
 import { fieldAt, type SourceField } from './site.ts';
@@ -51,10 +50,10 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
   const dates = related.filter((field) => isDate(field, decisions));
-  const found = startAndEnd(dates, (value, values) => inferDate(values, decisions.dateFormat)?.read(value), namedStart);
+  const found = startAndEnd(dates, (value, values) => inferDate(values, decisions)?.read(value), namedStart);
   const startField = namedStart?.date ?? found.start;
   if (!startField) return undefined;
-  const inferred = inferDecided(startField, decisions);
+  const inferred = inferDate(startField.values, decisions);
   const times = startAndEnd(
     related.filter(({ values }) => inferTimeFormat(values) !== undefined),
     (value) => inferDate([`2027-05-01 ${value}`])?.read(`2027-05-01 ${value}`),
@@ -74,8 +73,8 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
 }
 
 /** By its values; without values, by its name. */
-function isDate({ values, type, path }: SourceField, { dateFormat }: DateDecisions): boolean {
-  if (values.length > 0) return inferDate(values, dateFormat) !== undefined;
+function isDate({ values, type, path }: SourceField, decisions: DateDecisions): boolean {
+  if (values.length > 0) return inferDate(values, decisions) !== undefined;
   const isNamed = ['start_date', 'end_date', 'date'].some((name) => likeness(path, name) > 0);
   return /^(string|integer)$/.test(type ?? 'string') && isNamed && likeness(path, 'timezone') === 0;
 }
@@ -115,24 +114,13 @@ function best(fields: readonly SourceField[], name: string): SourceField | undef
   return fields.filter(({ path }) => likeness(path, name) > 0).sort((a, b) => score(b) - score(a))[0];
 }
 
-/** With what the operator decided of it. */
-function inferDecided({ values }: SourceField, decisions: DateDecisions): InferredDate | undefined {
-  const { seconds, dateFormat } = decisions;
-  const inferred = inferDate(values, dateFormat);
-  if (inferred?.format === 'unix' && seconds === 'wall') {
-    const unix = isObject(inferred.as) && isObject(inferred.as.unix) ? inferred.as.unix : {};
-    return { ...inferred, as: { unix: { wallClockAsUtc: true, ...unix } } };
-  }
-  return inferred;
-}
-
 /** Many plugins store a day as the midnight at which it begins. */
 const isDay = ({ values }: SourceField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /** `time`: the field with the time of day, if the date has none. */
 function momentOf(date: SourceField, time: SourceField | undefined, decisions: DateDecisions): Source {
-  const inferred = inferDecided(date, decisions);
+  const inferred = inferDate(date.values, decisions);
   if (time && (!inferred?.hasTime || isDay(date))) {
     const timeFormat = inferTimeFormat(time.values) ?? 'H:i';
     return {
@@ -158,7 +146,7 @@ function named(name: 'start_date' | 'end_date', fields: readonly SourceField[], 
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const inferred = inferDecided(date, decisions);
+  const inferred = inferDate(date.values, decisions);
   const unread = inferred ? time && inferTimeFormat(time.values) === undefined && time : date;
   if (unread && unread.values.length > 0)
     throw new ConfigError(
@@ -202,17 +190,24 @@ const isCount = (value: unknown, perSecond: number): boolean =>
 
 /**
  * The format that fits every sample; undefined if none does, or without samples.
- * @param named the format that the operator named: it has to fit one sample
+ * A format that the operator named has to fit one sample.
  */
-export function inferDate(values: readonly unknown[], named?: string): InferredDate | undefined {
+export function inferDate(
+  values: readonly unknown[],
+  { dateFormat, seconds }: DateDecisions = {},
+): InferredDate | undefined {
   const texts = values.filter((value) => typeof value === 'string');
-  const [chosen] = named === undefined ? [] : compiled(named);
+  const [chosen] = dateFormat === undefined ? [] : compiled(dateFormat);
   if (chosen && texts.some((text) => isRead(chosen, text))) return inferredDate(chosen, texts);
   if (values.length === 0) return undefined;
   const asText = texts.length === values.length;
   const isUnix = values.every((value) => isCount(value, 1));
   if (isUnix || values.every((value) => isCount(value, 1000))) {
-    const options = { ...(asText && { asText }), ...(!isUnix && { milliseconds: true }) };
+    const options = {
+      ...(seconds === 'wall' && { wallClockAsUtc: true }),
+      ...(asText && { asText }),
+      ...(!isUnix && { milliseconds: true }),
+    };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
     return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
   }

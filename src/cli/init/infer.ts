@@ -61,14 +61,11 @@ export function likeness(path: string, field: string): number {
   return Math.max(...shares);
 }
 
-/** Fields of a kind in a mapping. */
-export type Sources = Record<string, Source>;
-
 /** The field of an event that refers to each other kind. */
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 
 /** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
-export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Sources {
+export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Record<string, Source> {
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
     fields.flatMap((siteField) => {
@@ -77,7 +74,7 @@ export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string
       return source === undefined ? [] : [{ field, path: siteField.path, source, score }];
     }),
   );
-  const proposed: Sources = {};
+  const proposed: Record<string, Source> = {};
   // The best pair first: `show_map_link` also fits `show_map`.
   for (const { field, path, source } of pairs.sort((a, b) => b.score - a.score)) {
     if (used.has(path) || field in proposed) continue;
@@ -213,7 +210,7 @@ function wordPressTaxonomy(
   { taxonomies }: ProbedSite,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
-  const own = taxonomies.filter(({ taxonomy, base }) => event.taxonomies.includes(taxonomy) && !taken.has(base));
+  const own = taxonomies.filter(({ base }) => event.termBases.includes(base) && !taken.has(base));
   const isTerm = kind === 'category' || kind === 'tag';
   const fitting = own.filter(({ hierarchical }) => !isTerm || hierarchical === (kind === 'category'));
   const named = fitting.find(({ taxonomy }) => likeness(taxonomy, kind) > 0) ?? (isTerm ? fitting[0] : undefined);

@@ -39,8 +39,8 @@ export interface ChosenMapping {
 }
 
 export interface Proposal extends ChosenMapping {
-  title: string;
-  reason: string;
+  /** What the mapping is, and why it was chosen. */
+  summary: string;
   notes: string[];
   /** What the samples leave open: what the proposal assumes, and the option to change it. */
   assumed: string[];
@@ -144,8 +144,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   return {
     origin: 'preset',
     preset: isUnchanged ? name : undefined,
-    title: isUnchanged ? title : `${title}, with settings of this site`,
-    reason: preset.reason,
+    summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
     notes: note === undefined ? [] : [note],
     needsPlugin: !isReadable || needsKeys,
@@ -174,9 +173,8 @@ function generatedProposal(
   Object.assign(mapping, wordpressNames(mapping, site));
   const unmapped = unmappedFields(type, mapping);
   const names = unmapped.map(({ path }) => path).join(', ');
-  const shown = unmapped.map(({ path, values }) => `${path} (${formatSample(values[0])})`).join(', ');
   const leftOut =
-    `not sure what these fields of ${base} are, so the mapping leaves them out: ${shown}; name one ` +
+    `not sure what these fields of ${base} are, so the mapping leaves them out: ${shownFields(unmapped)}; name one ` +
     'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)';
   if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
   const bases = eventTypes.map((each) => each.base);
@@ -184,10 +182,9 @@ function generatedProposal(
   return {
     origin: 'generated',
     preset: undefined,
-    title: `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}`,
-    reason:
-      `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ` +
-      `${dates.startField.path}`,
+    summary:
+      `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}: ` +
+      `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ${dates.startField.path}`,
     mapping,
     notes: names === '' ? [] : [leftOut],
     needsPlugin: unseenKeys(mapping, site).length > 0,
@@ -214,14 +211,12 @@ function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, us
   }
 }
 
-const MAX_UNMAPPED = 12;
-
 /** The type's fields that have values and that the mapping does not read. */
 function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SourceField[] {
   const read = [...JSON.stringify(event.fields).matchAll(/"([^"]+)"/g)].map(([, path = '']) => path);
   const known = [...read, ...termBases, 'menu_order'];
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
-  return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path)).slice(0, MAX_UNMAPPED);
+  return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path)).slice(0, MAX_SHOWN);
 }
 
 /**
@@ -267,11 +262,18 @@ function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite)
 function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
   const mapping = loadMapping(name).source;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
-  const title = mapping.preset?.title ?? name;
-  return { origin: 'own-types', preset: name, title, reason, mapping, notes, needsPlugin, assumed: [] };
+  const summary = `${mapping.preset?.title ?? name}: ${reason}`;
+  return { origin: 'own-types', preset: name, summary, mapping, notes, needsPlugin, assumed: [] };
 }
 
-const SHOWN_FIELDS = 12;
+const MAX_SHOWN = 12;
+
+/** The first fields, with a value of each. */
+const shownFields = (fields: readonly SourceField[]): string =>
+  fields
+    .slice(0, MAX_SHOWN)
+    .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`)
+    .join(', ');
 
 const NO_ACCOUNT =
   'none: only public records are readable. With a user and an application password check sees what an editor may do; ' +
@@ -293,7 +295,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { origin, title, reason, preset, mapping, needsPlugin } = proposal;
+  const { origin, summary, preset, mapping, needsPlugin } = proposal;
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
   const isEmpty = typeAt(site, collectionOf(mapping.event))?.total === 0 && !needsPlugin;
   const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
@@ -308,7 +310,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     ];
   });
   return [
-    `Proposal    ${title}: ${reason}.`,
+    `Proposal    ${summary}.`,
     'Mapping     ' +
       `${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
     '',
@@ -354,13 +356,10 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
 
 function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
   const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
-  const shown = fields
-    .slice(0, SHOWN_FIELDS)
-    .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
   return [
     `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
     fields.length > 0
-      ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
+      ? `  It shows: ${shownFields(fields)}${fields.length > MAX_SHOWN ? ' ...' : ''}`
       : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
     `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also ` +
       'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +

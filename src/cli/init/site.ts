@@ -29,8 +29,7 @@ export interface ProbedType {
   /** The name of its collection (`rest_base`). */
   base: string;
   label: string;
-  /** Names of its taxonomies, and the collections of these. */
-  taxonomies: string[];
+  /** The collections of its taxonomies. */
   termBases: string[];
   total: number;
   /** The newest records. */
@@ -167,7 +166,6 @@ async function probeType(
     type: String(type.slug),
     base,
     label: String(type.name),
-    taxonomies,
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
     total: Number(response?.headers['x-wp-total'] ?? samples.length),
     samples,

@@ -60,10 +60,10 @@ describe('codecs inferred from samples', () => {
     '1.2.3',
   ].map((text) => [text]);
   it('takes the format that the operator named, if it reads a value', () => {
-    expect(inferDate(['KW15: 14.04.2027', 'open'], '\\K\\W15: d.m.Y')?.as).to.deep.equal({
+    expect(inferDate(['KW15: 14.04.2027', 'open'], { dateFormat: '\\K\\W15: d.m.Y' })?.as).to.deep.equal({
       'local-datetime': '\\K\\W15: d.m.Y',
     });
-    expect(inferDate(['soon'], 'd.m.Y')).to.equal(undefined);
+    expect(inferDate(['soon'], { dateFormat: 'd.m.Y' })).to.equal(undefined);
   });
 
   it('infers no date from values that are not dates', () => {

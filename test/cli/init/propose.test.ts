@@ -17,7 +17,6 @@ function type(name: string, base: string, records: Json[], meta: Record<string, 
     type: name,
     base,
     label: base,
-    taxonomies: [],
     termBases: [],
     total: records.length,
     samples: records,
@@ -70,7 +69,7 @@ describe('a generated mapping', () => {
       { id: 7, meta: { street: '3 Kiln Lane', town: 'Ely', postcode: 'CB7', lat: '52.4', lon: 0.26 } },
     ]);
     const genres = { taxonomy: 'genre', base: 'genres', label: 'Genres', hierarchical: true };
-    gig.taxonomies = ['genre'];
+    gig.termBases = ['genres'];
     const proposal = propose(site([gig, hall], { taxonomies: [genres] }));
     expect(proposal?.mapping.event).to.deep.equal({
       posts: 'gigs',
@@ -103,14 +102,14 @@ describe('a generated mapping', () => {
 
   it('takes the terms of a taxonomy for no pages, though a page has the id of a term', () => {
     const gig = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, venue: [19] }]);
-    Object.assign(gig, { taxonomies: ['venue'], termBases: ['venue'] });
+    Object.assign(gig, { termBases: ['venue'] });
     const pages = type('page', 'pages', [{ id: 19, title: { rendered: 'About us' } }]);
     const venues = { taxonomy: 'venue', base: 'venue', label: 'Venues', hierarchical: false };
     const more = { taxonomies: [venues] };
     expect(propose(site([gig, pages], more))?.mapping.venue).to.deep.equal({ terms: 'venue' });
     // A field of ACF that holds the id of a term.
     const acf = type('gig', 'gigs', [{ id: 5, meta: { start: '2031-05-01 19:30:00' }, acf: { venue: 19 } }]);
-    Object.assign(acf, { taxonomies: ['venue'], termBases: ['venue'] });
+    Object.assign(acf, { termBases: ['venue'] });
     expect(propose(site([acf, pages], more))?.mapping.venue).to.deep.equal({ terms: 'venue' });
   });
 
@@ -221,7 +220,7 @@ describe('a generated mapping', () => {
 
   it('uses a taxonomy as venues', () => {
     const gig = type('gig', 'gigs', [{ id: 1, meta: { start: '2031-05-01 19:30:00' } }]);
-    gig.taxonomies = ['place'];
+    gig.termBases = ['places'];
     const proposal = propose(
       site([gig], { taxonomies: [{ taxonomy: 'place', base: 'places', label: 'Places', hierarchical: true }] }),
     );
@@ -417,6 +416,6 @@ describe('a preset', () => {
     expect(eventon?.needsPlugin).to.equal(true);
     const manager = propose(site([], { plugins: ['akismet', 'events-manager'] }));
     expect(manager?.preset).to.equal('events-manager');
-    expect(manager?.reason).to.contain('plugin events-manager');
+    expect(manager?.summary).to.contain('plugin events-manager');
   });
 });
