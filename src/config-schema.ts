@@ -107,8 +107,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   allowedOrigins: {
     type: 'array',
     default: [],
-    description:
-      'Sites whose scripts may read responses in a browser; empty: all, as in WordPress. Name them if staff log in there.',
+    description: 'Sites whose scripts may read responses; empty: all, as in WordPress. Name those where staff log in.',
     uniqueItems: true,
     maxItems: 100,
     items: {

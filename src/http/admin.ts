@@ -46,22 +46,16 @@ const errorReply = (status: number, error: string, headers: Record<string, strin
 });
 
 const LOG_INTERVAL_MS = 60_000;
+const BAD_SIGNATURE = 'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes';
 
 /** Returns a function that counts each refused webhook, and warns about them once a minute. */
 function createRefusals(observe: Observe, nowMs: () => number) {
-  let refused = 0;
-  let loggedMs = Number.NEGATIVE_INFINITY;
+  let nextLogMs = 0;
   return (result: string, ...[status, error, headers]: Parameters<typeof errorReply>): Reply => {
-    refused += 1;
     observe({ type: 'webhook', result });
-    if (nowMs() - loggedMs >= LOG_INTERVAL_MS) {
-      observe({
-        type: 'message',
-        level: 'warn',
-        message: `refused webhooks: ${refused}. The last: ${result}: ${error}`,
-      });
-      refused = 0;
-      loggedMs = nowMs();
+    if (nowMs() >= nextLogMs) {
+      observe({ type: 'message', level: 'warn', message: `refused a webhook: ${result}: ${error}` });
+      nextLogMs = nowMs() + LOG_INTERVAL_MS;
     }
     return errorReply(status, error, headers);
   };
@@ -111,12 +105,7 @@ export function createAdmin(options: AdminOptions): Admin {
     if (body === undefined)
       return refuse('too-large', 413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
     const problem = signatureProblem(body, req.headers['x-calendar-signature'], webhookSecret, nowMs());
-    if (problem)
-      return refuse(
-        problem,
-        401,
-        'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
-      );
+    if (problem) return refuse(problem, 401, BAD_SIGNATURE);
     const changes = parseChanges(body);
     if (!changes) return refuse('malformed', 400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}');
     observe({ type: 'webhook', result: 'accepted' });

@@ -23,13 +23,11 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 
-const UNKNOWN_PARAMETERS_HEADER = 'X-Unknown-Parameters';
-
 const MAX_UNKNOWN_CHARACTERS = 300;
 
 /** Names the parameters that have no effect, such as `strat_date`. Percent-encoded: a name may have any character. */
 export const unknownParametersHeader = (names: readonly string[]): Record<string, string> => ({
-  [UNKNOWN_PARAMETERS_HEADER]: names
+  'X-Unknown-Parameters': names
     .map((name) => encodeURIComponent(name.slice(0, MAX_UNKNOWN_CHARACTERS).toWellFormed()))
     .join(', ')
     .slice(0, MAX_UNKNOWN_CHARACTERS),

@@ -108,8 +108,10 @@ async function selectFromList({ name, items, rest }: RenderedList, paths: string
   return new RenderedList(name, ofItems.length === 0 ? items : selected, isObject(others) ? others : {});
 }
 
-/** The list with only these properties of each record. Its content gives it an ETag of its own. */
-export async function withProperties({ etag: _, ...response }: ApiResponse, names: string[]): Promise<ApiResponse> {
+/** The list with only these properties of each record, if there are some. Its content gives it an ETag of its own. */
+export async function withProperties(list: ApiResponse, names: unknown): Promise<ApiResponse> {
+  if (!Array.isArray(names)) return list;
+  const { etag: _, ...response } = list;
   const { name, items, rest } = response.body as RenderedList;
   const sparse: Uint8Array[] = [];
   for (const item of items) {

@@ -201,10 +201,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
         : useCases.feeds.eventCalendar(id, input, request);
     }
     const ofKind = useCases[route.kind as Kind];
-    if (operation === 'list') {
-      const list = await ofKind.list(input, request);
-      return input.values.fields ? withProperties(list, input.values.fields as string[]) : list;
-    }
+    if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
     return namingCreated(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
       const id = await idOf(services, route, input, request);

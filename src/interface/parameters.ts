@@ -30,16 +30,11 @@ const customFields = (plural: string): Parameter =>
   );
 
 /** `json_ld` is in single reads only. */
-const fields = (kind: Kind): Parameter =>
-  parameter(
-    'fields',
-    types.someOf(
-      Object.keys(RECORD_SCHEMAS[SCHEMA_NAMES[kind]].properties ?? {}).filter((property) => property !== 'json_ld'),
-    ),
-    SIZES.line,
-    'Only these properties of each record; the others are missing then',
-    { addition: true },
-  );
+function fields(kind: Kind): Parameter {
+  const names = Object.keys(RECORD_SCHEMAS[SCHEMA_NAMES[kind]].properties!).filter((name) => name !== 'json_ld');
+  const description = 'Only these properties of each record; the others are missing then';
+  return parameter('fields', types.someOf(names), SIZES.line, description, { addition: true });
+}
 
 export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
 

@@ -119,10 +119,8 @@ function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict)
   return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
 }
 
-export function hintOf({ hint, schema }: ParamType, value?: unknown): string | undefined {
-  if (typeof hint === 'function') return hint(value);
-  return hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`);
-}
+export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | undefined =>
+  typeof hint === 'function' ? hint(value) : (hint ?? (schema.enum && `Write one of: ${schema.enum.join(', ')}.`));
 
 /** Parameters that some use case reads of every request, though no route declares them. */
 const UNDECLARED: ReadonlySet<string> = new Set([...Object.keys(GLOBAL_LIMITS), 'context', '_embed']);

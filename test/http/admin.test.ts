@@ -177,9 +177,9 @@ describe('admin port', () => {
     expect(results).to.deep.equal(['accepted', 'wrong-secret', 'wrong-time', 'unsigned', 'malformed']);
     const messages = observed.flatMap((each) => (each.type === 'message' ? [each.message] : []));
     expect(messages).to.deep.equal([
-      'refused webhooks: 1. The last: wrong-secret: X-Calendar-Signature is missing or invalid, or its time differs by ' +
+      'refused a webhook: wrong-secret: X-Calendar-Signature is missing or invalid, or its time differs by ' +
         'more than five minutes',
-      'refused webhooks: 3. The last: malformed: not a webhook: {"changes": [{"collection": "events", "id": 12}]}',
+      'refused a webhook: malformed: not a webhook: {"changes": [{"collection": "events", "id": 12}]}',
     ]);
   });
 

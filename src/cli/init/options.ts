@@ -65,7 +65,6 @@ export interface InitOptions extends Decisions {
   password?: string | undefined;
   /** Only if there is a password. */
   isPasswordFromEnvironment: boolean;
-  /** Only from the environment. */
   userAgent?: string | undefined;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
