@@ -32,6 +32,11 @@ export const KNOWN: readonly KnownDifference[] = [
     fits: ({ path, original }) => /\bevent_status(_reason)?$/.test(path) && original === undefined,
   },
   {
+    reason: 'a 400 says what to write instead',
+    docs: 'a refused value: `data` of the 400',
+    fits: ({ path, original }) => path === 'body.data.hints' && original === undefined,
+  },
+  {
     reason: 'links are encoded, and keep every parameter',
     docs: '`next_rest_url`',
     fits: ({ path, original, here }, query) => /(^|_|\.)rest_url$/.test(path) && keepsParameters(original, here, query),
