@@ -32,7 +32,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await unlessUnreadable(context, 'media', () => fetchMissingImages(context));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= clockMs() + scanIntervalMs;
-  // A deletion may have moved a record to a page that had been read: the poll compares the whole list of ids.
+  // While several pages were read, a deletion may have moved a record to an earlier one: the poll compares all ids.
   for (const { kind } of context.collections)
     if ((memory.initialSync[kind]?.nextPage ?? 0) > 2) memory.kinds[kind].excess = undefined;
   await poll(context);

@@ -48,7 +48,7 @@ export interface SyncOptions extends ContextOptions {
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
-/** Of the interval: a change that one poll missed shows when the next one ends, and not only begins, within it. */
+/** Polls start a twentieth early: a change that one poll missed shows when the next one ends, within one interval. */
 const PERIOD = 0.95;
 /** The longest that a write waits until its record is fetched. */
 const FETCH_WRITTEN_MS = 5000;

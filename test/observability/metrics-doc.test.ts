@@ -19,6 +19,7 @@ const OBSERVATIONS: Observation[] = [
   { type: 'sync-progress', collection: 'events', done: 1, total: 2 },
   { type: 'sync-poll', requests: 1, changed: 1, removed: 1, durationMs: 1 },
   { type: 'cluster-turn', isTaken: true },
+  { type: 'webhook', result: 'accepted' },
 ];
 
 interface Metric {
