@@ -157,7 +157,7 @@ interface FetchOptions {
  * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
  * with its series. Throws what the CMS throws.
  */
-export async function fetchRecords(
+export async function refreshRecords(
   context: SyncContext,
   collection: Collection,
   recordIds: readonly number[],
@@ -188,7 +188,7 @@ export async function fetchRecords(
 }
 
 /** Re-reads the dirty records. Throws what the CMS throws. */
-export async function fetchDirty(
+export async function refreshDirty(
   context: SyncContext,
   collection: Collection,
   reported?: ReadonlySet<number>,
@@ -198,7 +198,7 @@ export async function fetchDirty(
   const dirty = [...memory.kinds[kind].dirty];
   memory.kinds[kind].dirty.clear();
   try {
-    await fetchRecords(context, collection, dirty, { reason: 'dirty', reported });
+    await refreshRecords(context, collection, dirty, { reason: 'dirty', reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;

@@ -19,13 +19,13 @@ import { decided, markDirty, noteWrite, restartScan, STATE_KEYS, type SyncContex
 import {
   confirmedDeletions,
   deleteUnusedEmbedded,
-  fetchDirty,
-  fetchRecords,
   ingestRecords,
+  refreshDirty,
+  refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
-import { fetchImages, fetchMissingImages, pollMedia, refreshLinkTables } from './references.ts';
+import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './references.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
@@ -44,11 +44,11 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   const present = collections.filter(({ name }) => !memory.unreadable.has(name));
   await unlessUnreadable(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
-  for (const collection of present) await fetchDirty(context, collection);
+  for (const collection of present) await refreshDirty(context, collection);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const collection of present) {
     const ids = await confirmedDeletions(context, collection);
-    await fetchRecords(context, collection, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
+    await refreshRecords(context, collection, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
@@ -57,7 +57,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
 
 async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
   if (collection.kind === 'event') await refreshLinkTables(context);
-  await fetchDirty(context, collection);
+  await refreshDirty(context, collection);
   const total = await (collection.isStoredAsPosts ? pollPosts : pollTerms)(context, collection);
   if (!matchesTotal(context, collection, total)) await reconcile(context, collection);
 }
@@ -84,8 +84,8 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
   const differing = findDiffering(context, collection, stamps);
   for (const id of differing) recentIds.delete(id);
-  await fetchRecords(context, collection, differing, { reason: 'the list of changes differs' });
-  await fetchRecords(context, collection, [...recentIds], { reason: 'modified since the last poll began' });
+  await refreshRecords(context, collection, differing, { reason: 'the list of changes differs' });
+  await refreshRecords(context, collection, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kind] = cmsTimeMs;
   return total;
 }
@@ -140,13 +140,13 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   for (const id of images) memory.media.toRead.add(id);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinkTables(context);
-    await fetchDirty(context, collection, idsOf(collection.name));
+    await refreshDirty(context, collection, idsOf(collection.name));
   }
-  await fetchImages(context, images);
+  await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
-  for (const collection of collections) await fetchDirty(context, collection);
+  for (const collection of collections) await refreshDirty(context, collection);
   await deleteUnusedEmbedded(context);
 }
 

@@ -8,7 +8,7 @@ import type { PageRequest } from './cms-reader.ts';
 import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { countRecords, decided, type SyncContext } from './context.ts';
-import { endSuspension, fetchRecords, isMassDeletion, suspendDeletions } from './ingest.ts';
+import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
@@ -44,7 +44,7 @@ export async function deleteUnlisted(
   endSuspension(context.memory, collection.kind, listed);
   const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
   if (isMassDeletion(context, collection, unlisted.length)) suspendDeletions(context, collection.kind, unlisted);
-  else await fetchRecords(context, collection, unlisted, { reason: 'in no list' });
+  else await refreshRecords(context, collection, unlisted, { reason: 'in no list' });
 }
 
 /**
@@ -96,7 +96,7 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
     const page = await readPage(context, collection, { order, limit: context.pageSize, detail: 'stamp' });
     total = page.total;
     const differing = findDiffering(context, collection, page.records.map(stampOf));
-    await fetchRecords(context, collection, differing, { reason: `the newest by ${order.slice(1)} differ` });
+    await refreshRecords(context, collection, differing, { reason: `the newest by ${order.slice(1)} differ` });
     if (matchesTotal(context, collection, total)) break;
   }
   return total;
@@ -115,7 +115,7 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
   };
   decided(context, collection.name, 'search for deleted records', { surplus, total });
   const deleted = await findDeleted(ids, surplus, context.pageSize, readFrom);
-  await fetchRecords(context, collection, deleted, { reason: 'the search finds them in no list' });
+  await refreshRecords(context, collection, deleted, { reason: 'the search finds them in no list' });
   return matchesTotal(context, collection, total);
 }
 
@@ -133,7 +133,7 @@ async function reconcileAll(context: SyncContext, collection: Collection): Promi
     totals.push(page.total);
     await nextTurn();
   }
-  await fetchRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
+  await refreshRecords(context, collection, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, collection, listed);
   // An event that became a draft after its page was read is in `listed`, and another may have been created meanwhile.
   const excess = Math.min(...totals) - listedCount(context, collection);

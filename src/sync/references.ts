@@ -19,7 +19,7 @@ const AWAY: ReadonlySet<unknown> = new Set<UnavailableReason>(['refused', 'reset
  * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
  * throws.
  */
-export async function fetchImages(context: SyncContext, ids: readonly number[]): Promise<void> {
+export async function refreshImages(context: SyncContext, ids: readonly number[]): Promise<void> {
   const { replica, memory, pageSize } = context;
   const missing: number[] = [];
   for (let from = 0; from < ids.length; from += pageSize) {
@@ -51,7 +51,7 @@ export async function fetchMissingImages(context: SyncContext): Promise<void> {
     const ids = missingImageIds(replica.db, 0, pageSize + media.notInCms.size);
     const missing = ids.filter((id) => !media.notInCms.has(id)).slice(0, pageSize);
     if (missing.length === 0) break;
-    await fetchImages(context, missing);
+    await refreshImages(context, missing);
     const fetched = getImages(replica.db, missing);
     for (const id of missing) if (!fetched.has(id)) media.notInCms.add(id);
   }
@@ -73,7 +73,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const requested = [...media.toRead];
   for (const id of requested) media.notInCms.delete(id);
   try {
-    await fetchImages(context, requested);
+    await refreshImages(context, requested);
     for (const id of requested) media.toRead.delete(id);
     Object.assign(polled, { image: cmsTimeMs, mediaTotal: total });
   } catch (error) {
@@ -94,7 +94,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
 export async function scanImages(context: SyncContext, lastId: number, pages: number): Promise<number | undefined> {
   const limit = pages * context.pageSize;
   const ids = imageIds(context.replica.db, lastId, limit);
-  await fetchImages(context, ids);
+  await refreshImages(context, ids);
   return ids.length < limit ? undefined : ids.at(-1);
 }
 

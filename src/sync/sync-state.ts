@@ -82,7 +82,7 @@ function stateAfter({ state, complete, failures, reason }: SyncState, { type }: 
  * Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one
  * succeeded.
  */
-export function retryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
+export function pollRetryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
   if (failures === 0) return 0;
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 }

@@ -12,7 +12,7 @@ import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type S
 import { type ChangedRecord, changedRecords, fetchChanged, inBatches, poll } from './poll.ts';
 import { refreshLinkTables } from './references.ts';
 import { continueScan, noteScan, runInitialSync } from './scan.ts';
-import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
+import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
@@ -78,7 +78,7 @@ export class Sync {
     };
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
-      poll: (isRequested) => this.#pollIfDue(isRequested),
+      poll: (isRequested) => this.#round(isRequested),
       pauseMs: (durationMs) => this.#pauseMs(durationMs),
       clockMs,
       signal,
@@ -232,55 +232,50 @@ export class Sync {
     return refreshLinkTables(this.#context);
   }
 
-  async #pollIfDue(isRequested: boolean): Promise<boolean> {
-    const { isPollDue = async () => true } = this.#options;
-    // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().state !== 'live' || (await isPollDue());
-    return this.#runPoll({ onlyScan: !isDue });
-  }
-
   #pauseMs(durationMs: number): number {
-    if (this.state().failures > 0) return retryDelayMs(this.state());
+    if (this.state().failures > 0) return pollRetryDelayMs(this.state());
     return Math.max(0, this.#options.intervalMs * PERIOD - durationMs);
   }
 
   /**
-   * Resolves with true if the replica then equals the CMS, and no deletion waits for confirmation. `onlyScan`: no poll
-   * is due, but each gateway makes its own scans. Never rejects.
+   * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the replica
+   * then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
-  async #runPoll({ onlyScan = false } = {}): Promise<boolean> {
+  async #round(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitor, observe } = this.#context;
+    const { isPollDue = async () => true } = this.#options;
+    // A replica that may be outdated, or is not complete, is always polled for.
+    const isDue = isRequested || this.state().state !== 'live' || (await isPollDue());
     const startedMs = clockMs();
     memory.tally = { requests: 0, changed: 0, removed: 0 };
     let isCurrent = false;
     try {
-      isCurrent = await this.#pollOnce(onlyScan);
+      if (isDue) isCurrent = await this.#readChanges();
+      await this.#tryScan();
     } catch (error) {
       if (!signal.aborted) this.#dispatch(failureEvent(error, visitor));
+      isCurrent = false;
     } finally {
-      if (!onlyScan || memory.tally.requests > 0)
+      if (isDue || memory.tally.requests > 0)
         observe({ type: 'sync-poll', ...memory.tally, durationMs: clockMs() - startedMs });
     }
     return isCurrent;
   }
 
-  async #pollOnce(onlyScan: boolean): Promise<boolean> {
+  /** As `#round`. Throws what the CMS throws. */
+  async #readChanges(): Promise<boolean> {
     const context = this.#context;
-    let isCurrent = false;
     if (!this.state().complete) {
       this.#dispatch({ type: 'syncStarted' });
       await runInitialSync(context);
-      isCurrent = true;
       this.#dispatch({ type: 'polled' });
-    } else if (!onlyScan) {
-      const unconfirmed = await poll(context);
-      noteScan(context);
-      isCurrent = unconfirmed === undefined;
-      const reasons = [unconfirmed, context.memory.scanProblem].filter((each) => each !== undefined);
-      this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
+      return true;
     }
-    await this.#tryScan();
-    return isCurrent;
+    const unconfirmed = await poll(context);
+    noteScan(context);
+    const reasons = [unconfirmed, context.memory.scanProblem].filter((each) => each !== undefined);
+    this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
+    return unconfirmed === undefined;
   }
 
   /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   initialSyncState,
+  pollRetryDelayMs,
   type ReplicaState,
-  retryDelayMs,
   type SyncEvent,
   type SyncState,
   transition,
@@ -123,12 +123,12 @@ describe('sync state machine', () => {
 
   it('retries after 1 s, doubled with each failure up to 30 s, and does not pause after a success', () => {
     let state = stateAfter(['syncStarted', 'polled']);
-    const delays = [retryDelayMs(state)];
+    const delays = [pollRetryDelayMs(state)];
     for (let n = 0; n < 8; n += 1) {
       state = transition(state, { type: 'failed', reason: '' }, n);
-      delays.push(retryDelayMs(state));
+      delays.push(pollRetryDelayMs(state));
     }
     expect(delays).to.deep.equal([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(retryDelayMs(transition(state, { type: 'polled' }, 99))).to.equal(0);
+    expect(pollRetryDelayMs(transition(state, { type: 'polled' }, 99))).to.equal(0);
   });
 });
