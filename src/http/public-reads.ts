@@ -10,7 +10,7 @@ import type { PollForRequest } from './consistency-token.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
 import type { Cors, Freshness } from './headers.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { hasTooManyHeaders, lacksHost } from './request-target.ts';
+import { hasTooManyHeaders } from './request-target.ts';
 import { perRequestHeaders, writePublic } from './respond.ts';
 import { createCacheableResponses, isFresh, type ResponseCache } from './response-cache.ts';
 import { type Context, type Middleware, nextRequestId, type State } from './state.ts';
@@ -57,7 +57,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
   return (req, res) => {
     const startedMs = performance.now();
     if (!isCacheable(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
-    if (lacksHost(req) || hasTooManyHeaders(req)) return next(req, res);
+    if (hasTooManyHeaders(req)) return next(req, res);
     const cached = cache.get(req.url!, services.replica.version, services.nowMs());
     if (!cached) return next(req, res);
     const isNotModified = isFresh(req.headers, cached);

@@ -16,21 +16,16 @@ const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Header lines that are read of a request; with as many it is rejected, because Node drops the others. */
 export const MAX_HEADERS = 200;
 
-/** True for a request that must have a Host and has none (RFC 9112, 3.2). */
-export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
-  headers.host === undefined && httpVersion === '1.1';
-
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length >= 2 * MAX_HEADERS;
 
 /** An error that the client gets as 413. `what` is for its message only. */
 export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
-/** Throws 400, 414 and 431. */
+/** Throws 414 and 431. */
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
     if (ctx.url.length > urlBytes) throw unreadableRequest(414);
     if (hasTooManyHeaders(ctx.req)) throw unreadableRequest(431);
-    if (lacksHost(ctx.req)) throw unreadableRequest(400);
     return next();
   };
 }
@@ -155,11 +150,13 @@ export const parseQuery = (querystring: string): Record<string, unknown> =>
 export function combineRepeated(
   query: Record<string, unknown>,
   querystring: string,
-  names: readonly string[],
+  parameters: readonly { name: string }[],
 ): Record<string, unknown> {
-  const sent = names.filter((name) => typeof query[name] === 'string');
-  if (sent.length === 0) return query;
   const params = new URLSearchParams(querystring);
-  const repeated = sent.map((name) => [name, params.getAll(name)] as const).filter(([, values]) => values.length > 1);
-  return { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
+  const joined = { ...query };
+  for (const { name } of parameters) {
+    const values = params.getAll(name);
+    if (values.length > 1 && typeof query[name] === 'string') joined[name] = values.join(',');
+  }
+  return joined;
 }

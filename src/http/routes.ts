@@ -75,12 +75,6 @@ const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)])
 const LIMITS_OF = new Map(
   ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
 );
-const LIST_FILTERS_OF = new Map(
-  ROUTES.flatMap(({ endpoints }) => endpoints)
-    .filter(({ methods }) => methods.includes('GET'))
-    .map((endpoint) => [endpoint, endpoint.parameters.filter(({ type }) => type.isList).map(({ name }) => name)]),
-);
-
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
@@ -101,7 +95,10 @@ export function routes(options: RouteOptions): Middleware {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.matched = route;
-    if (endpoint) state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
+    if (endpoint?.methods.includes('GET')) {
+      const lists = endpoint.parameters.filter(({ type }) => type.isList);
+      state.query = combineRepeated(state.query, ctx.querystring, lists);
+    }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);

@@ -53,8 +53,6 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
   const server = createServer({
     maxHeaderSize: options.headerBytes,
-    // Node's own 400 has no body.
-    requireHostHeader: false,
     // Skips the body stream of a request without a body; readers of a body check `readableEnded` first.
     optimizeEmptyRequests: true,
     headersTimeout,

@@ -64,15 +64,18 @@ const settable = (
   options: ParameterOptions = {},
 ): { parameter: FieldParameter } => ({ parameter: { type, limit, description, ...options } });
 
-const text = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'text', empty: '', ...options });
-const html = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'html', empty: '', ...options });
-const boolean = (key: string, empty: boolean, options: FieldOptions = {}): Field => ({
-  key,
-  type: 'boolean',
-  empty,
-  ...options,
-});
-const number = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'number', empty: 0, ...options });
+const fieldOf =
+  (type: FieldType, empty: Field['empty']) =>
+  (key: string, options: FieldOptions = {}): Field => ({ key, type, empty, ...options });
+
+const text = fieldOf('text', '');
+const html = fieldOf('html', '');
+const number = fieldOf('number', 0);
+const boolean = (key: string, empty: boolean, options: FieldOptions): Field => fieldOf('boolean', empty)(key, options);
+const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOptions): Field =>
+  fieldOf('ids', [])(key, { references, ...options });
+const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
+  fieldOf(type, NO_TIME)(key, options);
 /** A coordinate of a venue. Creates and updates of The Events Calendar have none. */
 const coordinate = (key: string, type: ParamType, description: string): Field => ({
   key,
@@ -81,20 +84,6 @@ const coordinate = (key: string, type: ParamType, description: string): Field =>
   ...settable(type, SIZES.number, `${description} in degrees (WGS 84)`, { addition: true }),
   response: { type: 'number', format: 'double', description: `${description} in degrees (WGS 84)` },
 });
-const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOptions = {}): Field => ({
-  key,
-  type: 'ids',
-  empty: [],
-  references,
-  ...options,
-});
-const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions = {}): Field => ({
-  key,
-  type,
-  empty: NO_TIME,
-  ...options,
-});
-
 /** The fields that events, venues and organizers share, except the title. */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';

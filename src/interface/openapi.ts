@@ -80,7 +80,6 @@ export function openApi(context: OpenApiContext): object {
       description: context.description,
       ...(complete ? { license: LICENSE } : {}),
     },
-    ...(complete ? { tags: TAGS } : {}),
     components: {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: { password: queryParameter(password, context) } }),
@@ -96,16 +95,6 @@ export function openApi(context: OpenApiContext): object {
 
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
-const TAGS = [
-  { name: 'events', description: 'What takes place, with its venue, organizers, categories and tags' },
-  { name: 'venues', description: 'Where events take place' },
-  { name: 'organizers', description: 'Who organizes events' },
-  { name: 'categories', description: 'Categories of events, which can have a parent' },
-  { name: 'tags', description: 'Tags of events' },
-  { name: 'changes', description: 'What the lists gained, changed and lost' },
-  { name: 'description', description: 'This document' },
-];
-
 /** By name. */
 const ERROR_RESPONSES: JsonObject = Object.fromEntries(
   Object.entries(STATUSES)
@@ -117,7 +106,8 @@ const ERROR_RESPONSES: JsonObject = Object.fromEntries(
 function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
   const listed = originalStatuses(operation, kind);
   if (!complete) return listed;
-  return [...new Set([...listed, ...furtherStatuses(operation, kind)])].sort((a, b) => a - b);
+  const ofWrites = WRITE_OPERATIONS.has(operation) ? [404, 500, 502] : [];
+  return [...new Set([...listed, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
 /** The status codes that the document of The Events Calendar names. It has no creates. */
@@ -129,14 +119,6 @@ function originalStatuses(operation: Operation, kind: Kind | undefined): number[
   if (operation === 'delete') return [200, 400, 403, 410, 500];
   if (operation === 'update') return kind === 'organizer' ? [201, 400, 403] : [200, 201, 400, 403];
   return kind && isTermKind(kind) ? [200, 400, 404] : [200, 400, 403, 404];
-}
-
-/** The status codes that its document lacks. */
-function furtherStatuses(operation: Operation, kind: Kind | undefined): number[] {
-  const always = [401, 429, 503];
-  if (!WRITE_OPERATIONS.has(operation)) return always;
-  const isOfEvent = kind === 'event' && operation !== 'create';
-  return [...always, ...(isOfEvent ? [404] : []), 500, 502];
 }
 
 const LISTS: ReadonlySet<Operation> = new Set(['list', 'calendar', 'feed']);

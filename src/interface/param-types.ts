@@ -36,11 +36,9 @@ export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'stri
 
 /** Needs the plugin Event Tickets: true is an error, false filters nothing. */
 export const tickets: ParamType = {
-  schema: { type: 'boolean' },
-  verify: (value) =>
-    isTruthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
-  jsonType: 'boolean',
-  parse: parseBoolean,
+  ...flag,
+  hint: 'Write false: this API knows no tickets.',
+  accepts: (value) => !isTruthy(value),
 };
 
 export const anyValue: ParamType = { schema: {} };

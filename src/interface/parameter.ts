@@ -60,11 +60,8 @@ export interface ReferenceChecks {
   isUsableImage(value: string | number): Promise<boolean>;
 }
 
-/**
- * What a check says of a value. `message`: an error of its own, instead of "Invalid parameter." `parsed`: the value is
- * valid, and `parsed` is used instead of what `parse` would return.
- */
-export type Verdict = boolean | { code: string; message: string } | { parsed: unknown };
+/** What a check says of a value. `parsed`: the value is valid, and this is used instead of what `parse` would return. */
+export type Verdict = boolean | { parsed: unknown };
 
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';

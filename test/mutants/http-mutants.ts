@@ -140,11 +140,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replacement: 'if (false)',
       title: 'an address beyond',
     },
-    'a request without its Host is rejected': {
-      function: 'rejectMalformed',
-      code: 'if (lacksHost(_1.req)) throw unreadableRequest(400);',
-      title: 'no host',
-    },
   }),
   ...mutantsOf('src/http/public-reads.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
