@@ -118,7 +118,7 @@ globalThis.inPage = (() => {
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       if (!isSeen(text.parentElement)) continue;
       // A no-break space does not end a word, `8:00 – 10:30 PM`; a hyphen may end a line.
-      for (const { 0: word, index } of text.data.matchAll(/[^ \n\t-]+-?/g)) {
+      for (const { 0: word, index } of text.data.matchAll(/[^ \u2009\n\t-]+-?/g)) {
         const range = document.createRange();
         range.setStart(text, index);
         range.setEnd(text, index + word.length);
