@@ -54,9 +54,9 @@ const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /** The rows, and below a row what to do about it: of several with the same advice, below the first. */
 function tableLines(rows: readonly CheckRow[]): string[] {
-  const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
   const cells = rows.map(({ area, name, state, message }, index) => [
-    hasColour ? styleText(COLOURS[state], state.padEnd(4)) : state.padEnd(4),
+    // Plain text for a file or a pipe.
+    styleText(COLOURS[state], state.padEnd(4)),
     rows[index - 1]?.area === area ? '' : area,
     name,
     printable(message),

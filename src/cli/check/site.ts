@@ -60,9 +60,10 @@ export const SITE_CHECKS: readonly Check[] = [
           'none: check sees only what visitors see, and images that were uploaded to a draft are missing',
           words.account,
         );
-      const { user } = config.upstream;
+      const { user, readAs } = config.upstream;
+      const effect = readAs === 'account' ? ': everybody sees what this account sees (upstream.readAs)' : '';
       try {
-        return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})`);
+        return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})${effect}`);
       } catch (error) {
         if (!(error instanceof CmsRejected)) throw error;
         return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected);

@@ -1,7 +1,6 @@
 // Which fields of a collection hold the start and the end of its events: by their names, and by what their values say.
 
 import { ConfigError } from '../../errors.ts';
-import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { formatSample } from '../samples.ts';
@@ -160,7 +159,7 @@ function named(name: 'start_date' | 'end_date', fields: readonly SourceField[], 
 
 export interface InferredDate {
   /** The codec in the mapping; undefined for the default format. */
-  as: CodecSpec | undefined;
+  as: FieldSpec['as'];
   /** As in PHP's `date()`; `unix` for a count since 1970. */
   format: string;
   hasTime: boolean;

@@ -3,12 +3,10 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
-import type { CodecSpec } from '../../mapping/codecs/codec.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
 import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import type { Kind } from '../../model/records.ts';
-import { trimCharacters } from '../../text/text.ts';
 import { parseZone } from '../../time/zones.ts';
 import type { ProbedSite, ProbedType, SourceField } from './site.ts';
 
@@ -39,9 +37,8 @@ export function plainName(path: string): string {
   const name = path
     .replace(/^(meta|acf)\./, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replace(/[^\p{L}\d]+/gu, '_');
-  return trimCharacters(name, '_');
+    .toLowerCase();
+  return (name.match(/[\p{L}\d]+/gu) ?? []).join('_');
 }
 
 /**
@@ -243,7 +240,7 @@ const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
 ];
 
 /** The codec of a boolean: `null` for the default one, `undefined` if the values are not booleans. */
-export function inferBoolean({ values, type }: SourceField): CodecSpec | null | undefined {
+export function inferBoolean({ values, type }: SourceField): FieldSpec['as'] | null {
   if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
   if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;
   const pair = BOOLEAN_PAIRS.find(([yes, no]) => values.every((value) => value === yes || value === no));
@@ -252,7 +249,7 @@ export function inferBoolean({ values, type }: SourceField): CodecSpec | null | 
 
 export interface InferredIds {
   /** Undefined for an array of ids. */
-  as: CodecSpec | undefined;
+  as: FieldSpec['as'];
   ids: number[];
 }
 
