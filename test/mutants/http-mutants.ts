@@ -11,6 +11,20 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'the status on the admin port',
     },
   }),
+  ...mutantsOf('src/http/headers.ts', 'test/http/cors.test.ts', {
+    'only scripts of allowed origins read responses': {
+      function: 'createCors',
+      code: '(_1.length > 0 && !_1.includes(_2))',
+      replacement: 'false',
+      title: 'lets only these origins read',
+    },
+    'no browser asks its user for a password': {
+      function: 'loginHeaders',
+      code: "_1.origin !== undefined || _1['sec-fetch-mode'] !== undefined",
+      replacement: 'false',
+      title: 'asks for a login with a 401',
+    },
+  }),
   ...mutantsOf('src/http/state.ts', 'test/faults/limits.test.ts', {
     'only a valid request id is kept': {
       function: 'nextRequestId',
