@@ -1,9 +1,12 @@
-// The rate limit: requests per minute from one client address.
+// What one client, or all together, may ask for: requests per minute from one client address, and load shedding, which
+// rejects requests with 503 before any work is done, if accepting them would make all others wait.
 
+import type { IncomingMessage } from 'node:http';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import { tooManyRequests } from '../interface/errors.ts';
+import type { Config } from '../config-schema.ts';
+import { overloaded, tooManyRequests } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { type ClientAddress, networkOf } from './client-address.ts';
+import { type ClientAddress, networkOf, SharedPlaces, wideNetworkOf } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
 /** A counter of rate-limiter-flexible, by key. */
@@ -124,3 +127,67 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
 }
 
 export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
+
+export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {
+  clockMs?: () => number;
+}
+
+/**
+ * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
+ * operating system suspends the process meanwhile.
+ */
+const NEVER_SHED = 16;
+
+/**
+ * Returns a function that counts a request and tells whether the process is overloaded. The measure is one
+ * turn of the event loop, from its first request until all requests that had arrived are answered. A turn
+ * takes about a millisecond under little load, and grows with the queue when more requests arrive than the
+ * process can answer.
+ */
+export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
+  let turnStartMs: number | undefined;
+  let requestsInTurn = 0;
+
+  return function isOverloaded() {
+    requestsInTurn += 1;
+    if (turnStartMs === undefined) {
+      turnStartMs = clockMs();
+      requestsInTurn = 1;
+      // Runs after every request that had arrived has been read.
+      setImmediate(() => {
+        turnStartMs = undefined;
+      });
+      return false;
+    }
+    return requestsInTurn > NEVER_SHED && clockMs() - turnStartMs > overloadMs;
+  };
+}
+
+/**
+ * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
+ * them come from the same network.
+ */
+export function loadShedding(
+  { overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions,
+  clientAddress: ClientAddress,
+): Middleware {
+  const isOverloaded = createOverloadCheck(overloadMs, clockMs);
+  const bodies = new SharedPlaces(bodiesAtOnce);
+
+  return function loadSheddingMiddleware({ req, res }, next) {
+    if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
+    if (hasBody(req)) {
+      const network = wideNetworkOf(clientAddress(req));
+      if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
+      res.once('close', () => bodies.release(network));
+    }
+    return next();
+  };
+}
+
+/** Created once: thousands may be thrown in a second. */
+const OVERLOADED = overloaded();
+const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

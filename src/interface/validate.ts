@@ -28,31 +28,18 @@ ajv.addKeyword({
   keyword: 'accepts',
   compile: (accepts: (value: unknown) => boolean) => (value: unknown) => value === null || accepts(value),
 });
-ajv.addKeyword({ keyword: 'jsonType', compile: (type: JsonType) => JSON_TYPE_CHECKS[type] });
 
-interface Stages {
-  accepts: ValidateFunction;
-  jsonType: ValidateFunction;
-}
+/** Of the first stage. */
+const compiled = new WeakMap<Endpoint, ValidateFunction>();
 
-const compiledStages = new WeakMap<Endpoint, Stages>();
-
-function stagesOf(endpoint: Endpoint): Stages {
-  let stages = compiledStages.get(endpoint);
-  if (!stages) {
-    const compile = (keyword: keyof Stages) =>
-      ajv.compile({
-        type: 'object',
-        properties: Object.fromEntries(
-          endpoint.parameters
-            .filter(({ type, inPath }) => !inPath && type[keyword])
-            .map(({ name, type }) => [name, { [keyword]: type[keyword] }]),
-        ),
-      });
-    stages = { accepts: compile('accepts'), jsonType: compile('jsonType') };
-    compiledStages.set(endpoint, stages);
-  }
-  return stages;
+function firstStageOf(endpoint: Endpoint): ValidateFunction {
+  const known = compiled.get(endpoint);
+  if (known) return known;
+  const checked = endpoint.parameters.filter(({ type, inPath }) => !inPath && type.accepts);
+  const properties = Object.fromEntries(checked.map(({ name, type }) => [name, { accepts: type.accepts }]));
+  const validator = ajv.compile({ type: 'object', properties });
+  compiled.set(endpoint, validator);
+  return validator;
 }
 
 function invalidNames(validate: ValidateFunction, values: Record<string, unknown>): Set<string> {
@@ -75,8 +62,7 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   );
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
 
-  const stages = stagesOf(endpoint);
-  const unaccepted = invalidNames(stages.accepts, sent);
+  const unaccepted = invalidNames(firstStageOf(endpoint), sent);
   const errors: ParamError[] = [];
   const resolved = new Map<string, unknown>();
   for (const parameter of parameters) {
@@ -90,12 +76,12 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   }
   if (errors.length > 0) throw invalidParams(errors);
 
-  const mistyped = invalidNames(stages.jsonType, sent);
-  if (mistyped.size > 0) {
-    const types = new Map(parameters.filter(({ inPath }) => !inPath).map(({ name, type }) => [name, type.jsonType]));
-    const names = Object.keys(sent).filter((name) => mistyped.has(name));
-    throw invalidParams(names.map((name) => wrongType(name, types.get(name)!)));
-  }
+  const types = new Map(parameters.filter(({ inPath }) => !inPath).map(({ name, type }) => [name, type.jsonType]));
+  const mistyped = Object.entries(sent).flatMap(([name, value]) => {
+    const type = types.get(name);
+    return type && !JSON_TYPE_CHECKS[type](value) ? [wrongType(name, type)] : [];
+  });
+  if (mistyped.length > 0) throw invalidParams(mistyped);
   // Only in a write does null have a meaning: it clears the field.
   const isWrite = endpoint.operation === 'create' || endpoint.operation === 'update';
   return parseInput(parameters, request.path, isWrite ? sent : withoutNull(sent), resolved);
