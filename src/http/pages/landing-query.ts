@@ -49,25 +49,32 @@ export function parseLandingQuery(querystring: string): LandingQuery {
     if (value) filters[name] = value;
   }
   const day = matching('day', DAY);
-  return {
+  const query: LandingQuery = {
     view: matching('view', /^(list|month)$/) as LandingQuery['view'],
     month: matching('month', MONTH),
     day: parseWallTime(`${day} 00:00:00`) === undefined ? undefined : day,
     page: Math.min(number('page') ?? 1, MAX_PAGE),
-    past: (params.get('past') === '1' && filters.search !== undefined) || undefined,
+    past: params.get('past') === '1',
     event: number('event'),
     filters,
   };
+  return { ...query, past: isPast(query) };
 }
+
+/** Only a search has past events: a month or a day has its own. */
+const isPast = ({ past, month, day, filters }: LandingQuery): boolean | undefined =>
+  (past && filters.search !== undefined && month === undefined && day === undefined) || undefined;
 
 /** The view that the query asks for; undefined if the width of the screen decides. */
 export const viewOf = ({ view, day, filters }: LandingQuery): LandingQuery['view'] =>
   day === undefined ? (view ?? (filters.search === undefined ? undefined : 'list')) : 'list';
 
 /** The query as text, the same for equal queries: empty, or beginning with `?`. */
-export function queryText({ view, month, day, page, past, event, filters }: LandingQuery): string {
+export function queryText(query: LandingQuery): string {
+  const { view, month, day, page, event, filters } = query;
   const params = new URLSearchParams();
-  const values = { view, month, day, page: page === 1 ? undefined : page, ...filters, past: past && 1, event };
+  const later = page === 1 ? undefined : page;
+  const values = { view, month, day, page: later, ...filters, past: isPast(query) && 1, event };
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
   return params.size > 0 ? `?${params}` : '';
 }

@@ -80,7 +80,9 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
   const mount = withoutSlashes(mounts[0]);
   const landing = new Landing({ ...options, publicUrl, mount });
   const cacheControl = publicCacheControl(freshness);
-  const robots = asset('.txt', Buffer.from(robotsText(publicUrl)));
+  // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
+  const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
+  const robots = asset('.txt', Buffer.from([...rules, '', `Sitemap: ${publicUrl}/sitemap.xml`, ''].join('\n')));
   const brandFor = (ctx: Context, root?: string): Brand => {
     // No cache may give one visitor the page in the language of another.
     if (config.locale === undefined) ctx.vary('Accept-Language');
@@ -120,15 +122,6 @@ function errorPage(brand: Brand, status: number): RenderedPage {
   });
   return { status, page: asset('.html', Buffer.from(text)) };
 }
-
-/** Search engines read the page, and the events that `sitemap.xml` names: every month links to another one. */
-const robotsText = (publicUrl: string): string => `User-agent: *
-Disallow: /*?
-Allow: /?event=
-Allow: /-/assets/
-
-Sitemap: ${publicUrl}/sitemap.xml
-`;
 
 function documentationHandler(options: PagesOptions, assets: Assets): Handler {
   return (ctx) => {

@@ -113,7 +113,10 @@ describe('the landing page', () => {
       expect(idsIn(past, 'list')).to.deep.equal([2, 1]);
       expect(textOf(past)).to.match(/Past events with “choir” .* Friday, March 5 .* Monday, March 1 /);
       expect(past).to.include('<a id="past" href="./?search=choir">');
+      expect(past).to.include('<a id="all" href="./">');
+      expect(past).to.include('<a id="next" class="button" href="./?month=2027-04&amp;search=choir">');
       expect(await get('?past=1')).to.equal(await get());
+      expect(await get('?search=choir&past=1&month=2027-03')).to.equal(await get('?search=choir&month=2027-03'));
     });
 
     it('describes the page and each event for previews of links', async () => {
