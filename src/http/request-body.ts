@@ -36,7 +36,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const readBytes = Math.min(bodyBytes, READ_BODY_BYTES);
   const [parseRead, parseWrite] = [parserOf(readBytes), parserOf(bodyBytes)];
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-    const isRead = READ_METHODS.has(ctx.method) || READ_METHODS.has(ctx.state.sentMethod);
+    const isRead = READ_METHODS.has(ctx.method);
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);

@@ -143,7 +143,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       route,
       endpoint,
       key,
-      state: { ...newState('', 'GET'), ...mounted, query },
+      state: { ...newState(''), ...mounted, query },
       body: {},
       idempotencyKey: undefined,
     });

@@ -11,8 +11,6 @@ import type { CachedResponse } from './response-cache.ts';
 
 export interface State {
   requestId: string;
-  /** The method in the request line. `ctx.method` is the one that is carried out, after a method override. */
-  sentMethod: string;
   /** The route's name in log and metrics: `list /events`. */
   route: string;
   /** The route that the request has reached. */
@@ -35,9 +33,8 @@ export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;
 
 /** The state of a request of which only its id is known. */
-export const newState = (requestId: string, sentMethod: string): State => ({
+export const newState = (requestId: string): State => ({
   requestId,
-  sentMethod,
   route: 'none',
   cache: 'none',
   mount: '',
@@ -50,7 +47,7 @@ export const newState = (requestId: string, sentMethod: string): State => ({
 export function accessLog(observe: Observe): Middleware {
   return async function accessLogMiddleware(ctx, next) {
     const startedMs = performance.now();
-    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']), ctx.method);
+    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']));
     try {
       await next();
     } finally {

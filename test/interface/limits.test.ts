@@ -141,12 +141,10 @@ describe('length limits of values', () => {
       });
     }
 
-    it('allow 8 KiB if a method override makes the request a read, or the request was one', async () => {
+    it('allow 8 KiB if a method override makes the request a read', async () => {
       const body = search(READ_BODY_BYTES);
       const toRead = await gateway.request('/events?_method=GET', { method: 'POST', headers: type, body });
       expect(toRead.status).to.equal(413);
-      const override = { ...type, 'x-http-method-override': 'POST' };
-      expect((await gateway.request('/events', { method: 'GET', headers: override, body })).status).to.equal(413);
     });
 
     it('bound the number of JSON values before parsing, without counting inside of texts', async () => {
