@@ -7,7 +7,6 @@ import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type Te
 import { type Limit, SIZES } from './limits.ts';
 import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
-import * as references from './reference-types.ts';
 import { flagSchema, type Schema, textSchema } from './schema.ts';
 
 export type FieldType =
@@ -100,7 +99,7 @@ const postFields = (kind: PostKind): FieldTable => {
       empty: 'publish',
       ...settable(types.status, SIZES.status, 'Status'),
     },
-    author: number('author', settable(references.author, SIZES.number, 'User id of the author')),
+    author: number('author', settable(types.author, SIZES.number, 'User id of the author')),
     date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time')),
     date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC')),
     modified: date('modified', 'site-time', { derived: true }),
@@ -109,7 +108,7 @@ const postFields = (kind: PostKind): FieldTable => {
     protected: boolean('protected', false, { derived: true }),
     image: number(
       'image',
-      settable(isEvent ? references.image : references.clearableImage, SIZES.url, 'Id or URL of the featured image'),
+      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image'),
     ),
   };
 };
@@ -188,7 +187,7 @@ const termFields = (kind: TermKind): FieldTable => ({
   description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
-    parent: number('parent', settable(references.parentTerm, SIZES.line, 'Id of the parent category')),
+    parent: number('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
   }),
 });
 
@@ -228,7 +227,7 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
 const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: parametersOf('organizer', ORGANIZER) };
 
 const inlineRecords = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
-  settable(references.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
+  settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
     inline: LINKED_PARAMETERS[kind],
   });
 
@@ -239,7 +238,7 @@ const wallTime = (key: string, description: string): Field => ({
 
 const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
   const description = `${plural}: ids, slugs or names; new names are created`;
-  return links(key, kind, settable(references.termsToAttach, SIZES.newTerms, description));
+  return links(key, kind, settable(types.termsToAttach, SIZES.newTerms, description));
 };
 
 const EVENT: FieldTable = {
@@ -307,7 +306,7 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
   BODY_PARAMETERS[kind].map((declared) => ({
     ...declared,
     required: false,
-    ...(declared.type === references.parentTerm && { type: references.newParentTerm }),
+    ...(declared.type === types.parentTerm && { type: types.newParentTerm }),
   }));
 
 /**

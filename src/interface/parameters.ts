@@ -7,7 +7,6 @@ import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { SIZES } from './limits.ts';
 import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
-import * as references from './reference-types.ts';
 import { RECORD_SCHEMAS, SCHEMA_NAMES } from './response-schemas.ts';
 
 const paging = (plural: string): Parameter[] => [
@@ -60,13 +59,13 @@ export const eventFilters: Parameter[] = [
   parameter('search', types.text, SIZES.search, 'Text in title, excerpt or description'),
   parameter(
     'categories',
-    references.existingTerms('category'),
+    types.existingTerms('category'),
     SIZES.terms,
     'Events in any of these categories, by id or slug',
   ),
-  parameter('tags', references.existingTerms('tag'), SIZES.terms, 'Events with any of these tags, by id or slug'),
-  parameter('venue', references.existingIds('venue'), SIZES.ids, 'Events at any of these venues, by id'),
-  parameter('organizer', references.existingIds('organizer'), SIZES.ids, 'Events of any of these organizers, by id'),
+  parameter('tags', types.existingTerms('tag'), SIZES.terms, 'Events with any of these tags, by id or slug'),
+  parameter('venue', types.existingIds('venue'), SIZES.ids, 'Events at any of these venues, by id'),
+  parameter('organizer', types.existingIds('organizer'), SIZES.ids, 'Events of any of these organizers, by id'),
   parameter('featured', types.flag, SIZES.flag, 'Only featured events, or only the others'),
   parameter('status', types.listedStatus, SIZES.status, 'Events in these statuses'),
   parameter('geoloc', types.flag, SIZES.flag, 'Only events at venues with coordinates, or only the others'),
@@ -79,8 +78,8 @@ export const eventFilters: Parameter[] = [
     'How far the venue may be from geoloc_lat and geoloc_lng, in kilometres; 25 if it is not sent',
     { addition: true },
   ),
-  parameter('include', references.uncheckedIds, SIZES.terms, 'Only these events, by id; dates are not looked at'),
-  parameter('post_parent', references.existingId('event'), SIZES.number, 'Events below this event'),
+  parameter('include', types.uncheckedIds, SIZES.terms, 'Only these events, by id; dates are not looked at'),
+  parameter('post_parent', types.existingId('event'), SIZES.number, 'Events below this event'),
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),
   parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
   parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),
@@ -96,7 +95,7 @@ const eventList: Parameter[] = [...eventFilters, fields('event')];
 const linkedList = (kind: LinkedKind, plural: string): Parameter[] => [
   ...paging(plural),
   parameter('search', types.text, SIZES.search, 'Text in name, description and other fields'),
-  parameter('event', references.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
+  parameter('event', types.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
   parameter('has_events', types.looseFlag, SIZES.flag, `Only ${plural} with events, or only those without`),
   parameter('only_with_upcoming', types.looseFlag, SIZES.flag, `Only ${plural} with upcoming events`, {
     default: false,
@@ -125,16 +124,16 @@ export type TermOrder = (typeof TERM_ORDERS)[number];
 const termList = (kind: TermKind, plural: string): Parameter[] => [
   ...paging(plural),
   parameter('search', types.text, SIZES.search, 'Text in name or slug'),
-  parameter('exclude', references.existingTerms(kind), SIZES.terms, `Without these ${plural}, by id or slug`),
-  parameter('include', references.existingTerms(kind), SIZES.terms, `Only these ${plural}, by id or slug`),
+  parameter('exclude', types.existingTerms(kind), SIZES.terms, `Without these ${plural}, by id or slug`),
+  parameter('include', types.existingTerms(kind), SIZES.terms, `Only these ${plural}, by id or slug`),
   parameter('order', types.oneOf(['asc', 'desc']), SIZES.flag, 'Ascending or descending'),
   parameter('orderby', types.oneOf(TERM_ORDERS), SIZES.flag, 'What to sort by'),
   parameter('hide_empty', types.flag, SIZES.flag, `Whether to leave out ${plural} without events`, { default: '1' }),
   ...(kind === 'category'
-    ? [parameter('parent', references.parentFilter, SIZES.line, 'Children of this category, by id')]
+    ? [parameter('parent', types.parentFilter, SIZES.line, 'Children of this category, by id')]
     : []),
-  parameter('post', references.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
-  parameter('event', references.existingId('event'), SIZES.number, 'The same as post'),
+  parameter('post', types.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
+  parameter('event', types.existingId('event'), SIZES.number, 'The same as post'),
   parameter('slug', types.text, SIZES.slug, 'The one with this slug'),
   modifiedAfter(plural, 'whose last change the gateway noticed at this time or later'),
   fields(kind),
@@ -152,7 +151,7 @@ export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
 /** In the path of an event. The use case looks the id up, because an unknown one is a 404. */
 const eventId = parameter(
   'id',
-  { schema: { type: 'integer' }, parse: references.parsePathId },
+  { schema: { type: 'integer' }, parse: types.parsePathId },
   SIZES.line,
   'Id of the event',
   { required: true, inPath: true },
@@ -161,7 +160,7 @@ export const password = parameter('password', types.text, SIZES.password, 'Passw
 
 /** In the path of a record other than an event: an unknown id is an invalid parameter (400). */
 const recordId = (kind: LinkedKind | TermKind): Parameter =>
-  parameter('id', { ...references.existingId(kind), parse: references.parsePathId }, SIZES.line, `Id of the ${kind}`, {
+  parameter('id', { ...types.existingId(kind), parse: types.parsePathId }, SIZES.line, `Id of the ${kind}`, {
     required: true,
     inPath: true,
   });
@@ -171,7 +170,7 @@ export const idParameters = (kind: Kind): Parameter[] => (kind === 'event' ? [ev
 
 /** In the path: an unknown slug is an invalid parameter (400). */
 export const slugParameters = (kind: PostKind): Parameter[] => [
-  parameter('slug', references.existingSlug(kind), SIZES.slug, `Slug of the ${kind}`, { required: true, inPath: true }),
+  parameter('slug', types.existingSlug(kind), SIZES.slug, `Slug of the ${kind}`, { required: true, inPath: true }),
 ];
 
 /** In the path of an update of an event: an unknown slug is a 404 of the use case. */
