@@ -133,6 +133,19 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       code: "_1.set('Content-Security-Policy', _2.join('; '));",
     },
   }),
+  ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/languages.test.ts', {
+    'caches keep the languages of a page apart': {
+      function: 'landingHandlers.brandFor',
+      code: "_1.vary('Accept-Language');",
+    },
+  }),
+  ...mutantsOf('src/http/pages/landing.ts', 'test/http/pages/languages.test.ts', {
+    'a rendered page is for one language': {
+      function: 'page',
+      code: 'JSON.stringify(_1()), _2,',
+      replacement: 'JSON.stringify(_1()),',
+    },
+  }),
   ...mutantsOf('src/http/pages/json-ld-template.ts', 'test/http/pages/landing-contents.test.ts', {
     'no text ends the data block of a page': {
       function: 'jsonLdScript',

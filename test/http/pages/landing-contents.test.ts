@@ -9,7 +9,9 @@ describe('contents of the CMS on the landing page', () => {
   const fixture = landingFixture();
   const { start, get } = fixture;
 
-  const EVIL = '</script><script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="x';
+  /** As a tag, and as the text of one. */
+  const EVIL =
+    '</script><script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="x &lt;/script&gt;&lt;script&gt;alert(2)';
 
   const OWN =
     /^<script (defer )?(type="module" )?src="-\/assets\/|^<script type="application\/ld\+json">|^<form (id="filters"|method="dialog")/;
