@@ -112,7 +112,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {
     'size of the body of a read': {
-      code: 'READ_METHODS.has(_1.method) ||',
+      code: 'READ_METHODS.has(_1.method)',
+      replacement: 'false',
       title: 'if a method override makes the request a read',
     },
   }),
