@@ -231,7 +231,7 @@ function schemaOf({ type, limit }: Parameter): Schema {
 }
 
 /** OpenAPI 3.0 has no lists of types: `['integer', 'string']` becomes a choice. */
-function withoutTypeLists({ type, items, oneOf, ...rest }: Parameter['type']['schema']): Schema {
+function withoutTypeLists({ type, items, oneOf, ...rest }: Schema): Schema {
   const choices = Array.isArray(type) ? type.map((one) => ({ type: one })) : oneOf;
   return {
     ...rest,

@@ -2,6 +2,7 @@
 
 import type { Kind, PostKind, TermKind } from '../model/records.ts';
 import type { Limit, Limits } from './limits.ts';
+import type { Schema } from './schema.ts';
 
 export interface Parameter {
   name: string;
@@ -71,14 +72,7 @@ export type JsonType = 'string' | 'boolean' | 'integer';
  */
 export interface ParamType {
   /** JSON Schema for the documentation. */
-  schema: {
-    type?: string | string[];
-    items?: object;
-    format?: string;
-    enum?: readonly string[];
-    oneOf?: object[];
-    additionalProperties?: object;
-  };
+  schema: Schema;
   /** What to write instead of a refused value, for the error. Default: one of the words of `schema.enum`. */
   hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */

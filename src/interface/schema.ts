@@ -1,7 +1,8 @@
 // JSON Schema in the dialect of OpenAPI 3.0, and builders for the schemas of response properties.
 
 export interface Schema {
-  type?: string;
+  /** A list in parameters only: OpenAPI 3.0 has none. */
+  type?: string | string[];
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
