@@ -43,7 +43,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     },
     userAgent: text(
       { default: 'calendar-gateway', maxLength: 200, pattern: '^[ -~]*calendar-gateway[ -~]*$' },
-      'User-Agent of calls to the CMS, with calendar-gateway in it. Set it if a firewall lets only certain ones through.',
+      'User-Agent of calls to the CMS, with calendar-gateway in it, if a firewall lets only certain ones through.',
     ),
     limits: section('Limits of calls to the CMS.', {
       connections: integer(
@@ -164,7 +164,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     ),
     locale: text(
       { maxLength: 5, pattern: `^(${PAGE_LANGUAGES.join('|')})(-[A-Z]{2})?$` },
-      `Language of the page, ${PAGE_LANGUAGES.join(', ')}, with or without a country, such as de-AT; that of each visitor if absent.`,
+      `Language of the page, ${PAGE_LANGUAGES.join(', ')}, such as de-AT; absent: that of each visitor.`,
     ),
   }),
   webhook: section('Webhooks, by which the CMS notifies the gateway of changes.', {

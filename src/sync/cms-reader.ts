@@ -1,5 +1,5 @@
-// Owns the sync's requests to the CMS: counted, numbered by read marks, and checked for completeness; lists page by page,
-// whole or from a time; and which of the mapping's collections the site does not have, because a plugin is inactive.
+// Owns the sync's requests to the CMS: counted, numbered by read marks, and checked for completeness; lists page by
+// page, whole or from a time; and which of the mapping's collections the site does not have at present.
 
 import {
   type CallOptions,

@@ -80,8 +80,9 @@ export interface KindMemory {
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: Map<number, RecordStamp>;
   /**
-   * The CMS's total minus the records on its pages, when all were compared last: 2 if it counts two that a plugin hides.
-   * With `dedupe` it counts each date of an event. Undefined: the list changed meanwhile; the next poll reads it again.
+   * The CMS's total minus the records on its pages, when all were compared last: 2 if it counts two that a plugin
+   * hides. With `dedupe` it counts each date of an event. Undefined: the list changed meanwhile; the next poll
+   * reads it again.
    */
   excess: number | undefined;
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */

@@ -1,5 +1,5 @@
-// Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library; and
-// records that are known to have changed, from a webhook, a write or another gateway.
+// Owns what is read between two scans: the poll, which looks for changes in each collection and in the media library;
+// and records that are known to have changed, from a webhook, a write or another gateway.
 
 import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';

@@ -196,8 +196,8 @@ export class Sync {
   /**
    * Polls, because what other gateways told was lost. Resolves with true if the replica is current then: `/changes`
    * continues no older position of theirs. `isScanned`: the next poll begins a scan, which finds what no date shows.
-   * `isFirst`: they have told nothing before, so that their positions stay known. Resolves with false unless the replica
-   * is live: otherwise the sync polls by itself, with delays after failures.
+   * `isFirst`: they have told nothing before, so that their positions stay known. Resolves with false unless the
+   * replica is live: otherwise the sync polls by itself, with delays after failures.
    */
   async receiveUnknown({ isScanned = false, isFirst = false } = {}): Promise<boolean> {
     if (isScanned) restartScan(this.#context.memory);
@@ -238,8 +238,8 @@ export class Sync {
   }
 
   /**
-   * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the replica
-   * then equals the CMS, and no deletion waits for confirmation. Never rejects.
+   * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the
+   * replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
   async #round(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitor, observe } = this.#context;
