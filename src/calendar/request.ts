@@ -34,6 +34,10 @@ export function can(actor: Actor, action: Action, permissions: ActionPermissions
   return permissions !== undefined && (actor.account?.permissions.has(permissions[action]) ?? false);
 }
 
+/** Whether the CMS probably lets the actor change this published record, for the header `Allow`. Writes ask the CMS. */
+export const mayEditPublished = (actor: Actor, author: number, permissions: ActionPermissions | undefined): boolean =>
+  can(actor, author === actor.account?.userId ? 'editPublished' : 'editOthers', permissions);
+
 /** Unpublished records of a kind: those of anybody in these statuses, or only the actor's own. */
 export interface UnpublishedPart {
   statuses: readonly string[];

@@ -40,6 +40,7 @@ export type Login = { kind: 'password'; user: string | undefined } | { kind: 'to
 export type Action =
   | 'edit'
   | 'editOthers'
+  | 'editPublished'
   /** To see the own records in every status. */
   | 'readOwn'
   /** To see the records of others in every status but `private`. */

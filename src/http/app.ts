@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(servePages(options.pages));
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness, poll));
-  app.use(responseParams);
+  app.use(responseParams(services));
   app.use(auth(options.authenticator, clientAddress));
   app.use(routes(options));
   return app;

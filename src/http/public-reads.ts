@@ -135,7 +135,7 @@ export function responseCache(
   return async function responseCacheMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
     // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
-    const isOverridden = state.query._method !== undefined;
+    const isOverridden = state.query._method !== undefined || state.omitBody;
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
     if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayJoin: true });
     if (!isCacheable(ctx.req)) return compute(ctx, next);

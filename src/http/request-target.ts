@@ -10,6 +10,7 @@ import type { Context, Middleware } from './state.ts';
 
 /** Before the route is known, only the limits of every route apply. */
 const NO_PARAMETERS: Limits = new Map();
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -123,8 +124,10 @@ function overrideMethod(ctx: Context): void {
   const override = ctx.state.query._method ?? (ctx.get('x-http-method-override') || undefined);
   if (override === undefined || !OVERRIDABLE.has(ctx.method)) return;
   const method = String(override).slice(0, MAX_HEADER_CHARACTERS.methodOverride).toUpperCase();
-  if (!OVERRIDABLE.has(method) && method !== 'OPTIONS') throw noRoute();
-  ctx.method = method;
+  if (!METHODS.has(method)) throw noRoute();
+  // For the client it is still a GET, whose response must have as many bytes as its Content-Length says.
+  ctx.state.omitBody = method === 'HEAD';
+  ctx.method = ctx.state.omitBody ? 'GET' : method;
 }
 
 /** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */

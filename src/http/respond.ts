@@ -2,7 +2,10 @@
 // (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
+import { isTermKind } from '../model/records.ts';
+import { getRecord, idsBySlug } from '../store/records.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
@@ -32,8 +35,8 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     writePublic(req, res, cached, body, headers);
   }
 
-  function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): void {
-    const allow = allowHeader(ctx.state);
+  async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
+    const allow = await allowHeader(ctx.state, services);
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
     if (status === 401) ctx.set(loginHeaders(ctx.headers, services.mapping.cms));
     setCorsHeaders(ctx, cors);
@@ -43,13 +46,14 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
 
   return async function respondMiddleware(ctx, next) {
     await next();
-    const { error, cached, apiResponse } = ctx.state;
-    if (error) sendPrivate(ctx, error.status, error.body, error.headers ?? {});
+    const { error, cached, apiResponse, omitBody } = ctx.state;
+    if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
     else if (cached) await sendPublic(ctx, cached);
     else if (apiResponse) {
       const { status, body, headers } = apiResponse;
-      sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
+      await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
     }
+    if (omitBody) ctx.body = Buffer.alloc(0);
     if (services.peers && !cached) appendHeaders(ctx, consistencyHeaders(services.peers));
   };
 }
@@ -114,6 +118,27 @@ function setCorsHeaders(ctx: Context, cors: Cors): void {
   ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);
 }
 
-/** The methods of the route for accounts, whether or not they may use each; `GET` for anonymous actors. */
-export const allowHeader = ({ actor, matched }: State): string =>
-  matched && actor.account ? matched.endpoints.flatMap(({ methods }) => methods).join(', ') : 'GET';
+const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
+
+/** `GET` for anonymous actors, outside all routes, for posts that the actor does not get, and without the CMS. */
+export async function allowHeader(state: State, services: Services): Promise<string> {
+  return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
+}
+
+async function methodsOf({ actor, path, matched, apiResponse }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = matched ?? {};
+  if (!kind || addition) return 'GET';
+  const permissions = await services.permissions.of(kind, actor);
+  if (isTermKind(kind)) {
+    if (!can(actor, 'manageTerms', permissions)) return 'GET';
+    return by ? ITEM_METHODS.terms : 'GET, POST';
+  }
+  if (!can(actor, 'edit', permissions)) return 'GET';
+  if (!by) return 'GET, POST';
+  const key = path.split('/').at(-1) ?? '';
+  const id = by === 'id' ? Number(key) : idsBySlug(services.replica.db, kind, key)[0];
+  const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
+  // Staff read as editors what visitors do not see.
+  const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
+  return mayEdit ? ITEM_METHODS.posts : 'GET';
+}

@@ -4,6 +4,7 @@
 import { ownTurn } from '../calendar/limits.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
+import type { Services } from '../calendar/services.ts';
 import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
@@ -35,22 +36,24 @@ function parseResponseParams(query: JsonObject): ResponseParams {
  * Applies the response parameters to the response of the rest of the middleware. `_envelope` and `_jsonp`
  * also wrap API errors.
  */
-export const responseParams: Middleware = async ({ state }, next) => {
-  const params = parseResponseParams(state.query);
-  const { fields, envelope, jsonp } = params;
-  if (fields.length === 0 && !envelope && jsonp === undefined) return next();
-  try {
-    await next();
-  } catch (error) {
-    const { isUnexpected, ...response } = errorResponse(error);
-    if ((!envelope && jsonp === undefined) || isUnexpected) throw error;
-    state.apiResponse = response;
-  }
-  // Feeds are not JSON.
-  if (!state.apiResponse || state.apiResponse.headers?.['Content-Type'] !== undefined) return;
-  const allow = envelope ? allowHeader(state) : '';
-  state.apiResponse = await applyResponseParams(state.apiResponse, params, allow);
-};
+export function responseParams(services: Services): Middleware {
+  return async function responseParamsMiddleware({ state }, next) {
+    const params = parseResponseParams(state.query);
+    const { fields, envelope, jsonp } = params;
+    if (fields.length === 0 && !envelope && jsonp === undefined) return next();
+    try {
+      await next();
+    } catch (error) {
+      const { isUnexpected, ...response } = errorResponse(error);
+      if ((!envelope && jsonp === undefined) || isUnexpected) throw error;
+      state.apiResponse = response;
+    }
+    // Feeds are not JSON.
+    if (!state.apiResponse || state.apiResponse.headers?.['Content-Type'] !== undefined) return;
+    const allow = envelope ? await allowHeader(state, services) : '';
+    state.apiResponse = await applyResponseParams(state.apiResponse, params, allow);
+  };
+}
 
 /** The bytes of a body stay as they are, and what wraps them is put around them: a list has megabytes. */
 async function applyResponseParams(

@@ -23,6 +23,8 @@ export interface State {
   path: string;
   query: Record<string, unknown>;
   actor: Actor;
+  /** The method override replaced GET by HEAD: the response has no body. */
+  omitBody: boolean;
   /** The response, one of these three: `respond.ts` sends the first that is set. */
   error?: ApiResponse | undefined;
   cached?: CachedResponse | undefined;
@@ -42,6 +44,7 @@ export const newState = (requestId: string): State => ({
   path: '',
   query: {},
   actor: ANONYMOUS,
+  omitBody: false,
 });
 
 export function accessLog(observe: Observe): Middleware {

@@ -83,32 +83,38 @@ const coordinate = (key: string, type: ParamType, description: string): Field =>
   ...settable(type, SIZES.number, `${description} in degrees (WGS 84)`, { addition: true }),
   response: { type: 'number', format: 'double', description: `${description} in degrees (WGS 84)` },
 });
+
+/** The default that the namespace index shows for optional texts. It has no effect. */
+const DEFAULT_NULL = { default: null };
+
 /** The fields that events, venues and organizers share, except the title. */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
+  const nullDefault = isEvent ? {} : DEFAULT_NULL;
+  const organizerDefault = kind === 'organizer' ? DEFAULT_NULL : {};
   return {
     slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
     description: html(
       'description',
-      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML'),
+      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', nullDefault),
     ),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
     status: {
       key: 'status',
       type: 'text',
       empty: 'publish',
-      ...settable(types.status, SIZES.status, 'Status'),
+      ...settable(types.status, SIZES.status, 'Status', organizerDefault),
     },
-    author: number('author', settable(types.author, SIZES.number, 'User id of the author')),
-    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time')),
-    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC')),
+    author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerDefault)),
+    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerDefault)),
+    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerDefault)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
     protected: boolean('protected', false, { derived: true }),
     image: number(
       'image',
-      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image'),
+      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', nullDefault),
     ),
   };
 };
@@ -131,25 +137,26 @@ const addedWord = (key: string, words: readonly string[], description: string): 
   response: { ...textSchema(description), enum: words },
 });
 
-const linkedName = (): Field => html('title', settable(types.text, SIZES.text, 'Name', { required: true }));
+const linkedName = (options: { default?: null } = {}): Field =>
+  html('title', settable(types.text, SIZES.text, 'Name', { required: true, ...options }));
 
 const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
   text(key, {
-    ...settable(types.clearableText, SIZES.line, description),
+    ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
     response: textSchema(),
     ...options,
   });
 
 const linkedWebsite = (options: FieldOptions = {}): Field =>
   text('website', {
-    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website'),
+    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
     response: textSchema('Address of its website'),
     ...options,
   });
 
 const venueFlag = (key: string, description: string): Field =>
   boolean(key, true, {
-    ...settable(types.textFlag, SIZES.flag, description),
+    ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL),
     response: flagSchema(description),
   });
 
@@ -174,7 +181,7 @@ const VENUE: FieldTable = {
 };
 
 const ORGANIZER: FieldTable = {
-  organizer: linkedName(),
+  organizer: linkedName(DEFAULT_NULL),
   ...postFields('organizer'),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   email: linkedText('email', 'E-mail address', SEARCHED),
@@ -228,6 +235,7 @@ const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: para
 
 const inlineRecords = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
   settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
+    ...DEFAULT_NULL,
     inline: LINKED_PARAMETERS[kind],
   });
 
@@ -238,7 +246,7 @@ const wallTime = (key: string, description: string): Field => ({
 
 const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
   const description = `${plural}: ids, slugs or names; new names are created`;
-  return links(key, kind, settable(types.termsToAttach, SIZES.newTerms, description));
+  return links(key, kind, settable(types.termsToAttach, SIZES.newTerms, description, DEFAULT_NULL));
 };
 
 const EVENT: FieldTable = {
@@ -262,7 +270,7 @@ const EVENT: FieldTable = {
     ),
   },
   cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost')),
-  website: text('website', settable(types.website, SIZES.url, 'Address of its website')),
+  website: text('website', settable(types.website, SIZES.url, 'Address of its website', DEFAULT_NULL)),
   show_map: eventFlag('showMap', 'Whether to show a map'),
   show_map_link: eventFlag('showMapLink', 'Whether to show a link to a map'),
   hide_from_listings: eventFlag('hidden', 'Whether lists leave it out'),

@@ -4,13 +4,14 @@ import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
-import { password } from './parameters.ts';
 import {
+  ADDED_PROPERTIES,
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
   listEnvelope,
   RECORD_SCHEMAS,
   SCHEMA_NAMES,
+  type SchemaName,
   schemaRef,
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
@@ -23,8 +24,8 @@ export interface OpenApiContext {
   description: string;
   perPage: number;
   /**
-   * Adds what the document of The Events Calendar lacks: creates, the routes and parameters of this gateway and every
-   * status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
+   * Adds what the document of The Events Calendar lacks: creates, the limits of texts, examples of dates and
+   * every status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
    */
   complete?: boolean;
 }
@@ -81,8 +82,8 @@ export function openApi(context: OpenApiContext): object {
       ...(complete ? { license: LICENSE } : {}),
     },
     components: {
-      schemas: RECORD_SCHEMAS,
-      ...(complete ? {} : { parameters: { password: queryParameter(password, context) } }),
+      schemas: complete ? RECORD_SCHEMAS : originalSchemas(),
+      ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
       responses: ERROR_RESPONSES,
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
@@ -92,6 +93,16 @@ export function openApi(context: OpenApiContext): object {
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
+
+/** Without what this gateway adds. */
+const originalSchemas = (): Record<string, Schema> =>
+  Object.fromEntries(
+    Object.entries(RECORD_SCHEMAS).map(([name, schema]) => {
+      const added = ADDED_PROPERTIES[name as SchemaName] ?? [];
+      const properties = Object.entries(schema.properties ?? {}).filter(([property]) => !added.includes(property));
+      return [name, { ...schema, properties: Object.fromEntries(properties) }];
+    }),
+  );
 
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
@@ -133,6 +144,7 @@ const IDEMPOTENCY_KEY = {
 
 /** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
+const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */
 const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
@@ -164,10 +176,10 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
-      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, context)),
+      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, route, context)),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
+    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
     responses: Object.fromEntries(
       statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
     ),
@@ -191,20 +203,32 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
 }
 
 /**
- * The document of The Events Calendar wrongly declares the password of an event `in: path`. OpenAPI 3.0 ignores what
- * stands beside a `$ref`, and clients that read the bare list find what they expect. Some tools do not ignore it.
+ * Query parameters that the document of The Events Calendar wrongly declares `in: path`: the password of an
+ * event.
  */
-function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
+const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).filter(({ inPath }) => !inPath);
+
+/**
+ * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong
+ * declaration next to it. OpenAPI 3.0 ignores the siblings of `$ref`, and clients that read the bare list
+ * find what they expect. Some tools do not ignore them, so the complete document declares it in place.
+ */
+function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
-  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter) };
-  if (parameter === password && !context.complete)
-    return { $ref: '#/components/parameters/password', name, in: 'path' };
+  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter, context) };
+  if (!context.complete && misplacedParameters(route).includes(parameter))
+    return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
 }
 
+const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext): JsonObject =>
+  Object.fromEntries(
+    routes.flatMap(misplacedParameters).map((parameter) => [parameter.name, queryParameter(parameter, context)]),
+  );
+
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description } = parameter;
-  const fullSchema = schemaOf(parameter);
+  const { name, description, type } = parameter;
+  const fullSchema = schemaOf(parameter, context);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
   const value = name === 'per_page' ? context.perPage : defaultOf(parameter);
@@ -215,8 +239,13 @@ function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObje
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
+    ...(context.complete && type.examples ? { examples: namedExamples(type.examples) } : {}),
   };
 }
+
+/** By names of letters, digits and hyphens: `6-months` for `+6 months`. */
+const namedExamples = (values: readonly string[]): JsonObject =>
+  Object.fromEntries(values.map((value) => [value.replace(/\W+/g, '-').replace(/^-/, ''), { value }]));
 
 /** The parsed default: the namespace index shows some as texts. */
 function defaultOf({ default: value, type }: Parameter): unknown {
@@ -224,8 +253,9 @@ function defaultOf({ default: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-function schemaOf({ type, limit }: Parameter): Schema {
+function schemaOf({ type, limit }: Parameter, { complete }: OpenApiContext): Schema {
   const schema = withoutTypeLists(type.schema);
+  if (!complete) return schema;
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
@@ -241,19 +271,21 @@ function withoutTypeLists({ type, items, oneOf, ...rest }: Schema): Schema {
   };
 }
 
-function requestBody(fields: Parameter[]): JsonObject {
+function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const schema: Schema = {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, { ...schemaOf(field), description: field.description }]),
+      fields.map((field) => [field.name, { ...schemaOf(field, context), description: field.description }]),
     ),
     ...(required.length > 0 ? { required } : {}),
   };
+  // Clients generated for several types send JSON without a Content-Type.
+  const types = context.complete ? [JSON_TYPE] : BODY_TYPES;
   return {
-    description: 'Forms with fields of the same names are accepted too.',
+    ...(context.complete ? { description: 'Forms with fields of the same names are accepted too.' } : {}),
     ...(required.length > 0 ? { required: true } : {}),
-    content: { [JSON_TYPE]: { schema, example: exampleOf(fields) } },
+    content: Object.fromEntries(types.map((type) => [type, { schema, example: exampleOf(fields) }])),
   };
 }
 

@@ -37,9 +37,11 @@ export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'stri
 
 /** Needs the plugin Event Tickets: true is an error, false filters nothing. */
 export const tickets: ParamType = {
-  ...flag,
-  hint: 'Write false: this API knows no tickets.',
-  accepts: (value) => !isTruthy(value),
+  schema: { type: 'boolean' },
+  verify: (value) =>
+    isTruthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
+  jsonType: 'boolean',
+  parse: parseBoolean,
 };
 
 export const anyValue: ParamType = { schema: {} };
@@ -203,6 +205,16 @@ const isReadableDate = (value: unknown): boolean => {
 export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
+  examples: [
+    '2027-05-01',
+    '2027-05-01 19:00:00',
+    '2027-05-01T19:00:00Z',
+    'today',
+    'tomorrow',
+    'saturday',
+    '+6 months',
+    'first day of next month',
+  ],
   accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
   parse: String,
 };
@@ -211,6 +223,7 @@ export const dateBound: ParamType = {
 export const instant: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
+  examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
   accepts: isReadableDate,
   parse: String,
 };
@@ -529,7 +542,32 @@ export function parseList(value: unknown): unknown[] {
   return value === undefined || value === null ? [] : [value];
 }
 
-const URL_START = /^(mailto:|news:|[a-z][a-z0-9+.-]*:\/\/)[\x21-\x7e]+$/i;
+const SCHEME = /^([a-z][a-z0-9+.-]*):(.*)$/is;
+const URL_CHARACTERS = /^[\x21-\x7e]+$/;
+const HOST_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
 
-/** True for an address in ASCII with a scheme, and with a host if the scheme has one. */
-const isUrl = (text: string): boolean => URL_START.test(text) && URL.canParse(text);
+/**
+ * True for the URLs that PHP's FILTER_VALIDATE_URL accepts: ASCII, a scheme, and a host if the scheme has
+ * one.
+ */
+function isUrl(text: string): boolean {
+  const [, schemeText, rest] = (URL_CHARACTERS.test(text) && SCHEME.exec(text)) || [];
+  if (schemeText === undefined || rest === undefined) return false;
+  const scheme = schemeText.toLowerCase();
+  if (scheme === 'mailto' || scheme === 'news') return rest !== '';
+  if (!rest.startsWith('//')) return false;
+  if (scheme === 'file') return rest.startsWith('///') || rest.length > 2;
+  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!;
+  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1);
+  const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(hostAndPort) ?? [];
+  if (!host || (port && Number(port) > 65535)) return false;
+  if (scheme !== 'http' && scheme !== 'https') return true;
+  if (host.startsWith('[')) return URL.canParse(`http://${host}/`);
+  return (
+    host.length <= 253 &&
+    host
+      .replace(/\.$/, '')
+      .split('.')
+      .every((label) => label.length <= 63 && HOST_LABEL.test(label))
+  );
+}

@@ -61,8 +61,11 @@ export interface ReferenceChecks {
   isUsableImage(value: string | number): Promise<boolean>;
 }
 
-/** What a check says of a value. `parsed`: the value is valid, and this is used instead of what `parse` would return. */
-export type Verdict = boolean | { parsed: unknown };
+/**
+ * What a check says of a value. `message`: an error of its own, instead of "Invalid parameter." `parsed`: the value is
+ * valid, and `parsed` is used instead of what `parse` would return.
+ */
+export type Verdict = boolean | { code: string; message: string } | { parsed: unknown };
 
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
@@ -73,6 +76,8 @@ export type JsonType = 'string' | 'boolean' | 'integer';
 export interface ParamType {
   /** JSON Schema for the documentation. */
   schema: Schema;
+  /** Valid values for the documentation, where the schema alone does not show what is accepted. */
+  examples?: readonly string[];
   /** What to write instead of a refused value, for the error. Default: one of the words of `schema.enum`. */
   hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */

@@ -156,7 +156,7 @@ const eventId = parameter(
   'Id of the event',
   { required: true, inPath: true },
 );
-export const password = parameter('password', types.text, SIZES.password, 'Password of a protected event');
+const password = parameter('password', types.text, SIZES.password, 'Password of a protected event');
 
 /** In the path of a record other than an event: an unknown id is an invalid parameter (400). */
 const recordId = (kind: LinkedKind | TermKind): Parameter =>

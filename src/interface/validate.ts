@@ -71,8 +71,9 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
     const result = checkValue(parameter, value, unaccepted, checks);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
-    if (typeof verdict === 'object') resolved.set(parameter.name, verdict.parsed);
-    else if (!verdict) errors.push({ name: parameter.name, hint: hintOf(parameter.type, value) });
+    const error = paramError(parameter, value, verdict);
+    if (error) errors.push(error);
+    if (typeof verdict === 'object' && 'parsed' in verdict) resolved.set(parameter.name, verdict.parsed);
   }
   if (errors.length > 0) throw invalidParams(errors);
 
@@ -96,6 +97,12 @@ function checkValue(
   const isAccepted = inPath ? !type.accepts || type.accepts(value) : !unaccepted.has(name);
   if (!isAccepted) return false;
   return type.verify ? type.verify(value, checks) : true;
+}
+
+function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {
+  if (typeof verdict === 'boolean') return verdict ? undefined : { name, hint: hintOf(type, value) };
+  if ('parsed' in verdict) return undefined;
+  return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
 }
 
 export const hintOf = ({ hint, schema }: ParamType, value?: unknown): string | undefined =>

@@ -118,8 +118,22 @@ describe('list filters', () => {
     }
 
     for (const value of ['true', '1', 'yes', 'Y', 'enabled']) {
-      it(`ticketed=${value} requires the extension`, async () =>
-        expectInvalid(await fixture.gateway.request(`/events?ticketed=${value}`), 'ticketed'));
+      it(`ticketed=${value} requires the extension`, async () => {
+        const { status, body } = await fixture.gateway.request(`/events?ticketed=${value}`);
+        const message = 'Event Tickets plugin is not activated.';
+        expect({ status, body }).to.deep.equal({
+          status: 400,
+          body: {
+            code: 'rest_invalid_param',
+            message: 'Invalid parameter(s): ticketed',
+            data: {
+              status: 400,
+              params: { ticketed: message },
+              details: { ticketed: { code: 'event-tickets-not-active', message, data: { status: 400 } } },
+            },
+          },
+        });
+      });
     }
   });
 

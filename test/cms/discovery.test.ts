@@ -199,7 +199,7 @@ describe('discovery of a WordPress site', () => {
     open('/');
     const { permissions } = await wordpress.collectionInfo(POSTS, {});
     // Without `map_meta_cap` the type has no name for these.
-    expect(permissions).to.include({ edit: 'edit_gigs' });
+    expect(permissions).to.include({ edit: 'edit_gigs', editPublished: 'edit_published_posts' });
     expect(permissions).to.include({ publish: 'publish_gigs', editOthers: 'do_not_allow' });
   });
 

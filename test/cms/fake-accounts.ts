@@ -8,7 +8,7 @@ import type { FakePost } from './fake-records.ts';
 export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-const AUTHOR: readonly Action[] = ['edit', 'readOwn', 'publish', 'manageTerms'];
+const AUTHOR: readonly Action[] = ['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms'];
 export const ACTIONS: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'readPrivate', 'delete'];
 /** Every action needs the permission of its own name, in every collection. */
 export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;

@@ -109,10 +109,19 @@ describe('protocol', () => {
       expect((await send('/events/1?_method=GET')).headers['cache-control']).to.include('no-store');
     });
 
-    it('are not overridden with HEAD', async () => {
+    it('are overridden with HEAD: no body, and a Content-Length of 0', async () => {
       const asHead = { headers: { 'x-http-method-override': 'head' } };
-      expect((await send('/events?_method=HEAD')).status).to.equal(404);
-      expect((await send('/events/1', asHead)).status).to.equal(404);
+      for (const reply of [
+        await send('/events?_method=HEAD', { json: {} }),
+        await send('/events?_method=HEAD'),
+        await send('/events/1', asHead),
+        await send('/events/1', asHead),
+        await send('/events/1?_envelope', asHead),
+      ])
+        expect([reply.status, reply.text, reply.headers['content-length']]).to.deep.equal([200, '', '0']);
+      const missing = await send('/events/999?_method=HEAD');
+      expect([missing.status, missing.text, missing.headers['content-length']]).to.deep.equal([404, '', '0']);
+      expect((await send('/events/1')).body.id).to.equal(1);
     });
 
     it('are not overridden in a body', async () => {

@@ -11,7 +11,7 @@ const POSTS = ['events', 'venues', 'organizers'] as const;
 export type Base = (typeof POSTS)[number];
 
 const CONTRIBUTOR: readonly Action[] = ['edit', 'readOwn'];
-const AUTHOR: readonly Action[] = [...CONTRIBUTOR, 'publish'];
+const AUTHOR: readonly Action[] = [...CONTRIBUTOR, 'publish', 'editPublished'];
 const EDITOR: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'readPrivate'];
 
 /**

@@ -67,6 +67,21 @@ describe('namespace index', () => {
     expect(events.end_date.default).to.equal('2028-11-21 02:42:00');
     expect(events.search).not.to.have.property('default');
     expect(routeAt('/tags').endpoints[0].args.hide_empty.default).to.equal('1');
+    for (const [path, without] of [
+      [
+        '/events',
+        'author date date_utc title description slug excerpt status timezone start_date end_date image cost show_map show_map_link hide_from_listings sticky featured',
+      ],
+      ['/venues', 'author date date_utc venue status'],
+      ['/organizers', ''],
+    ] as const) {
+      const { args } = routeAt(path).endpoints[1];
+      const names = Object.keys(args).filter((name) => !Object.hasOwn(args[name], 'default'));
+      expect(names, path).to.have.members(without.split(' ').filter(Boolean));
+      for (const [name, argument] of Object.entries<Document>(args))
+        if (Object.hasOwn(argument, 'default'))
+          expect(argument.default, name).to.equal(name === 'all_day' ? false : null);
+    }
     expect(routeAt('').endpoints[0].args.namespace.default).to.equal('tribe/events/v1');
     expect(routeAt('').endpoints[0].args.context.default).to.equal('view');
   });

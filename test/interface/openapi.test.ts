@@ -82,10 +82,11 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('documents bodies as JSON', () => {
+  it('documents the same body for JSON and both form types; if it is complete, for JSON', () => {
     const { content } = document.paths['/venues/{id}'].post.requestBody;
-    expect(content).to.have.all.keys('application/json');
+    expect(content).to.have.all.keys('application/json', 'application/x-www-form-urlencoded', 'multipart/form-data');
     expect(content['application/json'].schema).not.to.have.property('required');
+    expect(complete.paths['/venues/{id}'].post.requestBody.content).to.have.all.keys('application/json');
     expect(complete.paths['/venues'].post.requestBody.content['application/json'].schema.required).to.deep.equal([
       'venue',
     ]);
@@ -110,6 +111,25 @@ describe('OpenAPI document', () => {
   it('names its components as identifiers of programming languages', () => {
     const { schemas, responses } = complete.components;
     for (const name of [...Object.keys(schemas), ...Object.keys(responses)]) expect(name).to.match(/^[A-Z][A-Za-z]+$/);
+  });
+
+  it('has examples of dates that the parameters accept, if it is complete', () => {
+    const typeOf = (path: string, name: string) =>
+      ROUTES.find((route) => route.path === path)!.endpoints[0]!.parameters.find((one) => one.name === name)!.type;
+    const withExamples = complete.paths['/events'].get.parameters.filter((entry: Document) => entry.examples);
+    expect(withExamples.map((entry: Document) => entry.name)).to.have.members([
+      'start_date',
+      'end_date',
+      'starts_before',
+      'starts_after',
+      'ends_before',
+      'ends_after',
+      'modified_after',
+    ]);
+    for (const { name, examples } of withExamples)
+      for (const { value } of Object.values<Document>(examples))
+        expect(typeOf('/events', name).accepts!(value), `${name}=${value}`).to.equal(true);
+    expect(JSON.stringify(document)).not.to.contain('"examples"');
   });
 
   it('refers from the misplaced password to the query parameter', () => {

@@ -32,7 +32,7 @@ const CHECKED_MS = 60_000;
 const MAX_CHECKED = 1000;
 
 const ACTIONS: readonly Action[] = [
-  ...(['edit', 'editOthers', 'readOwn', 'readOthers', 'readPrivate'] as const),
+  ...(['edit', 'editOthers', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
   ...(['publish', 'delete', 'manageTerms'] as const),
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
@@ -136,6 +136,7 @@ function grantedActions(
   const granted: Partial<Record<Action, boolean>> = {
     edit: isEditor,
     publish: isEditor,
+    editPublished: isGranted(update),
     editOthers: update === true,
     readOwn: readsOwn,
     readOthers: readsAll,

@@ -203,6 +203,7 @@ export function readLogin(authorization: string): Login | undefined {
 export const GENERAL_PERMISSIONS: ActionPermissions = {
   edit: 'edit_posts',
   editOthers: 'edit_others_posts',
+  editPublished: 'edit_published_posts',
   readOwn: 'edit_posts',
   readOthers: 'edit_others_posts',
   readPrivate: 'read_private_posts',

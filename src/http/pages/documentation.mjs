@@ -19,11 +19,18 @@ async function fetchDocument() {
   return response.json();
 }
 
-/** For an object without an example Swagger UI would make up one. */
+/**
+ * Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. For an object without an
+ * example, Swagger UI would make up one.
+ */
 function describeExamples(document) {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   for (const parameter of operations.flatMap(({ parameters }) => parameters)) {
     if (parameter.schema.type === 'object') parameter.example = {};
+    if (!parameter.examples) continue;
+    const values = Object.values(parameter.examples).map(({ value }) => `\`${value}\``);
+    parameter.description += `, for example ${values.join(', ')}`;
+    delete parameter.examples;
   }
   return document;
 }

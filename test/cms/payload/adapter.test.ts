@@ -271,7 +271,7 @@ describe('an account of Payload', () => {
     for (const where of [own, { or: [published, own] }]) {
       const limited = { permission: true, where };
       const actions = await actionsOf({ create: true, read: limited, update: limited });
-      expect(actions).to.include.members(['edit', 'readOwn']);
+      expect(actions).to.include.members(['edit', 'editPublished', 'readOwn']);
       expect(actions).to.not.include.members(['editOthers', 'readOthers']);
     }
   });

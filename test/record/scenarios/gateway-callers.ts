@@ -250,13 +250,25 @@ export const scenario = gatewayScenario('gateway-callers', { service: true }, (d
       expect((await request('/events', { headers: { authorization } })).status, authorization).to.equal(200);
   });
 
-  define('Allow lists the methods of the route for accounts', async ({ request, create }) => {
+  define('Allow lists the methods that the actor may use', async ({ request, create }) => {
     const { id } = await create('/events', { title: 'Allowed', ...times }, 'editor');
+    const category = await create('/categories', { name: 'Allowed' });
+    const ITEM = 'GET, DELETE, POST, PUT, PATCH';
+    const TERM = 'GET, POST, PUT, PATCH, DELETE';
     const table: [string, string | undefined, string][] = [
       ['/events', undefined, 'GET'],
-      ['/events', 'subscriber', 'GET, POST'],
+      ['/events', 'subscriber', 'GET'],
+      ['/events', 'contributor', 'GET, POST'],
+      ['/events', 'admin', 'GET, POST'],
       [`/events/${id}`, undefined, 'GET'],
-      [`/events/${id}`, 'admin', 'GET, DELETE, POST, PUT, PATCH'],
+      [`/events/${id}`, 'contributor', 'GET'],
+      [`/events/${id}`, 'author', 'GET'],
+      [`/events/${id}`, 'admin', ITEM],
+      ['/categories', 'author', 'GET, POST'],
+      ['/tags', 'author', 'GET'],
+      ['/tags', 'editor', 'GET, POST'],
+      [`/categories/${category.id}`, 'admin', TERM],
+      [`/categories/${category.id}`, 'contributor', 'GET'],
     ];
     for (const [path, as, wanted] of table) {
       expect((await request(path, { as })).headers.allow, `${as} ${path}`).to.equal(wanted);
