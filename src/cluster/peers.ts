@@ -45,7 +45,7 @@ const RETRY_MS = 1000;
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
-/** Of an interval: the turn of a gateway that is alone is over when its next poll is due. */
+/** Of an interval: how long a turn lasts. A gateway that is alone finds its own turn over when its next poll is due. */
 const TURN = 0.9;
 const WARN_INTERVAL_MS = 60_000;
 
@@ -64,14 +64,14 @@ export class Peers implements PeersPort {
 
   /** Where to continue reading. */
   #cursor = STREAM_START;
-  /** Until a poll has found what the entries until the cursor say. */
+  /** This gateway has left out entries before the cursor: it polls before it reads on. */
   #mustPoll = true;
   /** The last entry whose records this gateway has read again. */
   #applied = STREAM_START;
   #appliedCount = 0;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Keys that the peers know, from a write, a webhook or a peer, while their records are being read again. */
+  /** Records that are being read again because somebody named them: `changed` must not tell them. */
   readonly #rereading = new Set<RecordKey>();
 
   /** The latest entry of this gateway. */
@@ -148,6 +148,7 @@ export class Peers implements PeersPort {
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
     const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));
+    // Null: another gateway has the turn. Undefined: Redis is away.
     const isTaken = reply !== null;
     this.#skipped = isTaken ? 0 : this.#skipped + 1;
     this.#polls[isTaken ? 'taken' : 'skipped'] += 1;

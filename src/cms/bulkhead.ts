@@ -13,7 +13,7 @@ interface Share {
 
 /**
  * Divides connections and queue. Of eight connections, anonymous calls and logins have one each, authenticated callers
- * and the sync three each. Fewer than four cannot be divided: then the connections themselves take turns.
+ * and the sync three each. Fewer than four are less than one each: then calls wait for a connection too.
  */
 export function sharesOf({ connections, queue }: Share): Record<BulkheadName, Share> {
   const small = { connections: Math.max(1, Math.floor(connections / 8)), queue: Math.ceil(queue / 5) };

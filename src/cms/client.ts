@@ -42,7 +42,7 @@ export interface CmsRequest extends CallOptions {
   body?: string | Uint8Array | undefined;
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
-  /** The caller itself asks again after a 5xx, for less. */
+  /** No retry after a 5xx: the caller itself asks again, for fewer records. */
   triesLess?: boolean | undefined;
   /**
    * Name of the call in observations. Default: its path, without the query, whose values may be private (a search, an
@@ -53,9 +53,9 @@ export interface CmsRequest extends CallOptions {
 
 export interface CmsClient {
   /**
-   * Calls the CMS and returns any response below 500 but 429 and redirects, and a 5xx by which
+   * Calls the CMS, and follows redirects within the site. Returns any response below 500 except 429, and a 5xx by which
    * WordPress itself rejects a write.
-   * @throws CmsUnavailable without a usable response; the signal's reason after the caller's abort
+   * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the signal's reason after the caller's abort
    */
   request(request: CmsRequest): Promise<CmsResponse>;
   close(): Promise<void>;
