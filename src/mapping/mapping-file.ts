@@ -52,6 +52,7 @@ export interface CustomFieldSpec extends LocationSpec {
 export interface OccurrenceWindow {
   pastDays?: number;
   futureDays?: number;
+  note?: string;
 }
 
 export interface KindSpec {

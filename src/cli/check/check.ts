@@ -12,7 +12,7 @@ import { readSamples, type Samples } from '../samples.ts';
 import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
-import { LIST_CHECK } from './lists.ts';
+import { LIST_CHECK, SERIES_CHECK } from './lists.ts';
 import { openPayloadChecks } from './payload.ts';
 import { SITE_CHECKS } from './site.ts';
 import { listenForWebhooks, WEBHOOK_CHECK } from './webhooks.ts';
@@ -23,7 +23,7 @@ const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
 const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
-  ...[...SITE_CHECKS, LIST_CHECK, ...listChecks],
+  ...[...SITE_CHECKS, LIST_CHECK, SERIES_CHECK, ...listChecks],
   ...[...FIELD_CHECKS, WRITE_CHECK, WEBHOOK_CHECK],
 ];
 

@@ -1,8 +1,10 @@
-// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
+// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its
+// total says; series have their occurrences.
 
-import type { Cms, Credentials, ListRequest } from '../../cms/port.ts';
+import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
+import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { pluralized } from '../table.ts';
@@ -35,6 +37,33 @@ export const LIST_CHECK: Check = {
     return findings;
   },
 };
+
+export const SERIES_CHECK: Check = {
+  area: 'lists',
+  name: 'series',
+  async run({ cms: { words }, pluginOptions, mapping, samples }) {
+    const { occurrences } = mapping.source.event;
+    const events = occurrences ? ((await samples()).records.event ?? []) : [];
+    const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
+    return judgeSeries(cmsRecords, words.plugin(pluginOptions), occurrences?.note);
+  },
+};
+
+/** `showOccurrences`: how the site comes to send them. */
+export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {
+  if (events.length === 0) return [];
+  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
+    return [
+      warn(
+        'the site does not send the occurrences of series: the gateway lists the first occurrence only',
+        showOccurrences,
+      ),
+    ];
+  const series = events.filter(isSeries);
+  const total = series.reduce((sum, event) => sum + (event[OCCURRENCES_FIELD] as unknown[]).length, 0);
+  const found = `${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`;
+  return [ok(note !== undefined && total > 0 ? `${found} (${note})` : found)];
+}
 
 /** A CMS may refuse a list before it looks for the collection. */
 async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {

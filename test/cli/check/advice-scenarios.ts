@@ -187,6 +187,12 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { options: { isPrivate: false } },
   },
   {
+    says: /Make the companion plugin/,
+    row: 'lists series',
+    before: { event: { readOnly: true, occurrences: {} } },
+    follow: { gigs: { records: [gig(1, VALUES, { calendar_occurrences: null })] } },
+  },
+  {
     says: /remove the line event\.hide_from_listings/,
     row: 'event fields hide_from_listings',
     before: { fields: { hide_from_listings: 'meta.secret' } },

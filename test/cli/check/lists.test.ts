@@ -1,8 +1,8 @@
-// How `check` judges the pages and totals of a list.
+// How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
 import type { CmsWords } from '../../../src/cli/check/checks.ts';
-import { judgeList } from '../../../src/cli/check/lists.ts';
+import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
 
 const words = { hiddenRecords: 'see listParams' } as CmsWords;
 
@@ -22,5 +22,17 @@ describe('check of lists', () => {
   it('fails for a total that the pages do not have', () => {
     expect(judgeList(words, kind, scan({ total: 5 })).state).to.equal('fail');
     expect(judgeList(words, kind, scan({ total: 5 })).advice).to.include('listParams');
+  });
+
+  it('tells how many events are series, and when a site does not send all their occurrences', () => {
+    const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
+    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+      { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
+    ]);
+    expect(judgeSeries([event([{}])], 'gigs', 'not tried')[0]?.message).to.match(/ 1 occurrences \(not tried\)$/);
+    expect(judgeSeries([event(null)], 'gigs', 'not tried')[0]?.message).to.match(/ 0 occurrences$/);
+    expect(judgeSeries([], '')).to.deep.equal([]);
+    const [older] = judgeSeries([event()], 'gigs');
+    expect([older?.state, older?.advice]).to.deep.equal(['warn', 'gigs']);
   });
 });
