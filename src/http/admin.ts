@@ -154,8 +154,8 @@ async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /**
- * What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more
- * than five minutes is wrong.
+ * What is wrong with a signature: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by
+ * more than five minutes is wrong.
  */
 function signatureProblem(body: Buffer, header: string | string[] | undefined, secret: string, nowMs: number) {
   const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];

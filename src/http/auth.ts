@@ -1,5 +1,5 @@
-// Authentication: the CMS checks the credentials of a request, within the limit of failed logins by client address and by
-// user name. The result is cached for a minute under a keyed hash of the credentials.
+// Authentication: the CMS checks the credentials of a request, within the limit of failed logins by client address and
+// by user name. The result is cached for a minute under a keyed hash of the credentials.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';

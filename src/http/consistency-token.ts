@@ -1,5 +1,5 @@
-// Requests that want more than the replica shows: with `Cache-Control: no-cache`, which cause a poll of the CMS, and with
-// the consistency token of an earlier response, which read at least what that one showed.
+// Requests that want more than the replica shows: with `Cache-Control: no-cache`, which cause a poll of the CMS, and
+// with the consistency token of an earlier response, which read at least what that one showed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peers } from '../calendar/cms-records.ts';

@@ -1,4 +1,4 @@
-// Public reads: served from the response cache before Koa, or computed once for all concurrent requests (single-flight).
+// Public reads: served from the response cache before Koa, or computed once for all concurrent requests.
 // A read with `Cache-Control: no-cache` polls the CMS first.
 
 import type { IncomingMessage, RequestListener } from 'node:http';

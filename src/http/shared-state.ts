@@ -67,8 +67,8 @@ return 1
 `;
 
 /**
- * The entries of idempotency keys: a retry through another gateway creates no second record. Its methods reject with 503
- * while Redis is away: a key that only one gateway knows would not prevent a duplicate.
+ * The entries of idempotency keys: a retry through another gateway creates no second record. Its methods reject with
+ * 503 while Redis is away: a key that only one gateway knows would not prevent a duplicate.
  */
 export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedOptions, 'secret'>): IdempotencyStore {
   const keyOf = (name: string) => `${prefix}create:${name}`;

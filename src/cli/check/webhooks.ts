@@ -14,7 +14,7 @@ export const WEBHOOK_CHECK: Check = {
     if (config.webhook.secret !== undefined) return [];
     return warn(
       `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-      'To see changes immediately, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ' +
+      'To see changes at once, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ' +
         `${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
     );
   },

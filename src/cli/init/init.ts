@@ -102,8 +102,8 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
     proposal: { origin: 'preset', preset: undefined, mapping, needsPlugin: false },
     lines: [
       `Site        ${url}, Payload`,
-      'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields of ' +
-        'a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
+      'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
+        'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
       '',
     ],
   };

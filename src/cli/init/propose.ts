@@ -1,5 +1,6 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows, and the lines that say
-// so. The mapping holds what is sure; what is not is an assumption with an option, a note, or a name in its description.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows, and the lines that
+// say so. The mapping holds what is sure; what is not is an assumption with an option, a note, or a name in its
+// description.
 
 import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
@@ -184,7 +185,8 @@ function generatedProposal(
     preset: undefined,
     summary:
       `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}: ` +
-      `${dates.startField.values.length > 0 ? 'its records hold dates in' : 'the start is in'} ${dates.startField.path}`,
+      (dates.startField.values.length > 0 ? 'its records hold dates in ' : 'the start is in ') +
+      dates.startField.path,
     mapping,
     notes: names === '' ? [] : [leftOut],
     needsPlugin: unseenKeys(mapping, site).length > 0,
@@ -339,8 +341,8 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
     return [
       ...plugins.map(
         (title) =>
-          `This site has its events in ${title}. The gateway cannot serve its events: their dates are in database tables ` +
-          'of its own, which no route of the REST API lists by their changes.',
+          `This site has its events in ${title}. The gateway cannot serve its events: their dates are in database ` +
+          'tables of its own, which no route of the REST API lists by their changes.',
       ),
       ...unknown.map(
         (name) =>

@@ -43,8 +43,8 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
       'plugin',
       `there is ${webhookUrl ? 'an address for webhooks, and no secret' : 'a webhook secret, and no address'}`,
       'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. Load the secret, ' +
-        'CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, set -a; . calendar-gateway/secrets.env; set +a, and ' +
-        'give --config; or give --webhook-secret. For a plugin without webhooks leave out both.',
+        'CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, set -a; . calendar-gateway/secrets.env; set +a, ' +
+        'and give --config; or give --webhook-secret. For a plugin without webhooks leave out both.',
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));

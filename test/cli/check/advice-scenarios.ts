@@ -133,7 +133,7 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { cost: 'meta.price' } },
   },
   {
-    says: /To see changes immediately[\s\S]*--webhook-url/,
+    says: /To see changes at once[\s\S]*--webhook-url/,
     row: 'gateway webhooks',
     before: {},
     follow: { config: { webhook: { secret: SECRET } } },

@@ -123,7 +123,7 @@ const SCENARIOS: readonly Scenario[] = [
     follow: { payload: { media: 'pictures' } },
   },
   {
-    says: /To see changes immediately/,
+    says: /To see changes at once/,
     row: 'gateway webhooks',
     before: {},
     follow: { config: { webhook: { secret: SECRET } } },
