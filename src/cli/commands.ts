@@ -98,8 +98,8 @@ in the configuration.
     summary: 'print the settings that serve would use',
     help: `calendar-gateway config [--config FILE]
 
-Prints the effective settings as JSON: the defaults, FILE (or CALENDAR_CONFIG), and the environment, which wins. A secret
-is shown as "(secret)".
+Prints the effective settings as JSON: the defaults, FILE (or CALENDAR_CONFIG), and the environment, which wins. A
+secret is shown as "(secret)".
 
 Exit code: 0 printed, 2 a mistake in the configuration.
 `,

@@ -102,8 +102,8 @@ async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: 
 
 const VALUE_CHANGED =
   "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with " +
-  'the codec in the mapping (docs/mapping.md), or leave the field out of the mapping. A field that holds numbers only ' +
-  'needs the codec "number", and { "number": { "decimal": "," } } if the site expects a comma.';
+  'the codec in the mapping (docs/mapping.md), or leave the field out of the mapping. A field that holds numbers ' +
+  'only needs the codec "number", and { "number": { "decimal": "," } } if the site expects a comma.';
 const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
   '(docs/mapping.md): the plugin reads the field from another key, or takes the value in another form.';

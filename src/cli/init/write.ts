@@ -71,7 +71,7 @@ export function outputFiles(
   return files;
 }
 
-/** Editors complete and check a file by its schema. Elsewhere than beside this package, the gateway ignores the path. */
+/** Editors complete and check a file by its schema. Away from this package, the gateway ignores the path. */
 function schemaPath(folder: string, name: string): string {
   const schema = fileURLToPath(new URL(`../../../${name}`, import.meta.url));
   return relative(resolve(folder), schema).replaceAll('\\', '/');
