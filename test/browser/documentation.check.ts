@@ -76,6 +76,17 @@ describe('the documentation page', () => {
     expect(list.total).to.equal(1);
   });
 
+  it('closes the padlocks of the operations that need a login, and no others', async () => {
+    const page = await documentation();
+    const isClosed = (method: string, path: string) =>
+      operation(page, method, path).getByRole('button', { name: 'authorization button locked', exact: true }).count();
+    expect(
+      await Promise.all(['/events', '/events/{id}', '/events.ics'].map((path) => isClosed('get', path))),
+    ).to.deep.equal([0, 0, 0]);
+    expect(await isClosed('post', '/events')).to.equal(1);
+    expect(await isClosed('delete', '/events/{id}')).to.equal(1);
+  });
+
   it('is usable by keyboard: filter, operation, execute', async () => {
     const page = await documentation();
     const tabTo = async (pattern: RegExp): Promise<void> => {

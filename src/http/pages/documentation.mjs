@@ -76,6 +76,20 @@ const executeUnresolved = () => ({
   },
 });
 
+/**
+ * A closed padlock says that an operation needs a login. Swagger UI closes it if the caller has what one of the alternatives asks for:
+ * reads, which are also for callers without a login, would always be closed, and writes only after the login.
+ */
+const padlocks = () => ({
+  statePlugins: {
+    auth: {
+      wrapSelectors: {
+        isAuthorized: () => (_state, alternatives) => alternatives.every((schemes) => schemes.size > 0),
+      },
+    },
+  },
+});
+
 try {
   SwaggerUIBundle({
     spec: { ...describeExamples(await fetchDocument()), servers },
@@ -87,7 +101,7 @@ try {
     displayRequestDuration: true,
     filter: true,
     validatorUrl: null,
-    plugins: [executeUnresolved],
+    plugins: [executeUnresolved, padlocks],
     persistAuthorization: false,
   });
 } catch (error) {
