@@ -2,6 +2,7 @@
 
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
 import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
@@ -9,6 +10,7 @@ import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
+import { ConfigError } from './errors.ts';
 import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-address.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
@@ -95,8 +97,20 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
 
 type Cluster = ReturnType<ClusterModule['openCluster']>;
 
+/** Only the application reads these settings. A mapping may have another path, but not other contents. */
+const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
+  'mapping',
+  'publicUrl',
+  'mounts',
+  'allowedOrigins',
+  'lists',
+  'cache',
+  'limits',
+  'pages',
+]);
+
 export class Gateway {
-  readonly #config: Config;
+  #config: Config;
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
@@ -181,6 +195,27 @@ export class Gateway {
   }
 
   /**
+   * Builds the application anew, over the same replica. Requests in flight end as they began. Returns the keys of the
+   * changed settings.
+   * @throws ConfigError, after which nothing has changed, if the gateway cannot take over a change without a restart
+   */
+  async reload(config: Config): Promise<string[]> {
+    await this.#replacing;
+    const changed = Object.keys({ ...this.#config, ...config }).filter(
+      (key) => !isDeepStrictEqual(config[key as keyof Config], this.#config[key as keyof Config]),
+    );
+    const lasting = changed.filter((key) => !RELOADABLE.has(key));
+    const mapping = loadMapping(config.mapping);
+    const isSame =
+      mapping.name === this.#mapping.name && mappingFingerprint(mapping) === mappingFingerprint(this.#mapping);
+    if (!isSame) lasting.push('mapping');
+    if (lasting.length > 0) throw new ConfigError(lasting.join(', '), 'changed', 'Restart the gateway.');
+    this.#current = { ...this.#current, ...this.#openApplication(config, this.#current) };
+    this.#config = config;
+    return changed;
+  }
+
+  /**
    * Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes
    * everything.
    */
@@ -200,7 +235,7 @@ export class Gateway {
 
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
-    const { upstream, cache, webhook } = config;
+    const { upstream, cache } = config;
     const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#site;
     const mapping = this.#mapping;
     const observe = this.#observe;
@@ -226,26 +261,30 @@ export class Gateway {
         isPollDue: peers && (() => peers.takesTurn()),
       };
       const sync = new Sync({ ...reading, replica, cms, mapping, observe });
-      // All gateways of the site have it.
-      const secret = upstream.password ?? webhook.secret ?? '';
-      const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
-      const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
-      const shared = { peers, sharedCounters, idempotencyKeys };
-      const application = createApplication({
-        ...shared,
-        config,
-        mapping,
-        cms,
-        serviceCredentials,
-        replica,
-        sync,
-        observe,
-      });
+      const application = this.#openApplication(config, { replica, peers, sync });
       return { ...application, replica, peers, sync };
     } catch (error) {
       replica.close();
       throw error;
     }
+  }
+
+  #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
+    const cluster = this.#cluster;
+    // All gateways of the site have it.
+    const secret = config.upstream.password ?? config.webhook.secret ?? '';
+    const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
+    const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
+    const { listener, status } = createApplication({
+      ...{ peers, sharedCounters, idempotencyKeys },
+      ...{ cms: this.#site.cms, serviceCredentials: this.#site.serviceCredentials },
+      config,
+      mapping: this.#mapping,
+      replica,
+      sync,
+      observe: this.#observe,
+    });
+    return { listener, status };
   }
 
   async #closeReplicaStack(): Promise<void> {

@@ -41,6 +41,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   exitOnUncaught(gateway, log);
   const { url, adminUrl } = await gateway.start();
   logInfo(`serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
+  reloadOnHangup(gateway, configFile, log);
   logInfo(`pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
   const failed = gateway.failed.then((error) => ({ error }));
   const end = await Promise.race([signalled, failed]);
@@ -53,6 +54,21 @@ export async function serve(configFile: string | undefined): Promise<number> {
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;
+}
+
+/** Not in a terminal: there SIGHUP says that its window was closed, and ends the gateway. */
+function reloadOnHangup(gateway: Gateway, file: string | undefined, log: Observe): void {
+  if (process.stdin.isTTY) return;
+  const say = (level: 'info' | 'warn', message: string) =>
+    log({ type: 'message', level, message: `SIGHUP: ${message}` });
+  process.on('SIGHUP', async () => {
+    try {
+      const changed = await gateway.reload(loadConfig({ file, env: process.env }));
+      say('info', changed.length > 0 ? `goes on with the new ${changed.join(', ')}` : 'nothing has changed');
+    } catch (error) {
+      say('warn', `goes on as before: ${(error as Error).message.replace(/\s+/g, ' ')}`);
+    }
+  });
 }
 
 const EXIT_TIMEOUT_MS = 3000;

@@ -44,11 +44,12 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export class Idempotency {
   readonly #services: Services;
   readonly #keys: IdempotencyStore;
-  readonly #running = new Set<string>();
+  readonly #running: Set<string>;
 
   constructor(services: Services, keys: IdempotencyStore) {
     this.#services = services;
     this.#keys = keys;
+    this.#running = services.replica.runningCreates;
   }
 
   /** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */

@@ -52,6 +52,7 @@ export interface GatewayProcess {
   adminPort: number;
   url: string;
   adminUrl: string;
+  configFile: string;
   /** Standard output and standard error. */
   output(): string;
   /** Resolves with the exit code, or with the signal that ended the process. */
@@ -137,6 +138,7 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
     adminPort,
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
+    configFile: file,
     output: () => chunks.join(''),
     exited,
     ready,

@@ -1,7 +1,7 @@
 // `serve` as a process: graceful shutdown, uncaught errors, and a start without a reachable CMS.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -147,6 +147,39 @@ describe('serve', function () {
       });
       await serving.untilReady();
     });
+
+  it('takes over settings on SIGHUP while a create runs, and goes on as before if it cannot', async () => {
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      service: { user: 'admin', password: PASSWORD },
+    });
+    const { port, child, configFile, output } = serving;
+    await serving.untilReady();
+    const shown = async () => JSON.parse((await sendRequest(port, `${MOUNT}/events`)).text).events.length;
+    const reload = async (config: object, said: string) => {
+      writeFileSync(configFile, JSON.stringify(config));
+      child.kill('SIGHUP');
+      await until(() => output().includes(said), said);
+    };
+    const headers = { ...HEADERS, 'Idempotency-Key': 'once' };
+    const body = '{"title":"x","start_date":"2027-01-01 10:00","end_date":"2027-01-01 11:00"}';
+    const create = () => sendRequest(port, `${MOUNT}/events`, { method: 'POST', headers, body });
+    const { held, release } = hold();
+    const created = create();
+    await until(() => held() === 1, 'the CMS has received the create');
+    expect(await shown()).to.be.above(1);
+    await reload({ lists: { perPage: 1 } }, 'SIGHUP: goes on with the new lists');
+    expect(await shown()).to.equal(1);
+    expect((await create()).status).to.equal(409);
+    release();
+    expect((await created).status).to.equal(201);
+    expect(wordpress.writes()).to.equal(1);
+    await reload({ lists: { perPage: 0 } }, 'config.json, lists.perPage: ');
+    await reload({ sync: { intervalS: 5 } }, 'SIGHUP: goes on as before: sync: changed');
+    await reload({ mapping: 'acf' }, 'SIGHUP: goes on as before: mapping: changed');
+    expect(await shown()).to.equal(1);
+  });
 
   it('keeps running when the reader of its log closes the pipe', async () => {
     serving = await startGateway({
