@@ -57,6 +57,18 @@ describe('OpenAPI document', () => {
     }
   });
 
+  it('lets anonymous callers read, and asks writers for credentials', () => {
+    for (const { path, endpoints } of ROUTES.filter(({ kind }) => kind))
+      for (const { methods } of endpoints) {
+        const method = methods[0]!.toLowerCase();
+        const anonymous = method === 'get' ? [{}] : [];
+        expect(complete.paths[path][method].security, `${method} ${path}`).to.deep.equal([
+          ...anonymous,
+          { password: [] },
+        ]);
+      }
+  });
+
   it('lists the status codes of The Events Calendar', () => {
     const codes = (path: string, method: string) => Object.keys(document.paths[path][method].responses);
     for (const name of COLLECTIONS) expect(codes(`/${name}`, 'get')).to.deep.equal(['200', '400', '404']);

@@ -19,6 +19,7 @@ export const INIT_OPTIONS = {
   seconds: { type: 'string' },
   'public-url': { type: 'string' },
   'webhook-url': { type: 'string' },
+  deploy: { type: 'string' },
   out: { type: 'string' },
   force: { type: 'boolean' },
   yes: { type: 'boolean' },
@@ -47,6 +48,7 @@ for you to edit. Without --yes it writes nothing.
                          that were UTC (wall)
   --public-url URL       the gateway's address for its callers
   --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
+  --deploy kubernetes    also write the secrets as a manifest, kubernetes-secret.json
   --out DIR              where to write config.json, secrets.env, and if needed mapping.json and
                          calendar-gateway-companion.php (default: calendar-gateway)
   --force                overwrite existing files
@@ -68,6 +70,7 @@ export interface InitOptions extends Decisions {
   userAgent?: string | undefined;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
+  deploy?: 'kubernetes' | undefined;
   out: string;
   force: boolean;
   yes: boolean;
@@ -96,6 +99,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
     publicUrl: parseAddress('--public-url', text('public-url')),
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
+    deploy: parseChoice('--deploy', text('deploy'), ['kubernetes'] as const),
     eventType: text('event-type'),
     fields: parseFields((values.field as string[] | undefined) ?? []),
     out: text('out') ?? 'calendar-gateway',

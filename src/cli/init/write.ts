@@ -39,7 +39,7 @@ const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
 export function outputFiles(
   url: string,
   proposal: ChosenMapping,
-  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
+  { out, publicUrl, webhookUrl, deploy }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'deploy'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
   // A mapping that does not compile is a mistake of `init`: nothing is written.
@@ -62,6 +62,8 @@ export function outputFiles(
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
   if (Object.keys(secrets).length > 0)
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
+  if (deploy === 'kubernetes')
+    files.push({ name: 'kubernetes-secret.json', text: toKubernetesText(secrets), isSecret: true });
   if (proposal.needsPlugin || webhookUrl !== undefined) {
     const { fileName, text } = SITE_PLUGINS[mapping.cms];
     const webhookSecret = webhookUrl === undefined ? undefined : secrets.CALENDAR_WEBHOOK_SECRET;
@@ -187,6 +189,24 @@ function toEnvironmentText(secrets: Secrets): string {
     return `${name}="${value}"`;
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** The keys of the secret that deploy/kubernetes.yaml mounts. */
+const KUBERNETES_KEYS: Readonly<Record<string, string>> = {
+  CALENDAR_UPSTREAM_USER: 'user',
+  CALENDAR_UPSTREAM_PASSWORD: 'password',
+  CALENDAR_WEBHOOK_SECRET: 'webhook-secret',
+};
+
+/** `kubectl apply` takes JSON as well as YAML. */
+function toKubernetesText(secrets: Secrets): string {
+  const known = Object.entries(secrets).filter(([name]) => Object.hasOwn(KUBERNETES_KEYS, name));
+  return toJsonText({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'calendar-gateway' },
+    stringData: Object.fromEntries(known.map(([name, value]) => [KUBERNETES_KEYS[name], value])),
+  });
 }
 
 const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import { programName } from '../../../src/cli/advice.ts';
 import { init } from '../../../src/cli/init/init.ts';
@@ -163,6 +164,17 @@ describe('init', () => {
       expect(existsSync(out('again/secrets.env'))).to.equal(false);
       expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include(LOGIN);
     }
+  });
+
+  it('writes the secrets as a manifest for Kubernetes too, for its owner only', async () => {
+    await openSite(gigs('25'));
+    const webhooks = { 'webhook-url': 'http://10.0.0.5:26101/-/changes' };
+    await init(options({ yes: true, deploy: 'kubernetes', ...webhooks, ...withPassword() }), print);
+    const { kind, metadata, stringData } = JSON.parse(readFileSync(out('kubernetes-secret.json'), 'utf8'));
+    const { CALENDAR_WEBHOOK_SECRET } = parseEnv(readFileSync(out('secrets.env'), 'utf8'));
+    expect([kind, metadata.name]).to.deep.equal(['Secret', 'calendar-gateway']);
+    expect(stringData).to.deep.equal({ ...LOGIN, 'webhook-secret': CALENDAR_WEBHOOK_SECRET });
+    expect(statSync(out('kubernetes-secret.json')).mode & 0o777).to.equal(0o600);
   });
 
   it('writes nothing without --yes', async () => {
