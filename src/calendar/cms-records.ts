@@ -252,7 +252,8 @@ export class CmsRecords {
   }
 
   async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
-    return this.#written(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
+    const trash = () => this.#parts.cms.trash(this.#writable(kind), id, callOptions(request));
+    return this.#written(kind, await (kind === 'event' ? this.#parts.sync.trashing(id, trash) : trash()));
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */

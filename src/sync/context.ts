@@ -174,10 +174,7 @@ export function noteWrite(memory: SyncMemory, kind: Kind, id: number): void {
   const key = `${kind} ${id}`;
   memory.writes.delete(key);
   memory.writes.set(key, memory.lastMark);
-  for (const oldest of memory.writes.keys()) {
-    if (memory.writes.size <= MAX_WRITES) break;
-    memory.writes.delete(oldest);
-  }
+  if (memory.writes.size > MAX_WRITES) memory.writes.delete(memory.writes.keys().next().value!);
   memory.kinds[kind].revision += 1;
 }
 

@@ -174,15 +174,22 @@ export class Sync {
     }
   }
 
+  /** Before the CMS has answered, a poll may miss an event that a caller trashes: it is none that vanished. */
+  async trashing<T>(id: number, trash: () => Promise<T>): Promise<T> {
+    const { trashed } = this.#context.memory.kinds.event;
+    trashed.add(id);
+    return trash().catch((error: unknown) => {
+      trashed.delete(id);
+      throw error;
+    });
+  }
+
   /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
   onReported(listener: (kinds: ReadonlySet<Kind>) => void): void {
     this.#listeners.add(listener);
   }
 
-  /**
-   * Fetches what another gateway has changed. What the CMS does not have is noted as deleted: a client may have seen at
-   * the other gateway an event that was gone before this one read it, and continue `/changes` here.
-   */
+  /** As `fetchChanged`, from another gateway. Notes what is gone: who saw it there may continue `/changes` here. */
   async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
     const { replica, collections } = this.#context;
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));

@@ -10,6 +10,19 @@ describe('webhooks', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
+  it('are not needed to know that an event was trashed which a poll missed before the CMS had answered', async () => {
+    site = await syncedSite();
+    await site.sync.trashing(10, async () => {
+      site.cms.trashPost(10);
+      await site.poll();
+    });
+    expect(site.replica.journal.cancelled(10)).to.include({ id: 10 });
+    await site.sync.trashing(12, () => Promise.reject(new Error('refused'))).catch(() => undefined);
+    site.cms.erase(12);
+    await site.poll();
+    expect(site.replica.journal.cancelled(12)).to.equal(undefined);
+  });
+
   describe('a webhook', () => {
     it('fetches and deletes the records immediately', async () => {
       site = await syncedSite();
