@@ -81,14 +81,18 @@ describe('limits of a gateway', () => {
       });
     }
 
-    it('rejects a long body of a GET in chunks, also if a method override makes a write of it', async () => {
+    it('rejects a long body of a GET in chunks, and not of one that a method override makes a write', async () => {
       const body = JSON.stringify({ title: 'x'.repeat(9000) });
-      for (const path of ['/events', '/events?_method=POST'])
-        for (const override of [{}, { 'x-http-method-override': 'post' }]) {
-          const headers = { ...JSON_TYPE, ...override, 'transfer-encoding': 'chunked' };
-          const response = await gateway.request(path, { method: 'GET', headers, body });
-          expect(errorOf(response), path).to.deep.equal([413, 'rest_body_too_large']);
-        }
+      const get = async (path: string, override = {}) => {
+        const headers = { ...JSON_TYPE, ...override, 'transfer-encoding': 'chunked' };
+        return errorOf(await gateway.request(path, { method: 'GET', headers, body }));
+      };
+      expect(await get('/events')).to.deep.equal([413, 'rest_body_too_large']);
+      for (const [path, override] of [
+        ['/events?_method=POST', {}],
+        ['/events', { 'x-http-method-override': 'post' }],
+      ] as const)
+        expect(await get(path, override), path).to.deep.equal([400, 'rest_missing_callback_param']);
       // A POST of this length is within the limit.
       expect((await post(body)).status).to.equal(200);
     });
