@@ -1,7 +1,9 @@
-// The open connections of one server: what each network may hold of them, and the order of pipelined requests.
+// The open connections of one server: what each network may hold of them, the order of pipelined requests, and which
+// ones still have a response to send when the server shuts down.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SharedPlaces, wideNetworkOf } from './client-address.ts';
 
 /**
@@ -29,6 +31,10 @@ const BYTES_OF_PIECE = 2048;
 const RESUMED_PER_TURN = 50;
 /** When all connections are taken, this part of them is closed at once: looking for idle ones takes a while. */
 const EVICTED_PART = 1 / 100;
+/** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
+const IDLE_TURNS = 10;
+const MAX_ACCEPT_MS = 500;
+
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 
@@ -56,8 +62,12 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Passes requests to the listener. Pipelined requests take turns: Node alone would pass hundreds on at once, which
- * block the event loop together, and hold all their responses in memory until the client has received the first.
+ * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
+ * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
+ * connections open.
+ *
+ * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop
+ * together, and hold all their responses in memory until the client has received the first.
  */
 export class Connections {
   readonly #server: Server;
@@ -71,6 +81,9 @@ export class Connections {
   readonly #unsent = new Map<string, number>();
   /** Connections that wait to be read, in the order of their last turn. */
   readonly #waiting: Socket[] = [];
+  /** Connections and requests so far. */
+  #arrivals = 0;
+  #isClosing = false;
 
   constructor(server: Server, listener: RequestListener, options: ConnectionsOptions) {
     this.#server = server;
@@ -78,10 +91,6 @@ export class Connections {
     this.#options = options;
     this.#places = new SharedPlaces(options.sockets);
     server.on('connection', (socket: Socket) => this.#accept(socket));
-    // Node's own would cut off a response that has ended but not left the socket.
-    server.closeIdleConnections = () => {
-      for (const [socket, connection] of this.#open) if (isIdle(connection)) socket.destroySoon();
-    };
     const onRequest: RequestListener = (req, res) => this.#onRequest(req, res);
     server.on('request', onRequest);
     // An unknown `Expect` has no effect (RFC 9110, 10.1.1). Without this listener Node would refuse it, uncounted.
@@ -92,8 +101,28 @@ export class Connections {
     return this.#open.get(socket)?.newest;
   }
 
+  /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
+  async acceptPending(): Promise<void> {
+    const deadlineMs = performance.now() + MAX_ACCEPT_MS;
+    for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
+      const before = this.#arrivals;
+      await nextTurn();
+      if (this.#arrivals !== before) idle = 0;
+    }
+  }
+
+  /** Closes the server, and each connection once its last response has left. */
+  closeWhenDone(): void {
+    this.#isClosing = true;
+    // `close` would otherwise also destroy connections that it considers idle.
+    this.#server.closeIdleConnections = () => {};
+    this.#server.close();
+    for (const [socket, { newest }] of this.#open) this.#closeAfter(socket, newest);
+  }
+
   #accept(socket: Socket): void {
     const { sockets, isProxy } = this.#options;
+    this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (this.#places.isFull) this.#evictIdle(Math.ceil(sockets * EVICTED_PART));
@@ -124,7 +153,9 @@ export class Connections {
     if (!connection) return;
     // Node gives a response its socket when the earlier ones have been sent.
     const previous = res.socket ? undefined : connection.newest;
+    this.#arrivals += 1;
     connection.newest = res;
+    if (this.#isClosing) this.#closeAfter(socket, res);
     if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();
     this.#countWork(connection.network, WORK_OF_REQUEST);
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
@@ -187,6 +218,14 @@ export class Connections {
   #resumeWaiting(): void {
     for (const socket of this.#waiting.splice(0, RESUMED_PER_TURN)) socket.resume();
     if (this.#waiting.length > 0) setImmediate(() => this.#resumeWaiting());
+  }
+
+  #closeAfter(socket: Socket, res: ServerResponse | undefined): void {
+    if (!res || res.writableFinished) return void socket.destroySoon();
+    if (!res.headersSent) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      if (this.#open.get(socket)?.newest === res) socket.destroySoon();
+    });
   }
 }
 

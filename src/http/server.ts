@@ -4,7 +4,6 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
@@ -42,9 +41,6 @@ export interface HttpServer {
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
-/** Of a shutdown: Node accepts one connection in each turn of the event loop. */
-const ACCEPT_MS = 50;
-const CLOSE_IDLE_INTERVAL_MS = 50;
 /** Node's default. */
 const MIN_BACKLOG = 511;
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
@@ -70,21 +66,18 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   try {
     await once(server, 'listening');
   } catch (error) {
-    server.close();
+    connections.closeWhenDone();
     throw cannotListen(error, options);
   }
   let closing: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
     // Closing the listening socket resets connections that the process has not accepted yet.
-    await sleep(ACCEPT_MS);
+    await connections.acceptPending();
     const closed = once(server, 'close');
-    server.close();
-    // Keep-alive connections become idle one after the other.
-    const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    connections.closeWhenDone();
     const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);
     await closed;
-    clearInterval(closeIdle);
     clearTimeout(timeout);
   }
 
