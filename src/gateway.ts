@@ -195,8 +195,8 @@ export class Gateway {
   }
 
   /**
-   * Builds the application anew, over the same replica. Requests in flight end as they began. Returns the keys of the
-   * changed settings.
+   * Builds a new application over the same replica. The old one finishes the requests that it has begun. Returns the
+   * keys of the changed settings.
    * @throws ConfigError, after which nothing has changed, if the gateway cannot take over a change without a restart
    */
   async reload(config: Config): Promise<string[]> {

@@ -320,9 +320,10 @@ export type PageRequest = Omit<ListRequest, 'view'> & { detail: Detail; limit: n
 export type NumberedPage = MarkedPage & { page: number; isLast: boolean };
 
 /**
- * Yields the pages of a list that is in the order of ids. If a record of an earlier page is deleted meanwhile, the
- * first record of the next page moves to an earlier one, and is on none of those that were read: whoever deletes what
- * no page had must ask for it by id before. `concurrency`: requests at a time. Throws what `readPage` throws.
+ * Yields the pages of a list that is in the order of ids. If the CMS deletes a record of an earlier page meanwhile, all
+ * later records move up by one: the first record of the next page is then on no page that was read. So a record that
+ * was on no page must be read by id before it is deleted. `concurrency`: requests at a time. Throws what `readPage`
+ * throws.
  */
 export async function* paginate(
   readPage: (page: number) => Promise<MarkedPage>,

@@ -203,8 +203,8 @@ export class Sync {
   /**
    * Polls, because what other gateways told was lost. Resolves with true if the replica is current then: `/changes`
    * continues no older position of theirs. `isScanned`: the next poll begins a scan, which finds what no date shows.
-   * `isFirst`: they have told nothing before, so that their positions stay known. Resolves with false unless the
-   * replica is live: otherwise the sync polls by itself, with delays after failures.
+   * `isFirst`: they have told nothing before, so that their positions stay known. If the replica is not live,
+   * it resolves with false: then the sync polls anyway, with pauses after failures.
    */
   async receiveUnknown({ isScanned = false, isFirst = false } = {}): Promise<boolean> {
     if (isScanned) restartScan(this.#context.memory);

@@ -329,7 +329,7 @@ describe('the advice for a site that cannot be used', () => {
     server.close();
   });
 
-  it('tls: a certificate that nobody signed', async () => {
+  it('tls: a certificate that no authority has signed', async () => {
     await start();
     const pem = readFileSync(new URL('../fixtures/self-signed.pem', import.meta.url));
     const server = createServer({ key: pem, cert: pem }, async (request, response) => {
