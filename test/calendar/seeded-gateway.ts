@@ -13,7 +13,7 @@ export const NOW_MS = Date.UTC(2026, 10, 21, 2, 42);
 
 interface SeedOptions
   extends Pick<MemoryOptions, 'allowedOrigins' | 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
-  nowMs?: number;
+  nowMs?: number | (() => number);
   perPage?: number;
   images?: ImageRecord[];
 }
@@ -22,12 +22,13 @@ export async function seededGateway(
   records: CalendarRecord[] = [],
   { nowMs = NOW_MS, perPage = 10, images = [], ...options }: SeedOptions = {},
 ): Promise<TestGateway> {
-  const cms = createFakeCms(() => nowMs);
+  const clockMs = typeof nowMs === 'number' ? () => nowMs : nowMs;
+  const cms = createFakeCms(clockMs);
   const gateway = await startGateway({
     cms,
     service: CREDENTIALS.admin,
     as: CREDENTIALS,
-    nowMs: () => nowMs,
+    nowMs: clockMs,
     perPage,
     ...options,
   });
