@@ -113,17 +113,12 @@ export class SharedPlaces {
     return this.#taken >= this.#total;
   }
 
-  /** How many places a network holds. */
-  held(network: string): number {
-    return this.#held.get(network) ?? 0;
-  }
-
   /**
    * Returns false, and takes nothing, if no place is free or the network has its share.
    * @param mayHoldAll for a proxy, through which all clients come
    */
   tryTake(network: string, mayHoldAll = false): boolean {
-    const held = this.held(network);
+    const held = this.#held.get(network) ?? 0;
     if (this.isFull || (!mayHoldAll && held >= Math.ceil(this.#total / SHARES))) return false;
     this.#held.set(network, held + 1);
     this.#taken += 1;
@@ -131,7 +126,7 @@ export class SharedPlaces {
   }
 
   release(network: string): void {
-    const left = this.held(network) - 1;
+    const left = (this.#held.get(network) ?? 0) - 1;
     if (left > 0) this.#held.set(network, left);
     else this.#held.delete(network);
     this.#taken -= 1;

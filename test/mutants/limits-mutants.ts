@@ -174,46 +174,30 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'after the drain time',
     },
   }),
-  ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
+  ...mutantsOf('src/http/server.ts', 'test/http/server.test.ts', {
     connections: {
-      code: 'if (!this.#places.tryTake(_1, _2?.(_3))) return void _4.destroy();',
+      code: 'if (!this.#places.tryTake(_1, this.#isProxy(_2))) return void _3.destroy();',
       replacement: 'this.#places.tryTake(_1, true);',
       test: 'test/faults/limits.test.ts',
       title: 'on connections of one address: further ones are closed on arrival',
     },
     'idle connections make room': {
-      code: 'if (this.#places.isFull) this.#evictIdle(Math.ceil(_1 * EVICTED_PART));',
-      test: 'test/http/server.test.ts',
+      code: 'if (this.#places.isFull) this.#server.closeIdleConnections();',
       title: 'make room',
     },
-    'number of pipelined requests': {
-      code: 'readNoFurther(_1, _2);',
-      test: 'test/http/server.test.ts',
-      title: 'beyond a few end the connection',
-    },
-    'connections of an address take turns': {
-      code: '_1.pause(); this.#waiting.push(_1);',
-      test: 'test/http/server.test.ts',
-      title: 'reads some hundred requests',
-    },
+    'number of pipelined requests': { code: 'readNoFurther(_1, _2);', title: 'is the last of its connection' },
     'pieces of a body': {
       code: 'if (_1 <= MAX_PIECES) return',
       replacement: 'if (true) return',
-      test: 'test/http/server.test.ts',
       title: 'too many pieces',
     },
     'pieces after the response': {
       code: "req._dump = () => req.removeAllListeners('data').resume();",
-      test: 'test/http/server.test.ts',
       title: 'is closed after the response',
     },
-    'shutdown truncates no response': {
-      code: 'this.#server.closeIdleConnections = () => {};',
-      test: 'test/http/server.test.ts',
-    },
+    'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
       code: 'if (this.#open.get(_1)?.newest === _2) _1.destroySoon();',
-      test: 'test/http/server.test.ts',
     },
   }),
 ];
