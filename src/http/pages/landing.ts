@@ -12,17 +12,13 @@ import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
-import { eventArticle } from './event-template.ts';
-import { type Html, html } from './html.ts';
+import { eventArticle, richText } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { eventsView, landingPage } from './landing-template.ts';
+import { eventsView, landingPage, monthRange } from './landing-template.ts';
 import { fill, type Language } from './language.ts';
-import { eventList } from './list-template.ts';
-import { monthGrid, monthRange } from './month-template.ts';
-import type { Brand } from './page-template.ts';
+import { type Brand, type Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
-import { richText } from './rich-text.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
@@ -137,7 +133,6 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = await this.#readFilterOptions(reader);
-    const shared = { query, today: day, language, colorClass: colorsOf(options) };
     const days = monthRange(month, language.dates.firstWeekday);
     const hasGrid = viewOf(query) !== 'list';
     const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
@@ -147,12 +142,15 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
     const content = eventsView({
-      ...shared,
+      query,
+      today: day,
+      language,
+      colorClass: colorsOf(options),
+      range,
+      list,
       month,
-      list: eventList({ ...shared, list, range }),
-      grid: ofMonth && monthGrid({ ...shared, month, list: ofMonth }),
+      ofMonth,
       next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
-      total: list.total,
       options,
       filterNames: filterNames(query, list.events),
       name,

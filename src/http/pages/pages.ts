@@ -11,10 +11,9 @@ import { type Freshness, publicCacheControl } from '../headers.ts';
 import { ERROR_PAGE } from '../request-target.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
-import { type Html, html } from './html.ts';
 import { Landing, type RenderedPage } from './landing.ts';
 import { type Language, languageOf, preferredTag } from './language.ts';
-import { type Brand, pageFrame } from './page-template.ts';
+import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 
 export interface PagesOptions {
   config: Config['pages'];
