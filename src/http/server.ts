@@ -155,6 +155,16 @@ function answerUnreadable(server: Server, connections: Connections): void {
  * of 1 MB in chunks of one byte would take 300 MB.
  */
 const MAX_PIECES = 2500;
+/**
+ * Work of a network in one turn of the event loop, in pieces of a byte: it takes 2 ms. Its connections wait for a later
+ * turn after that, so that those of others are read before: a hundred bodies in chunks of a byte take 250 ms together.
+ */
+const WORK_PER_TURN = 1000;
+/** A rejected request, and the bytes that are read in the time of a piece of one byte. */
+const WORK_OF_REQUEST = 3;
+const BYTES_OF_PIECE = 2048;
+/** Waiting connections that are read again in each turn: pausing and resuming one takes 10 µs. */
+const RESUMED_PER_TURN = 50;
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
@@ -182,6 +192,10 @@ class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #places: SharedPlaces;
   readonly #open = new Map<Socket, Connection>();
+  /** The work of each network in this turn. */
+  readonly #work = new Map<string, number>();
+  /** Connections that wait to be read, in the order of their last turn. */
+  readonly #waiting: Socket[] = [];
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
   /** Connections and requests so far. */
@@ -247,7 +261,8 @@ class Connections {
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
     if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();
-    if (!req.readableEnded) this.#limitPieces(req);
+    this.#countWork(connection.network, WORK_OF_REQUEST);
+    if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     readNoFurther(socket, res);
     previous.once('close', () => {
@@ -272,17 +287,36 @@ class Connections {
   }
 
   /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
-  #limitPieces(req: IncomingMessage & { _dump?: () => void }): void {
+  #limitPieces(req: IncomingMessage & { _dump?: () => void }, network: string): void {
     const { socket, push } = req;
     let pieces = 0;
     req.push = (piece) => {
       pieces += 1;
+      this.#countWork(network, 1 + (piece?.length ?? 0) / BYTES_OF_PIECE);
       if (pieces <= MAX_PIECES) return push.call(req, piece);
       if (pieces === MAX_PIECES + 1) this.#server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
       return false;
     };
     // Node drops what arrives after the response without a call of `push`: a 404 would make all further pieces free.
     req._dump = () => req.removeAllListeners('data').resume();
+  }
+
+  #countWork(network: string, work: number): void {
+    if (this.#work.size === 0) setImmediate(() => this.#work.clear());
+    const before = this.#work.get(network) ?? 0;
+    this.#work.set(network, before + work);
+    if (before + work < WORK_PER_TURN || before >= WORK_PER_TURN) return;
+    if (this.#waiting.length === 0) setImmediate(() => this.#resumeWaiting());
+    for (const [socket, connection] of this.#open) {
+      if (connection.network !== network || socket.isPaused()) continue;
+      socket.pause();
+      this.#waiting.push(socket);
+    }
+  }
+
+  #resumeWaiting(): void {
+    for (const socket of this.#waiting.splice(0, RESUMED_PER_TURN)) socket.resume();
+    if (this.#waiting.length > 0) setImmediate(() => this.#resumeWaiting());
   }
 
   #closeAfter(socket: Socket, res: ServerResponse | undefined): void {

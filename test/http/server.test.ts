@@ -275,6 +275,37 @@ describe('pipelined requests', () => {
   });
 });
 
+describe('a turn of the event loop', () => {
+  let port: HttpServer;
+  afterEach(() => port.close());
+
+  /** The most requests that begin in one turn while so many connections of one address send the bytes. */
+  async function mostInTurn(bytes: string, requests: number, connections: number): Promise<number> {
+    port = await openServer((_request, response) => void response.end(), { ...LIMITS, sockets: 10_000, drainMs: 0 });
+    const turns: number[] = [];
+    let turn = 0;
+    const count = () => turns.push(turn);
+    const sockets = Array.from({ length: connections }, () => connect(port.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (let n = 0; n < connections; n += 1) await nextTurn();
+    subscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.write(bytes);
+    for (; turns.length < connections * requests; turn += 1) await nextTurn();
+    unsubscribe('http.server.request.start', count);
+    for (const socket of sockets) socket.destroy();
+    return Math.max(...turns.map((each) => turns.filter((other) => other === each).length));
+  }
+
+  it('reads some hundred requests of one address', async () => {
+    expect(await mostInTurn(`GET / HTTP/1.1\r\n${HOST}`.repeat(2), 2, 400)).to.be.within(100, 349);
+  });
+
+  it('reads a thousand pieces of bodies of one address, though the responses have been sent', async () => {
+    const body = `Transfer-Encoding: chunked\r\n${HOST}${'1\r\nx\r\n'.repeat(900)}0\r\n\r\n`;
+    expect(await mostInTurn(`POST / HTTP/1.1\r\n${body}`, 1, 60)).to.equal(2);
+  });
+});
+
 describe('graceful shutdown', () => {
   let port: HttpServer;
   let pending: (() => void)[];

@@ -186,6 +186,10 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'make room',
     },
     'number of pipelined requests': { code: 'readNoFurther(_1, _2);', title: 'is the last of its connection' },
+    'connections of an address take turns': {
+      code: '_1.pause(); this.#waiting.push(_1);',
+      title: 'reads some hundred requests',
+    },
     'pieces of a body': {
       code: 'if (_1 <= MAX_PIECES) return',
       replacement: 'if (true) return',
