@@ -120,7 +120,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     await next();
     const { apiResponse, cached, cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
-    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.byteLength ?? 0);
+    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.body.byteLength ?? 0);
     const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
     if (extra > 0) rateLimit.charge(address, extra);
   };

@@ -71,15 +71,11 @@ export function writePublic(
 ): void {
   // A CDN stores the headers of a 304 with the body that it has (RFC 9111, 4.3.4).
   if (!body) return void res.writeHead(304, headers.concat(requestDependent)).end();
-  const ofBody = ['Content-Type', contentType, 'Content-Length', String(body.byteLength)];
-  if (body.encoding !== 'identity') ofBody.push('Content-Encoding', body.encoding);
+  const { bytes, encoding } = body;
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
+  if (encoding !== 'identity') ofBody.push('Content-Encoding', encoding);
   res.writeHead(200, headers.concat(ofBody, requestDependent));
-  const [first, ...others] = method === 'HEAD' ? [] : body.chunks;
-  if (others.length === 0) return void res.end(first);
-  // One system call for all of them.
-  res.cork();
-  for (const chunk of body.chunks) res.write(chunk);
-  res.end();
+  res.end(method === 'HEAD' ? undefined : bytes);
 }
 
 /**
