@@ -4,14 +4,18 @@
 import Koa from 'koa';
 import type { Observe } from '../observability/observations.ts';
 import { type Authenticator, auth } from './auth.ts';
-import type { ClientAddress } from './client-address.ts';
+import {
+  type ClientAddress,
+  type LoadSheddingOptions,
+  loadShedding,
+  type RateLimit,
+  rateLimiting,
+} from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Cors, Freshness } from './headers.ts';
-import { responseCache } from './public-reads.ts';
-import { type LoadSheddingOptions, loadShedding, type RateLimit, rateLimiting } from './rate-limit.ts';
-import { errorPages, mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
-import { respond } from './respond.ts';
+import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
+import { respond, responseCache } from './respond.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';

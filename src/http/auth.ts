@@ -11,9 +11,8 @@ import type { Config } from '../config-schema.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { type ClientAddress, wideNetworkOf } from './client-address.ts';
-import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
-import { READ_METHODS } from './request-target.ts';
+import { type ClientAddress, type Counter, type SharedCounters, wholeSeconds, wideNetworkOf } from './client-limits.ts';
+import { READ_METHODS } from './read-request.ts';
 import { routeName } from './routes.ts';
 import type { Middleware } from './state.ts';
 

@@ -8,10 +8,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
-import { SharedPlaces, wideNetworkOf } from './client-address.ts';
+import { SharedPlaces, wideNetworkOf } from './client-limits.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
-import { MAX_HEADERS } from './request-target.ts';
+import { MAX_HEADERS } from './read-request.ts';
 import { nextRequestId } from './state.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { Site } from '../../model/records.ts';
 import { decodeEntities } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
-import { ERROR_PAGE } from '../request-target.ts';
+import { ERROR_PAGE } from '../read-request.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { Landing, type RenderedPage } from './landing.ts';
