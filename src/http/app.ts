@@ -1,5 +1,5 @@
 // The Koa application: the middleware that every request passes, in order. Cache hits are served before it
-// (`public-reads.ts`).
+// (`respond.ts`).
 
 import Koa from 'koa';
 import type { Observe } from '../observability/observations.ts';

@@ -10,7 +10,7 @@ import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { isPublicAddress } from '../cms/public-address.ts';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
-import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import { createLargeCache } from '../large-cache.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';

@@ -7,6 +7,7 @@ import bodyParser from 'koa-bodyparser';
 import qs from 'qs';
 import type { Config } from '../config-schema.ts';
 import { invalidJson, noRoute, unreadableRequest } from '../interface/errors.ts';
+import { checkLengths } from '../interface/validate.ts';
 import {
   type Limits,
   MAX_BODY_VALUES,
@@ -14,8 +15,7 @@ import {
   MAX_PARAMETERS,
   MAX_PART_HEADER_BYTES,
   READ_BODY_BYTES,
-} from '../interface/limits.ts';
-import { checkLengths } from '../interface/validate.ts';
+} from '../interface/value-lengths.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import type { Context, Middleware } from './state.ts';
 

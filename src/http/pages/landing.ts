@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { createPlaces } from '../../calendar/limits.ts';
+import { createPlaces } from '../../calendar/shared-work.ts';
 import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
