@@ -265,6 +265,7 @@ class Connections {
     if (!req.readableEnded) this.#limitPieces(req, connection.network);
     if (!previous) return void this.#listener(req, res);
     readNoFurther(socket, res);
+    this.#countWork(connection.network, WORK_PER_TURN);
     previous.once('close', () => {
       setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
     });
