@@ -1,8 +1,8 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
 import { isDeepStrictEqual } from 'node:util';
+import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
-import { createPlaces } from '../../calendar/shared-work.ts';
 import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
@@ -39,14 +39,12 @@ export interface LandingOptions {
 
 interface Rendering {
   render: (reader: EventReader) => Promise<Html>;
-  /** The network of the visitor, for fairness between them. */
-  caller: string;
   charge: () => void;
   extension?: string;
 }
 
-/** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
-const renderInPlace = createPlaces(2);
+/** Pages that are rendered at the same time: each reads up to 8 MB, of which it keeps what it shows. */
+const places = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
@@ -70,7 +68,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.caller, () => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => places.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -87,7 +85,7 @@ export class Landing {
    * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
    * kept takes none.
    */
-  async page(querystring: string, brand: Brand, caller: string, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, brand: Brand, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const { tag } = brand.language;
@@ -97,7 +95,7 @@ export class Landing {
         ? this.#renderEvents(reader, query, brand)
         : this.#renderEvent(reader, query, brand, query.event);
     try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, caller, charge } }))! };
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, charge } }))! };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { status, title, message } = describeError(error, query, brand.language);
@@ -106,7 +104,7 @@ export class Landing {
   }
 
   /** The page and its next events, for search engines. Throws what the API throws. */
-  async sitemap(caller: string, charge: () => void): Promise<Asset> {
+  async sitemap(charge: () => void): Promise<Asset> {
     const { replicaVersion, today } = this.#options;
     const render = async (reader: EventReader): Promise<Html> => {
       const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
@@ -115,7 +113,7 @@ export class Landing {
 ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     };
     const key = `sitemap ${replicaVersion()} ${today()}`;
-    return (await this.#pages.fetch(key, { context: { render, caller, charge, extension: '.xml' } }))!;
+    return (await this.#pages.fetch(key, { context: { render, charge, extension: '.xml' } }))!;
   }
 
   async #render({ render, charge, extension = '.html' }: Rendering): Promise<Asset> {
