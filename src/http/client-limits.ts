@@ -258,9 +258,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
 
 export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
 
-export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {
-  clockMs?: () => number;
-}
+export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
 
 /**
  * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
@@ -297,12 +295,9 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
  * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
  * them come from the same network.
  */
-export function loadShedding(
-  { overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions,
-  clientAddress: ClientAddress,
-): Middleware {
-  const isOverloaded = createOverloadCheck(overloadMs, clockMs);
-  const bodies = new SharedPlaces(bodiesAtOnce);
+export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
+  const isOverloaded = createOverloadCheck(options.overloadMs);
+  const bodies = new SharedPlaces(options.bodiesAtOnce);
 
   return function loadSheddingMiddleware({ req, res }, next) {
     if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
