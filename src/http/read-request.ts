@@ -31,7 +31,7 @@ export const MAX_HEADERS = 200;
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length >= 2 * MAX_HEADERS;
 
 /** An error that the client gets as 413. `what` is for its message only. */
-export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
+const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
 /** Throws 414 and 431. */
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {

@@ -74,7 +74,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
  * Writes a public response, or a 304 if there is no body: for the middleware and for the fast path.
  * @param requestDependent as `perRequestHeaders` returns them
  */
-export function writePublic(
+function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
   { headers, contentType }: CachedResponse,
@@ -94,7 +94,7 @@ export function writePublic(
  * The headers of a public response that depend on the request and the moment, names and values in turn.
  * `isStale`: the replica has not caught up with the CMS for a while.
  */
-export function perRequestHeaders(
+function perRequestHeaders(
   { headers: { origin } }: IncomingMessage,
   requestId: string,
   { sync, peers, nowMs }: Services,

@@ -14,7 +14,7 @@ import { allowHeader } from './respond.ts';
 import { chunksOf, parseJson } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
-export interface ResponseParams {
+interface ResponseParams {
   fields: string[];
   envelope: boolean;
   jsonp: string | undefined;
