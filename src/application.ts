@@ -7,25 +7,23 @@ import { CmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
-import { PasswordAttempts, UnknownRecords } from './calendar/limits.ts';
 import { LinkedRecords } from './calendar/linked-records.ts';
 import { OwnRecordsCache } from './calendar/own-records.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
+import { PasswordAttempts, UnknownRecords } from './calendar/shared-work.ts';
 import { Terms } from './calendar/terms.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { createApp } from './http/app.ts';
+import { createListener } from './http/app.ts';
 import { Authenticator, createLoginLimit } from './http/auth.ts';
-import { createClientAddress, wideNetworkOf } from './http/client-address.ts';
+import { createClientAddress, RateLimit, type SharedCounters } from './http/client-limits.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
-import { fastPath } from './http/public-reads.ts';
-import { RateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
@@ -94,10 +92,8 @@ export function createApplication(options: ApplicationOptions): Application {
     idempotency: new Idempotency(services, options.idempotencyKeys ?? openIdempotencyStore(replica.db)),
     limits,
   };
-  const cache = new ResponseCache(config.cache.responseBytes);
-  const cors = createCors(config.allowedOrigins);
   const rateLimit = new RateLimit(limits, sharedCounters);
-  const app = createApp({
+  const listener = createListener({
     ...routeOptions,
     authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
     pages: pages({
@@ -111,11 +107,10 @@ export function createApplication(options: ApplicationOptions): Application {
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      callerOf: (req) => wideNetworkOf(clientAddress(req)),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
-    cache,
-    cors,
+    cache: new ResponseCache(config.cache.responseBytes),
+    cors: createCors(config.allowedOrigins),
     freshness: config.cache,
     rateLimit,
     clientAddress,
@@ -123,7 +118,6 @@ export function createApplication(options: ApplicationOptions): Application {
     publicUrl,
     observe,
   });
-  const listener = fastPath({ services, cache, cors, rateLimit, clientAddress, observe }, app.callback());
   return { services, useCases, listener, status: createStatus(services) };
 }
 

@@ -1,7 +1,7 @@
 // All settings: type, limits, default and meaning of each, as JSON Schema. The type of the configuration, the
 // environment variables, docs/configuration.md and config/schema.json follow from here.
 
-import { LIMITS } from './limits.ts';
+import { LIMITS } from './fixed-limits.ts';
 
 /** The pages exist in these; `http/pages/texts/` has a file for each. */
 export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;

@@ -12,7 +12,7 @@ import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
-import { createProxyCheck } from './http/client-address.ts';
+import { createProxyCheck } from './http/client-limits.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';

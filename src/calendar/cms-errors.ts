@@ -36,10 +36,10 @@ export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
       return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
     case 'not-visible':
     case 'forbidden':
-      return forbidden(anonymous, error);
+      return forbidden(anonymous ? 'anonymous' : 'account', error);
     case 'unknown-scheme':
     case 'unauthenticated':
-      return anonymous ? forbidden(true, error) : invalidCredentials(error);
+      return anonymous ? forbidden('anonymous', error) : invalidCredentials(error);
     case 'conflict':
       return conflictError(error, kind);
     case 'invalid':

@@ -14,7 +14,6 @@ import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
 import { listEvents } from './event-reads.ts';
-import { ownTurn } from './limits.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import {
   createdBefore,
@@ -27,6 +26,7 @@ import {
 } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
+import { ownTurn } from './shared-work.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 export type Events = ReturnType<typeof createEvents>;

@@ -12,11 +12,11 @@ import { isSoughtInTexts } from '../store/list-events.ts';
 import type { PageWindow } from '../store/lists.ts';
 import type { SearchWord } from '../store/sql.ts';
 import { trimCharacters } from '../text/text.ts';
-import { createPlaces } from './limits.ts';
 import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
+import { createPlaces } from './shared-work.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */

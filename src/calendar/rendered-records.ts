@@ -8,9 +8,9 @@ import type { View } from '../store/database.ts';
 import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
-import { ownTurn } from './limits.ts';
 import type { ApiResponse } from './request.ts';
 import type { Audience, Serializer } from './serializer.ts';
+import { ownTurn } from './shared-work.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);

@@ -10,10 +10,10 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords, Peers } from './cms-records.ts';
-import type { PasswordAttempts, UnknownRecords } from './limits.ts';
 import type { OwnRecordsCache } from './own-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
+import type { PasswordAttempts, UnknownRecords } from './shared-work.ts';
 
 export interface Services {
   replica: Replica;

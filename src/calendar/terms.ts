@@ -130,8 +130,8 @@ export class Terms {
 
   /** Throws 401 or 403 unless the CMS lets the actor manage the taxonomy. */
   async #assertMayManage({ actor }: RequestContext): Promise<void> {
-    if (!actor.account) throw forbidden(true);
-    if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden(false);
+    if (!actor.account) throw forbidden('anonymous');
+    if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden('account');
   }
 
   /** `id` is absent on create. */

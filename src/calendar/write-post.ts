@@ -18,8 +18,8 @@ import type { Services } from './services.ts';
 
 /** Throws 401 or 403 unless the actor may write posts of this kind. */
 async function authorizeWrite(services: Services, kind: PostKind, { actor }: RequestContext): Promise<void> {
-  if (!actor.account) throw forbidden(true);
-  if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden(false);
+  if (!actor.account) throw forbidden('anonymous');
+  if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden('account');
 }
 
 /** A create or update of one post: what its steps share. */
@@ -146,7 +146,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const sent = write.input.fields;
   const { actor } = request;
   const isOwn = sent.author === undefined || Number(sent.author) === actor.account?.userId;
-  if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden(false);
+  if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden('account');
   const fields: Record<string, unknown> = {};
   for (const name of STORED_AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
   const nowMs = services.nowMs();

@@ -110,7 +110,7 @@ export const MEDIA = plainCollection('media', 'posts');
  * `public`: what everybody gets. `reader`: what an account gets that may read the record. `editor`: what an
  * account gets that may edit it, raw texts included.
  */
-export type View = 'public' | 'reader' | 'editor';
+export type CmsView = 'public' | 'reader' | 'editor';
 
 /**
  * Which fields come back. `time`: id and modification time. `stamp`: these and the status. `slug`: id and slug.
@@ -119,7 +119,7 @@ export type View = 'public' | 'reader' | 'editor';
 export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
 
 export interface ListRequest {
-  view: View;
+  view: CmsView;
   /**
    * Default: published records, as far as this caller may list them. `any`: every status but the trash. `all`: the
    * trash too.
@@ -144,7 +144,7 @@ export interface ListRequest {
 }
 
 export interface ReadRequest {
-  view: View;
+  view: CmsView;
   detail?: Detail;
   /** Of a protected record. */
   password?: string;

@@ -1,43 +1,34 @@
-// The Koa application: the middleware that every request passes, in order. Cache hits are served before it
-// (`public-reads.ts`).
+// The middleware that every request passes, in order. Cache hits are served before it.
 
+import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import type { Observe } from '../observability/observations.ts';
 import { type Authenticator, auth } from './auth.ts';
-import type { ClientAddress } from './client-address.ts';
+import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
-import type { Cors, Freshness } from './headers.ts';
-import { responseCache } from './public-reads.ts';
-import { type LoadSheddingOptions, loadShedding, type RateLimit, rateLimiting } from './rate-limit.ts';
-import { errorPages, mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
-import { respond } from './respond.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { Freshness } from './headers.ts';
+import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
+import { type FastPathOptions, fastPath, respond, responseCache } from './respond.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';
 
-export interface AppOptions extends RouteOptions {
+export interface AppOptions extends RouteOptions, FastPathOptions {
   limits: RouteOptions['limits'] & LoadSheddingOptions & { urlBytes: number };
   /** The prefixes under which the API is served. */
   mounts: string[];
   publicUrl: string;
-  clientAddress: ClientAddress;
-  rateLimit: RateLimit;
   freshness: Freshness;
-  cache: ResponseCache;
-  cors: Cors;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
   pages: Pages;
-  observe: Observe;
 }
 
 /**
  * The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response
  * cache wraps both, because it caches what they make of a response.
  */
-export function createApp(options: AppOptions): Koa<State> {
+export function createListener(options: AppOptions): RequestListener {
   const { services, cache, cors, limits, clientAddress, observe } = options;
   const poll = createRequestPolls(services.sync);
   const app = new Koa<State>();
@@ -58,5 +49,5 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(responseParams(services));
   app.use(auth(options.authenticator, clientAddress));
   app.use(routes(options));
-  return app;
+  return fastPath(options, app.callback());
 }

@@ -11,9 +11,8 @@ import type { Config } from '../config-schema.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { type ClientAddress, wideNetworkOf } from './client-address.ts';
-import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
-import { READ_METHODS } from './request-target.ts';
+import { type ClientAddress, type Counter, type SharedCounters, wholeSeconds, wideNetworkOf } from './client-limits.ts';
+import { READ_METHODS } from './read-request.ts';
 import { routeName } from './routes.ts';
 import type { Middleware } from './state.ts';
 
@@ -41,7 +40,7 @@ export function auth(authenticator: Authenticator, clientAddress: ClientAddress)
   };
 }
 
-export interface Credentials {
+export interface AuthRequest {
   authorization: string | undefined;
   nonce: string | undefined;
   address: string;
@@ -49,7 +48,7 @@ export interface Credentials {
   isRead: boolean;
 }
 
-function anonymousActor({ nonce, address }: Pick<Credentials, 'nonce' | 'address'>): Actor {
+function anonymousActor({ nonce, address }: Pick<AuthRequest, 'nonce' | 'address'>): Actor {
   if (nonce !== undefined) throw invalidNonce();
   return { ...ANONYMOUS, network: wideNetworkOf(address) };
 }
@@ -79,7 +78,7 @@ export class Authenticator {
    * @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures;
    * CmsUnavailable
    */
-  async authenticate({ authorization, nonce, address, isRead }: Credentials): Promise<Actor> {
+  async authenticate({ authorization, nonce, address, isRead }: AuthRequest): Promise<Actor> {
     const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
     if (authorization === undefined || !login) return anonymousActor({ nonce, address });
     const hash = createHmac('sha256', this.#key).update(authorization).digest('base64');

@@ -1,16 +1,20 @@
-// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use
-// (`Allow`); the fast path takes the headers of its responses from here.
+// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use (`Allow`).
+// Public responses come from the response cache, hits before Koa, or are built once for all concurrent requests.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
+import type { Observe } from '../observability/observations.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
-import { consistencyHeaders } from './consistency-token.ts';
+import type { ClientAddress, RateLimit } from './client-limits.ts';
+import { consistencyHeaders, MIN_VERSION_HEADER, type PollForRequest } from './consistency-token.ts';
 import {
   apiLink,
   COMMON_HEADERS,
   type Cors,
+  type Freshness,
   IDEMPOTENCY_KEY_HEADER,
   loginHeaders,
   PREFLIGHT_HEADERS,
@@ -18,8 +22,16 @@ import {
   REPLAYED_HEADER,
   staleHeaders,
 } from './headers.ts';
-import { type Body, type CachedResponse, isFresh, type ResponseCache, toBuffer } from './response-cache.ts';
-import type { Context, Middleware, State } from './state.ts';
+import { hasTooManyHeaders } from './read-request.ts';
+import {
+  type Body,
+  type CachedResponse,
+  createCacheableResponses,
+  isFresh,
+  type ResponseCache,
+  toBuffer,
+} from './response-cache.ts';
+import { type Context, type Middleware, nextRequestId, type State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
 export function respond(services: Services, cache: ResponseCache, cors: Cors): Middleware {
@@ -62,7 +74,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
  * Writes a public response, or a 304 if there is no body: for the middleware and for the fast path.
  * @param requestDependent as `perRequestHeaders` returns them
  */
-export function writePublic(
+function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
   { headers, contentType }: CachedResponse,
@@ -71,22 +83,18 @@ export function writePublic(
 ): void {
   // A CDN stores the headers of a 304 with the body that it has (RFC 9111, 4.3.4).
   if (!body) return void res.writeHead(304, headers.concat(requestDependent)).end();
-  const ofBody = ['Content-Type', contentType, 'Content-Length', String(body.byteLength)];
-  if (body.encoding !== 'identity') ofBody.push('Content-Encoding', body.encoding);
+  const { bytes, encoding } = body;
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
+  if (encoding !== 'identity') ofBody.push('Content-Encoding', encoding);
   res.writeHead(200, headers.concat(ofBody, requestDependent));
-  const [first, ...others] = method === 'HEAD' ? [] : body.chunks;
-  if (others.length === 0) return void res.end(first);
-  // One system call for all of them.
-  res.cork();
-  for (const chunk of body.chunks) res.write(chunk);
-  res.end();
+  res.end(method === 'HEAD' ? undefined : bytes);
 }
 
 /**
  * The headers of a public response that depend on the request and the moment, names and values in turn.
  * `isStale`: the replica has not caught up with the CMS for a while.
  */
-export function perRequestHeaders(
+function perRequestHeaders(
   { headers: { origin } }: IncomingMessage,
   requestId: string,
   { sync, peers, nowMs }: Services,
@@ -141,4 +149,147 @@ async function methodsOf({ actor, path, matched, apiResponse }: State, services:
   // Staff read as editors what visitors do not see.
   const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;
   return mayEdit ? ITEM_METHODS.posts : 'GET';
+}
+
+/**
+ * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
+ * body of any method) and no method override. Only responses to such requests may be public.
+ */
+function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    headers.authorization === undefined &&
+    headers['x-wp-nonce'] === undefined &&
+    headers['x-http-method-override'] === undefined &&
+    (headers['content-length'] === undefined || headers['content-length'] === '0') &&
+    headers['transfer-encoding'] === undefined
+  );
+}
+
+/**
+ * True if the response may come from the cache: the URL determines it, and the client does not ask for
+ * revalidation.
+ */
+const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
+
+const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
+
+export interface FastPathOptions {
+  services: Services;
+  cache: ResponseCache;
+  cors: Cors;
+  rateLimit: RateLimit;
+  clientAddress: ClientAddress;
+  observe: Observe;
+}
+
+/**
+ * Returns a request listener that answers GET and HEAD from the response cache and passes everything else to
+ * `next`. It serves hits under overload too, because they cost no more than a 503.
+ */
+export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
+  const { services, cache, cors, rateLimit, clientAddress, observe } = options;
+
+  return (req, res) => {
+    const startedMs = performance.now();
+    if (!isCacheable(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
+    if (hasTooManyHeaders(req)) return next(req, res);
+    const cached = cache.get(req.url!, services.replica.version, services.nowMs());
+    if (!cached) return next(req, res);
+    const isNotModified = isFresh(req.headers, cached);
+    const body = isNotModified ? undefined : cache.find(cached, req.headers['accept-encoding'] as string);
+    // The middleware compresses it.
+    if (!isNotModified && !body) return next(req, res);
+    // The middleware sends the 429.
+    if (!rateLimit.tryConsume(clientAddress(req), startedMs)) return next(req, res);
+
+    const id = nextRequestId(req.headers['x-request-id']);
+    const { headers, isStale } = perRequestHeaders(req, id, services, cors);
+    writePublic(req, res, cached, body, headers);
+    const durationMs = performance.now() - startedMs;
+    const outcome = isNotModified ? 'not-modified' : 'hit';
+    const { method = '' } = req;
+    const { route } = cached;
+    observe({
+      type: 'request',
+      id,
+      method,
+      route,
+      status: res.statusCode,
+      cache: isStale ? 'stale' : outcome,
+      durationMs,
+    });
+  };
+}
+
+/** A computation in progress. */
+interface Flight {
+  /** The replica's version when it started: a request after a change must not get the response of before. */
+  replicaVersion: number;
+  /** The state of the request that computes; its response is there when `done` resolves. */
+  state: State;
+  done: Promise<void>;
+}
+
+/** After this time the gateway responds from the replica as it is. */
+const MAX_POLL_MS = 5000;
+
+/** `Cache-Control: no-cache` of the client causes a poll before the read. */
+export function responseCache(
+  services: Services,
+  cache: ResponseCache,
+  freshness: Freshness,
+  poll: PollForRequest,
+): Middleware {
+  const { replica } = services;
+  const toCached = createCacheableResponses(services, freshness);
+  const flights = new Map<string, Flight>();
+
+  /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
+  async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
+    await next();
+    const { apiResponse } = state;
+    // Requests with credentials never pass `dependsOnUrlAlone`, so only anonymous responses become public.
+    if (!apiResponse || !dependsOnUrlAlone(req)) return;
+    state.cached = toCached(apiResponse, originalUrl, state.route);
+    if (!state.cached) return;
+    state.cache = 'miss';
+    if (isCacheable(req)) cache.set(state.cached);
+  }
+
+  async function join(flight: Flight, state: State): Promise<void> {
+    try {
+      await flight.done;
+    } finally {
+      state.route = flight.state.route;
+    }
+    state.cached = flight.state.cached;
+    state.apiResponse = flight.state.apiResponse;
+    if (state.cached) state.cache = 'shared';
+  }
+
+  return async function responseCacheMiddleware(ctx, next) {
+    const { state, originalUrl: url } = ctx;
+    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
+    const isOverridden = state.query._method !== undefined || state.omitBody;
+    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
+    if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayJoin: true });
+    if (!isCacheable(ctx.req)) return compute(ctx, next);
+
+    state.cached = cache.get(url, replica.version, services.nowMs());
+    if (state.cached) {
+      state.cache = 'hit';
+      state.route = state.cached.route;
+      return;
+    }
+    const running = flights.get(url);
+    if (running?.replicaVersion === replica.version) return join(running, state);
+    const flight = { replicaVersion: replica.version, state, done: compute(ctx, next) };
+    flights.set(url, flight);
+    try {
+      await flight.done;
+    } finally {
+      if (flights.get(url) === flight) flights.delete(url);
+    }
+  };
 }

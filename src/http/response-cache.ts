@@ -9,9 +9,9 @@ import Negotiator from 'negotiator';
 import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { JsonObject } from '../model/json.ts';
-import { byteLengthOf, joinBytes, utf8 } from '../text/bytes.ts';
+import { joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
 type ContentEncoding = 'gzip' | 'br' | 'zstd';
@@ -23,9 +23,7 @@ export interface CachedResponse {
   /** What a conditional request is compared with. */
   etag: string;
   contentType: string;
-  byteLength: number;
-  /** A list shares its records' bytes with the cache of rendered records, until it is asked for again. */
-  chunks: readonly Uint8Array[];
+  body: Uint8Array;
   /** Compressed bodies, each made when a client first accepts it; a promise until it is ready, and if that failed. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
   /** The route's name in log and metrics. */
@@ -44,12 +42,6 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Arra
   br: (bytes) => promisify(brotliCompress)(bytes, { params: BROTLI }),
   zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
-
-/** The body in one piece, which it stays: a response that is sent often is sent faster so. */
-function joined(response: CachedResponse): Uint8Array {
-  if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
-  return response.chunks[0]!;
-}
 
 /** `@types/negotiator` lacks the options of version 1. */
 type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
@@ -72,28 +64,16 @@ export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse):
   return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, { etag });
 }
 
-/** What a response and each of its bodies take beside their bytes and texts, as measured. */
-const OBJECT_BYTES = { response: 2000, body: 400 };
 /** Compression costs more than it saves below this size. */
 const MIN_COMPRESS_BYTES = 1024;
-
-/** The memory that a response takes with its key. */
-function memoryOf({ url, byteLength, compressed, headers }: CachedResponse): number {
-  let memory = OBJECT_BYTES.response + url.length + byteLength;
-  for (const text of headers) memory += text.length;
-  for (const body of Object.values(compressed))
-    if (body instanceof Uint8Array) memory += body.byteLength + OBJECT_BYTES.body;
-  return memory;
-}
+/** A response with its texts and objects, as measured. Its compressed bodies together are half as long as the body. */
+const memoryOf = ({ body }: CachedResponse): number => Math.ceil(1.5 * body.byteLength) + 4000;
 
 /** A body as it is sent. */
 export interface Body {
-  chunks: readonly Uint8Array[];
-  byteLength: number;
+  bytes: Uint8Array;
   encoding: ContentEncoding | 'identity';
 }
-
-const plainBody = ({ chunks, byteLength }: CachedResponse): Body => ({ chunks, byteLength, encoding: 'identity' });
 
 /** Keeps up to `maxBytes` of memory; the least recently used response leaves first. */
 export class ResponseCache {
@@ -108,7 +88,6 @@ export class ResponseCache {
   get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined {
     const response = this.#responses.get(url);
     if (!response || response.replicaVersion !== replicaVersion || nowMs >= response.validUntilMs) return undefined;
-    joined(response);
     return response;
   }
 
@@ -120,37 +99,32 @@ export class ResponseCache {
   async negotiate(response: CachedResponse, acceptEncoding: string | undefined): Promise<Body> {
     const encoding = this.#encodingOf(response, acceptEncoding);
     if (encoding !== 'identity') {
-      response.compressed[encoding] ??= this.#compress(response, encoding);
+      response.compressed[encoding] ??= compress(response, encoding);
       await response.compressed[encoding];
     }
-    return this.find(response, acceptEncoding) ?? plainBody(response);
+    return this.find(response, acceptEncoding) ?? { bytes: response.body, encoding: 'identity' };
   }
 
   /** The same; undefined if it is not compressed yet. */
   find(response: CachedResponse, acceptEncoding: string | undefined): Body | undefined {
     const encoding = this.#encodingOf(response, acceptEncoding);
-    if (encoding === 'identity') return plainBody(response);
-    const body = response.compressed[encoding];
-    return body instanceof Uint8Array ? { chunks: [body], byteLength: body.byteLength, encoding } : undefined;
+    const bytes = encoding === 'identity' ? response.body : response.compressed[encoding];
+    return bytes instanceof Uint8Array ? { bytes, encoding } : undefined;
   }
 
-  #encodingOf({ byteLength }: CachedResponse, acceptEncoding: string | undefined): Body['encoding'] {
-    if (acceptEncoding === undefined || byteLength < MIN_COMPRESS_BYTES) return 'identity';
+  #encodingOf({ body }: CachedResponse, acceptEncoding: string | undefined): Body['encoding'] {
+    if (acceptEncoding === undefined || body.byteLength < MIN_COMPRESS_BYTES) return 'identity';
     if (acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding) return 'identity';
     return this.#preferences.memo(acceptEncoding);
   }
+}
 
-  /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
-  async #compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
-    try {
-      // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-      response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](joined(response)));
-    } catch {}
-    if (this.#responses.peek(response.url) !== response) return;
-    // The cache measures a value only when it is new.
-    this.#responses.delete(response.url);
-    this.set(response);
-  }
+/** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
+async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
+  try {
+    // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
+    response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.body));
+  } catch {}
 }
 
 const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
@@ -165,9 +139,9 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 
   return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
-    const chunks = chunksOf(response.body);
+    const body = toBuffer(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
-    const etag = `W/${response.etag ?? `"${contentHash(joinBytes(chunks))}"`}`;
+    const etag = `W/${response.etag ?? `"${contentHash(body)}"`}`;
     return {
       url,
       headers: [
@@ -178,8 +152,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       ],
       etag,
       contentType,
-      byteLength: byteLengthOf(chunks),
-      chunks,
+      body,
       compressed: {},
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,

@@ -1,10 +1,10 @@
 // The response parameters `_fields`, `_envelope` and `_jsonp`, which change the shape of a response, and `fields` of
 // lists.
 
-import { ownTurn } from '../calendar/limits.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
+import { ownTurn } from '../calendar/shared-work.ts';
 import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
@@ -14,7 +14,7 @@ import { allowHeader } from './respond.ts';
 import { chunksOf, parseJson } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
-export interface ResponseParams {
+interface ResponseParams {
   fields: string[];
   envelope: boolean;
   jsonp: string | undefined;

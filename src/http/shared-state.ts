@@ -10,7 +10,7 @@ import {
   KEY_TTL_MS,
   MAX_KEYS_PER_USER,
 } from '../store/idempotency-keys.ts';
-import type { SharedCounters } from './rate-limit.ts';
+import type { SharedCounters } from './client-limits.ts';
 
 export interface SharedOptions {
   connection: Connection;

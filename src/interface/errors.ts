@@ -62,8 +62,10 @@ export const noRoute = (): ApiError =>
   new ApiError(404, 'rest_no_route', 'No route was found matching the URL and request method.');
 
 /** 401 for an anonymous caller, 403 for an account. */
-export const forbidden = (anonymous: boolean, cause?: unknown): ApiError =>
-  new ApiError(anonymous ? 401 : 403, 'rest_forbidden', 'Sorry, you are not allowed to do that.', { cause });
+export const forbidden = (caller: 'anonymous' | 'account', cause?: unknown): ApiError =>
+  new ApiError(caller === 'anonymous' ? 401 : 403, 'rest_forbidden', 'Sorry, you are not allowed to do that.', {
+    cause,
+  });
 
 /** PHP's largest integer: The Events Calendar reports every larger number as this one. */
 const LARGEST_ID = '9223372036854775807';

@@ -4,10 +4,10 @@
 
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
-import { type Limit, SIZES } from './limits.ts';
 import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
 import { flagSchema, type Schema, textSchema } from './schema.ts';
+import { type Limit, SIZES } from './value-lengths.ts';
 
 export type FieldType =
   | 'text'

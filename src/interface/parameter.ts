@@ -1,8 +1,8 @@
 // The shapes of a parameter of the API (in a path, a query or a body), of its type, and of the validated values.
 
 import type { Kind, PostKind, TermKind } from '../model/records.ts';
-import type { Limit, Limits } from './limits.ts';
 import type { Schema } from './schema.ts';
+import type { Limit, Limits } from './value-lengths.ts';
 
 export interface Parameter {
   name: string;

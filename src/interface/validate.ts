@@ -6,10 +6,10 @@ import { isObject } from '../model/json.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
 import { BODY_PARAMETERS } from './fields.ts';
-import { GLOBAL_LIMITS, type Limit, type Limits, MAX_NAMES, UNDECLARED_LIMIT } from './limits.ts';
 import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
+import { GLOBAL_LIMITS, type Limit, type Limits, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
 
 export interface RequestValues {
   path: Record<string, string>;

@@ -3,7 +3,7 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
-import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
+import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';

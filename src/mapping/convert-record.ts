@@ -6,7 +6,7 @@ import type { CmsRecord } from '../cms/port.ts';
 import type { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
 import { FIELDS, type Field } from '../interface/fields.ts';
-import { MAX_READ_CHARACTERS, SIZES } from '../interface/limits.ts';
+import { MAX_READ_CHARACTERS, SIZES } from '../interface/value-lengths.ts';
 import {
   type EventRecord,
   isPostKind,

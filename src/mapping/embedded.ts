@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
-import { SIZES } from '../interface/limits.ts';
+import { SIZES } from '../interface/value-lengths.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
 import { cutHtml, slugOf } from '../text/text.ts';
 import { readText } from './codecs/text.ts';

@@ -2,7 +2,7 @@
 // and the accessor that reads and writes there. A mapping's fields compile to accessors.
 
 import type { CmsRecord } from '../cms/port.ts';
-import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
+import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { cutHtml } from '../text/text.ts';
 

@@ -3,7 +3,7 @@
 
 import type { CmsRecord, Query } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
-import { type Limit, SIZES } from '../interface/limits.ts';
+import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';

@@ -237,7 +237,7 @@ export function assertComplete(context: SyncContext, kind: Kind, record: CmsReco
   assertHasPaths(context, spec, record, [...paths], isWritten);
 }
 
-/** True if the response exceeded the limit of bytes (`maxBytes` in src/limits.ts). */
+/** True if the response exceeded the limit of bytes (`maxBytes` in src/fixed-limits.ts). */
 export const isTooLargeError = (error: unknown): boolean =>
   error instanceof CmsUnavailable && error.reason === 'too-large';
 

@@ -1,7 +1,7 @@
 // Owns what the sync requests of each of the CMS's collections, and the stamp by which a listed record
 // compares with the replica's.
 
-import { type CmsRecord, type CollectionSpec, type Credentials, MEDIA, type View } from '../cms/port.ts';
+import { type CmsRecord, type CmsView, type CollectionSpec, type Credentials, MEDIA } from '../cms/port.ts';
 import type { EmbeddedReader } from '../mapping/embedded.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
@@ -19,7 +19,7 @@ export interface Collection {
   /** What the mapping says about it, for the CMS. */
   spec: CollectionSpec;
   /** `public`, or `reader` for an account that stands for every visitor. */
-  view: View;
+  view: CmsView;
   /** Readers of venues and organizers that are text inside an event. */
   embedded: readonly EmbeddedReader[];
   /** Reads the occurrences of a series; undefined if the mapping has none. */

@@ -8,11 +8,8 @@ export function utf8(text: string): Buffer {
   return bytes;
 }
 
-export const byteLengthOf = (chunks: readonly Uint8Array[]): number =>
-  chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-
 export function joinBytes(chunks: readonly Uint8Array[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(byteLengthOf(chunks));
+  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);

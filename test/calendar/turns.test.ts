@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createPlaces, ownTurn } from '../../src/calendar/limits.ts';
+import { createPlaces, ownTurn } from '../../src/calendar/shared-work.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';

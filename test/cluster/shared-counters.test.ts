@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
 import { createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
-import { RateLimit, type SharedCounters } from '../../src/http/rate-limit.ts';
+import { RateLimit, type SharedCounters } from '../../src/http/client-limits.ts';
 import { createSharedCounters } from '../../src/http/shared-state.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';

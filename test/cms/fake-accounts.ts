@@ -1,7 +1,7 @@
 // The accounts of the fake CMS, one per role, with the permissions that WordPress gives these roles, and what it
 // refuses them.
 
-import type { Action, ActionPermissions, Credentials, View } from '../../src/cms/port.ts';
+import type { Action, ActionPermissions, CmsView, Credentials } from '../../src/cms/port.ts';
 import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../src/errors.ts';
 import type { FakePost } from './fake-records.ts';
 
@@ -76,7 +76,7 @@ export function canEdit(account: FakeAccount | undefined, { author, base }: Fake
 }
 
 /** A list for editors lacks records that only others may edit, public ones too. */
-export function canSee(account: FakeAccount | undefined, post: FakePost, view: View): boolean {
+export function canSee(account: FakeAccount | undefined, post: FakePost, view: CmsView): boolean {
   if (canEdit(account, post)) return true;
   return view !== 'editor' && post.status === 'publish' && (account !== undefined || !post.hiddenFromPublic);
 }

@@ -1,6 +1,6 @@
 // The fake CMS's records as WordPress sends them, and the fields that a write sets.
 
-import type { CmsRecord, CollectionSpec, Credentials, Detail, View } from '../../src/cms/port.ts';
+import type { CmsRecord, CmsView, CollectionSpec, Credentials, Detail } from '../../src/cms/port.ts';
 import { DETAIL_FIELDS } from '../../src/cms/wordpress/record-form.ts';
 import type { ImageRecord, Site } from '../../src/model/records.ts';
 import {
@@ -16,7 +16,7 @@ import {
 /** Who reads a record, and how: members get more of the content than the public, and editors its source. */
 export interface Reader {
   credentials?: Credentials;
-  view?: View;
+  view?: CmsView;
   /** Of a protected post. */
   password?: string | undefined;
 }

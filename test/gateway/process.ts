@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { chmodSync, closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { LIMITS } from '../../src/limits.ts';
+import type { LIMITS } from '../../src/fixed-limits.ts';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
 import { freePorts } from '../free-port.ts';
 import { until } from '../until.ts';
@@ -23,7 +23,7 @@ export interface ProcessOptions {
   flags?: string[];
   /** Keys of the configuration file. */
   config?: object;
-  /** Fixed limits (src/limits.ts) that the test replaces. */
+  /** Fixed limits (src/fixed-limits.ts) that the test replaces. */
   limits?: LimitsOfTest;
   /** Default: free ports. */
   ports?: { port: number; adminPort: number };

@@ -12,7 +12,7 @@ import { until } from '../until.ts';
 import { type GatewayResponse, type HttpRequestOptions, sendRequest } from './http-request.ts';
 import { MOUNT } from './mount.ts';
 
-/** Keys of the configuration file, and fixed limits (src/limits.ts) in `limits`, `cache` and `upstream.limits`. */
+/** Keys of the configuration file, and fixed limits (src/fixed-limits.ts) in `limits`, `cache` and `upstream.limits`. */
 export type Settings = Record<string, Record<string, unknown> | string>;
 
 export interface SocketOptions {

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, networkOf, wideNetworkOf } from '../../src/http/client-address.ts';
+import { createClientAddress, networkOf, wideNetworkOf } from '../../src/http/client-limits.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>

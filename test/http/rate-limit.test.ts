@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
-import { RateLimit } from '../../src/http/rate-limit.ts';
+import { RateLimit } from '../../src/http/client-limits.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import { event } from '../store/sample-records.ts';
 

@@ -5,8 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createBodyReader } from '../../src/http/request-body.ts';
-import { parseQuery } from '../../src/http/request-target.ts';
+import { createBodyReader, parseQuery } from '../../src/http/read-request.ts';
 
 describe('request body', () => {
   let server: Server;

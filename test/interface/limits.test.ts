@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
-import { GLOBAL_LIMITS, type Limit, MAX_NAMES, READ_BODY_BYTES, SIZES } from '../../src/interface/limits.ts';
 import { isTooLong } from '../../src/interface/validate.ts';
+import { GLOBAL_LIMITS, type Limit, MAX_NAMES, READ_BODY_BYTES, SIZES } from '../../src/interface/value-lengths.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
 import { pathOf, ROWS } from './endpoint-parameters.ts';

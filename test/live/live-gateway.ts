@@ -2,7 +2,7 @@
 // expect.
 
 import type { Sandbox } from '../../sandbox/start.ts';
-import type { LIMITS } from '../../src/limits.ts';
+import type { LIMITS } from '../../src/fixed-limits.ts';
 import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 
 /** The first sync of a site in WebAssembly is slow. */

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { residentMiB } from '../../bench/processes.ts';
-import type { LIMITS } from '../../src/limits.ts';
+import type { LIMITS } from '../../src/fixed-limits.ts';
 import { MEMORY_ENVIRONMENT, NODE_FLAGS } from '../../src/node-flags.ts';
 import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';

@@ -1,8 +1,8 @@
 // Worst-case values of each parameter and field, at the maximum length and beyond: how long the event loop
 // stalls.
 
-import { GLOBAL_LIMITS, type Limit, READ_BODY_BYTES } from '../../src/interface/limits.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
+import { GLOBAL_LIMITS, type Limit, READ_BODY_BYTES } from '../../src/interface/value-lengths.ts';
 import { authorization, type FakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePort } from '../free-port.ts';
 import { sendRequest } from '../start-gateway.ts';

@@ -103,14 +103,14 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'without a CMS call',
     },
   }),
-  ...mutantsOf('src/http/request-target.ts', 'test/interface/limits.test.ts', {
+  ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
     'length of values on any route': {
       function: 'mount',
       code: 'checkLengths([_1.query], NO_PARAMETERS);',
       title: 'apply to rest_route before routing',
     },
   }),
-  ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {
+  ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
     'size of the body of a read': {
       code: 'READ_METHODS.has(_1.method)',
       replacement: 'false',
@@ -161,7 +161,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
   }),
-  ...mutantsOf('src/http/request-target.ts', 'test/faults/raw-http.test.ts', {
+  ...mutantsOf('src/http/read-request.ts', 'test/faults/raw-http.test.ts', {
     'length of a URL': {
       function: 'rejectMalformed',
       code: 'if (_1.url.length > _2)',
@@ -169,7 +169,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'an address beyond',
     },
   }),
-  ...mutantsOf('src/http/public-reads.ts', 'test/http/cached-visibility.test.ts', {
+  ...mutantsOf('src/http/respond.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: '_1.authorization === undefined &&',
@@ -204,7 +204,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a request releases its images': { function: 'createEndpointRunner', code: '_1.release();' },
   }),
-  ...mutantsOf('src/http/public-reads.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/http/respond.ts', 'test/http/visibility.test.ts', {
     'only a response that the URL alone determines is public': {
       function: 'responseCache.compute',
       code: '|| !dependsOnUrlAlone(_1)',

@@ -4,7 +4,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const LIMITS_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/http/client-address.ts', 'test/faults/limits.test.ts', {
+  ...mutantsOf('src/http/client-limits.ts', 'test/faults/limits.test.ts', {
     'only what the proxy appends to X-Forwarded-For is trusted': {
       function: 'createClientAddress.isTrusted',
       code: '_1 !== true &&',
@@ -17,7 +17,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'ignore forwarding headers without a trusted proxy',
     },
   }),
-  ...mutantsOf('src/http/rate-limit.ts', 'test/http/load-shedding.test.ts', {
+  ...mutantsOf('src/http/client-limits.ts', 'test/http/load-shedding.test.ts', {
     'load shedding under overload': { function: 'createOverloadCheck', code: '> _1;', replacement: '> 1e9;' },
     'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw OVERLOADED_WITH_BODY;' },
     'a finished body no longer counts': { function: 'loadShedding', code: "_1.once('close', () => _2.release(_3));" },
@@ -64,7 +64,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/http/rate-limit.test.ts',
     },
   }),
-  ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', {
+  ...mutantsOf('src/http/client-limits.ts', 'test/faults/limits.test.ts', {
     'rate limit of one address': {
       function: 'tryConsume',
       code: 'if (_1.requests >= this.#requestsPerMinute)',
@@ -72,7 +72,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'on requests per address',
     },
   }),
-  ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {
+  ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
     'size of JSON and forms': {
       function: 'createBodyReader.parserOf',
       code: 'textLimit: `${_1}b`',
@@ -115,7 +115,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/http/request-body.test.ts',
     },
   }),
-  ...mutantsOf('src/http/client-address.ts', 'test/http/server.test.ts', {
+  ...mutantsOf('src/http/client-limits.ts', 'test/http/server.test.ts', {
     'share of one address': {
       function: 'tryTake',
       code: '|| (!_1 && _2 >= Math.ceil(this.#total / SHARES))',
@@ -174,46 +174,34 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'after the drain time',
     },
   }),
-  ...mutantsOf('src/http/connections.ts', 'test/http/server.test.ts', {
+  ...mutantsOf('src/http/server.ts', 'test/http/server.test.ts', {
     connections: {
-      code: 'if (!this.#places.tryTake(_1, _2?.(_3))) return void _4.destroy();',
+      code: 'if (!this.#places.tryTake(_1, this.#isProxy(_2))) return void _3.destroy();',
       replacement: 'this.#places.tryTake(_1, true);',
       test: 'test/faults/limits.test.ts',
       title: 'on connections of one address: further ones are closed on arrival',
     },
     'idle connections make room': {
-      code: 'if (this.#places.isFull) this.#evictIdle(Math.ceil(_1 * EVICTED_PART));',
-      test: 'test/http/server.test.ts',
+      code: 'if (this.#places.isFull) this.#server.closeIdleConnections();',
       title: 'make room',
     },
-    'number of pipelined requests': {
-      code: 'readNoFurther(_1, _2);',
-      test: 'test/http/server.test.ts',
-      title: 'beyond a few end the connection',
-    },
+    'number of pipelined requests': { code: 'readNoFurther(_1, _2);', title: 'is the last of its connection' },
     'connections of an address take turns': {
       code: '_1.pause(); this.#waiting.push(_1);',
-      test: 'test/http/server.test.ts',
       title: 'reads some hundred requests',
     },
     'pieces of a body': {
       code: 'if (_1 <= MAX_PIECES) return',
       replacement: 'if (true) return',
-      test: 'test/http/server.test.ts',
       title: 'too many pieces',
     },
     'pieces after the response': {
       code: "req._dump = () => req.removeAllListeners('data').resume();",
-      test: 'test/http/server.test.ts',
       title: 'is closed after the response',
     },
-    'shutdown truncates no response': {
-      code: 'this.#server.closeIdleConnections = () => {};',
-      test: 'test/http/server.test.ts',
-    },
+    'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
       code: 'if (this.#open.get(_1)?.newest === _2) _1.destroySoon();',
-      test: 'test/http/server.test.ts',
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { STATUSES } from '../../model/records.ts';
 import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import type { CallOptions, Cms, CmsRecord, CollectionSpec, Detail, ListRequest, Query, View } from '../port.ts';
+import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
@@ -153,7 +153,7 @@ const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
  * WordPress answers wrong credentials as it answers no credentials, unless the context is `edit`: then it
  * refuses. Terms are public.
  */
-function contextOf(spec: CollectionSpec, view: View): Query {
+function contextOf(spec: CollectionSpec, view: CmsView): Query {
   return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }
 

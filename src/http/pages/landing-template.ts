@@ -1,12 +1,13 @@
-// The landing page around its events: filters, links to months and views, subscription.
+// The landing page: filters, links to months and views, the events as a list and as a month, subscription.
 
+import { textLine } from '../../text/html.ts';
+import { webAddress } from '../../text/text.ts';
 import { subscribeLinks } from './calendar-links.ts';
-import { shiftMonth, spanOf } from './dates.ts';
-import { Html, html } from './html.ts';
+import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
 import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
-import { type Brand, pageFrame } from './page-template.ts';
-import type { FilterOptions, PublicEvent } from './read-events.ts';
+import { type Brand, Html, html, pageFrame } from './page-template.ts';
+import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
 
 export interface LandingPage {
   brand: Brand;
@@ -47,13 +48,15 @@ export interface EventsView {
   query: LandingQuery;
   today: string;
   language: Language;
-  /** The month that the month view shows. */
+  /** The days of the list. */
+  range: DayRange;
+  list: EventList;
+  /** The month that the month view shows, `YYYY-MM`. */
   month: string;
-  list: Html;
   /** Undefined if the query asks for the list. */
-  grid: Html | undefined;
-  /** The number of events in the list. */
-  total: number;
+  ofMonth: EventList | undefined;
+  /** A CSS class with the colour of the event's category. */
+  colorClass: (event: PublicEvent) => string;
   options: FilterOptions;
   /** Names of the filters that have no control. */
   filterNames: Partial<Record<Filter, string>>;
@@ -94,21 +97,21 @@ ${select('categories', texts.category, texts.allCategories)}
 
 /** What a change of the query replaces. */
 function eventsSection(view: EventsView): Html {
-  const { query, list, grid, total, today, language, month } = view;
+  const { query, list, ofMonth, today, language, month } = view;
   const { texts, dates } = language;
-  const summary = language.counted(texts.eventCount, total);
+  const summary = language.counted(texts.eventCount, list.total);
   return html`<section id="events" aria-label="${texts.events}" data-summary="${summary}">
 ${activeFilters(view)}
 <div class="toolbar">
 <h1 class="in-list">${listTitle(view)}</h1>
-${grid && html`<h1 class="in-month">${dates.month(month)}</h1>`}
+${ofMonth && html`<h1 class="in-month">${dates.month(month)}</h1>`}
 ${monthLinks(query, month, language)}
 ${viewLinks(query, month, today, language)}
 </div>
 ${searchLink(view)}
 ${nextLink(view)}
-<div class="in-list list">${list}</div>
-${grid && html`<div class="in-month month">${grid}</div>`}
+<div class="in-list list">${eventList(view)}</div>
+${ofMonth && html`<div class="in-month month">${monthGrid(ofMonth, view)}</div>`}
 ${subscription(view)}
 </section>`;
 }
@@ -181,4 +184,182 @@ function viewLinks(query: LandingQuery, month: string, today: string, { texts }:
 <a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>${texts.month}</a>
 <a id="view-list" href="${listHref}"${isList && new Html(' aria-current="page"')}>${texts.list}</a>
 </nav>`;
+}
+
+// The list: events by the day they start, each once.
+
+function eventList(view: EventsView): Html {
+  const { list, range, query, today, language } = view;
+  const { texts, dates } = language;
+  const days = Map.groupBy(list.events, (event) => {
+    const { first, last } = spanOf(event);
+    if (range.isPast) return first;
+    if (last < range.first) return 'over';
+    return first < range.first ? 'running' : first;
+  });
+  const heading = (day: string) =>
+    day === 'running' ? (range.first === today ? texts.now : texts.running) : dates.relativeDay(day, today);
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page
+  // does not show it.
+  days.delete('over');
+  if (days.size === 0)
+    return html`<p class="empty">${query.filters.search === undefined ? texts.noEvents : texts.noneFound}</p>`;
+  return html`${[...days].map(
+    ([day, events]) => html`<section class="day">
+<h2>${heading(day)}</h2>
+<ul>${events.map((event) => listItem(event, view))}</ul>
+</section>`,
+  )}
+${pager(view)}`;
+}
+
+function listItem(event: PublicEvent, { query, today, language, colorClass }: EventsView): Html {
+  const { dates } = language;
+  const span = spanOf(event);
+  const when = span.isLong ? dates.days(span, today) : dates.times(event);
+  const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
+  const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
+  const image = event.image && webAddress(event.image.sizes?.thumbnail?.url ?? event.image.url);
+  return html`<li class="item ${colorClass(event)}">
+<time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
+<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${language.title(event)}</a>
+${place && html`<p>${textLine(place)}</p>`}</div>
+${image && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
+</li>`;
+}
+
+function pager({ list: { pages }, query, language: { texts } }: EventsView): Html | false {
+  const { page = 1 } = query;
+  if (pages <= 1) return false;
+  return html`<nav class="pager" aria-label="${texts.pagesOfList}">
+${page > 1 && html`<a id="earlier" class="button" href="${hrefOf(query, { page: page - 1 })}">${texts.earlier}</a>`}
+<span>${fill(texts.pageOf, { page, pages })}</span>
+${page < pages && html`<a id="later" class="button" href="${hrefOf(query, { page: page + 1 })}">${texts.later}</a>`}
+</nav>`;
+}
+
+// The month: weeks as grids, in which an event of several days is one bar per week.
+
+/** Rows of a week, below the row of the dates; `landing.css` has as many classes. */
+const LANES = 4;
+
+/** The days from the first week of the month to its last. */
+export function monthRange(month: string, firstWeekday: number): { first: string; last: string } {
+  const first = `${month}-01`;
+  const last = addDays(`${shiftMonth(month, 1)}-01`, -1);
+  const daysSince = (day: string) => (weekdayOf(day) - firstWeekday + 7) % 7;
+  return { first: addDays(first, -daysSince(first)), last: addDays(last, 6 - daysSince(last)) };
+}
+
+function monthGrid(ofMonth: EventList, view: EventsView): Html {
+  const { month, language } = view;
+  const { dates, texts } = language;
+  const { first, last } = monthRange(month, dates.firstWeekday);
+  const weeks: string[][] = [];
+  for (let day = first; day <= last; day = addDays(day, 7))
+    weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
+  const missing = ofMonth.total - ofMonth.events.length;
+  const weekdays = weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`);
+  return html`<div class="weekdays" aria-hidden="true">${weekdays}</div>
+${ofMonth.total === 0 && html`<p class="empty">${texts.noEvents}</p>`}
+${weeks.map((days) => week(days, ofMonth, view))}
+${missing > 0 && html`<p class="empty">${language.counted(texts.moreInList, missing)}</p>`}
+${legend(ofMonth, view)}`;
+}
+
+/** What the colours mean: the first categories of the shown events. */
+function legend({ events }: EventList, { query, language, colorClass }: EventsView): Html | false {
+  const items = new Map<number, Html>();
+  for (const event of events) {
+    const [category] = event.categories;
+    if (!category) continue;
+    const href = hrefOf(query, { filters: { ...query.filters, categories: String(category.id) } });
+    items.set(
+      category.id,
+      html`<li class="${colorClass(event)}"><a href="${href}">${textLine(category.name)}</a></li>`,
+    );
+  }
+  return (
+    items.size > 0 && html`<ul class="legend" aria-label="${language.texts.categories}">${[...items.values()]}</ul>`
+  );
+}
+
+interface Bar {
+  event: PublicEvent;
+  /** Columns of the week, from 0. */
+  from: number;
+  to: number;
+  startsHere: boolean;
+  endsHere: boolean;
+}
+
+function week(days: string[], { events }: EventList, view: EventsView): Html {
+  const bars = barsOf(days, events);
+  const { lanes, hidden } = placed(bars);
+  const { language } = view;
+  const counted = (others: number) => language.counted(language.texts.more, others);
+  return html`<ol class="week">${days.map((day, column) => {
+    const shown = lanes.flatMap((lane, row) =>
+      lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
+    );
+    const classes = `c${column}${day === view.today ? ' today' : ''}${day.startsWith(view.month) ? '' : ' other'}`;
+    const others = hidden[column]!;
+    const ofDay = hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 });
+    return html`<li>
+<time class="date ${classes}" datetime="${day}"><span class="visually-hidden">${language.dates.dayAndYear(day)}</span>
+<span aria-hidden="true">${Number(day.slice(8))}</span></time>
+${shown}
+${others > 0 && html`<a class="others c${column}" href="${ofDay}">${counted(others)}</a>`}
+</li>`;
+  })}</ol>`;
+}
+
+/** The bars of a week: by their first day, longer ones first. */
+function barsOf(days: string[], events: PublicEvent[]): Bar[] {
+  const [weekStart, weekEnd] = [days[0]!, days[6]!];
+  return events
+    .flatMap((event) => {
+      const { first, last } = spanOf(event);
+      if (last < weekStart || first > weekEnd) return [];
+      const startsHere = first >= weekStart;
+      const endsHere = last <= weekEnd;
+      return [
+        {
+          event,
+          from: startsHere ? days.indexOf(first) : 0,
+          to: endsHere ? days.indexOf(last) : 6,
+          startsHere,
+          endsHere,
+        },
+      ];
+    })
+    .sort((a, b) => a.from - b.from || b.to - a.to);
+}
+
+/** Puts each bar into the first lane that is free. `hidden` counts, for each day, the bars without a free lane. */
+function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
+  const lanes: Bar[][] = Array.from({ length: LANES }, () => []);
+  const hidden = Array<number>(7).fill(0);
+  for (const one of bars) {
+    const lane = lanes.find((others) => (others.at(-1)?.to ?? -1) < one.from);
+    if (lane) lane.push(one);
+    else for (let column = one.from; column <= one.to; column++) hidden[column]! += 1;
+  }
+  return { lanes, hidden };
+}
+
+function bar(
+  { event, from, to, startsHere, endsHere }: Bar,
+  row: number,
+  { query, today, language, colorClass }: EventsView,
+): Html {
+  const { dates } = language;
+  const span = spanOf(event);
+  const time = span.isLong
+    ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
+    : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
+  const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
+  const classes = `c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}`;
+  const href = hrefOf(query, { event: event.id });
+  return html`<a class="entry ${classes}" href="${href}" data-event="${event.id}">${time}${language.title(event)}</a>`;
 }

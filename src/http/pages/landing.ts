@@ -1,8 +1,8 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
 import { isDeepStrictEqual } from 'node:util';
+import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
-import { createPlaces } from '../../calendar/limits.ts';
 import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
@@ -12,17 +12,13 @@ import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
-import { eventArticle } from './event-template.ts';
-import { type Html, html } from './html.ts';
+import { eventArticle, richText } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { eventsView, landingPage } from './landing-template.ts';
+import { eventsView, landingPage, monthRange } from './landing-template.ts';
 import { fill, type Language } from './language.ts';
-import { eventList } from './list-template.ts';
-import { monthGrid, monthRange } from './month-template.ts';
-import type { Brand } from './page-template.ts';
+import { type Brand, type Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
-import { richText } from './rich-text.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
@@ -43,14 +39,12 @@ export interface LandingOptions {
 
 interface Rendering {
   render: (reader: EventReader) => Promise<Html>;
-  /** The network of the visitor, for fairness between them. */
-  caller: string;
   charge: () => void;
   extension?: string;
 }
 
-/** For pages that are being rendered: each reads up to 8 MB at a time, of which it keeps what it shows. */
-const renderInPlace = createPlaces(2);
+/** Pages that are rendered at the same time: each reads up to 8 MB, of which it keeps what it shows. */
+const places = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 8;
@@ -74,7 +68,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => renderInPlace(context.caller, () => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => places.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -91,7 +85,7 @@ export class Landing {
    * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
    * kept takes none.
    */
-  async page(querystring: string, brand: Brand, caller: string, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, brand: Brand, charge: () => void): Promise<RenderedPage> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const { tag } = brand.language;
@@ -101,7 +95,7 @@ export class Landing {
         ? this.#renderEvents(reader, query, brand)
         : this.#renderEvent(reader, query, brand, query.event);
     try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, caller, charge } }))! };
+      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, charge } }))! };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { status, title, message } = describeError(error, query, brand.language);
@@ -110,7 +104,7 @@ export class Landing {
   }
 
   /** The page and its next events, for search engines. Throws what the API throws. */
-  async sitemap(caller: string, charge: () => void): Promise<Asset> {
+  async sitemap(charge: () => void): Promise<Asset> {
     const { replicaVersion, today } = this.#options;
     const render = async (reader: EventReader): Promise<Html> => {
       const { events } = await reader.many({ first: today() }, {}, MAX_SITEMAP_EVENTS);
@@ -119,7 +113,7 @@ export class Landing {
 ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     };
     const key = `sitemap ${replicaVersion()} ${today()}`;
-    return (await this.#pages.fetch(key, { context: { render, caller, charge, extension: '.xml' } }))!;
+    return (await this.#pages.fetch(key, { context: { render, charge, extension: '.xml' } }))!;
   }
 
   async #render({ render, charge, extension = '.html' }: Rendering): Promise<Asset> {
@@ -137,7 +131,6 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const range = listRange(query, day);
     const list = await reader.list(range, query);
     const options = await this.#readFilterOptions(reader);
-    const shared = { query, today: day, language, colorClass: colorsOf(options) };
     const days = monthRange(month, language.dates.firstWeekday);
     const hasGrid = viewOf(query) !== 'list';
     const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
@@ -147,12 +140,15 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     // Calendar apps remove what the file lacks: it has the events of the last month too.
     const calendarFile = feed('events.ics', '-1month');
     const content = eventsView({
-      ...shared,
+      query,
+      today: day,
+      language,
+      colorClass: colorsOf(options),
+      range,
+      list,
       month,
-      list: eventList({ ...shared, list, range }),
-      grid: ofMonth && monthGrid({ ...shared, month, list: ofMonth }),
+      ofMonth,
       next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
-      total: list.total,
       options,
       filterNames: filterNames(query, list.events),
       name,

@@ -4,9 +4,9 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { PAGE_LANGUAGES } from '../../config-schema.ts';
 import type { ShownState } from '../../model/event-state.ts';
+import { fitsCurrency } from '../../text/currencies.ts';
 import { textLine } from '../../text/html.ts';
 import { Dates } from './dates.ts';
-import { pricesOf } from './prices.ts';
 import type { PublicEvent } from './read-events.ts';
 import de from './texts/de.json' with { type: 'json' };
 import en from './texts/en.json' with { type: 'json' };
@@ -85,4 +85,28 @@ export class Language {
     if (lowest === 0) return `${free} – ${format.format(highest)}`;
     return lowest === highest ? format.format(lowest) : format.formatRange(lowest, highest);
   }
+}
+
+interface Prices {
+  /** An ISO code. */
+  currency: string;
+  /** Free is 0. */
+  lowest: number;
+  highest: number;
+}
+
+/**
+ * The prices of an event as numbers. Undefined for a cost with other words than amounts (`20 per family`), without a
+ * currency, and in lists.
+ */
+export function pricesOf(event: PublicEvent): Prices | undefined {
+  if (event.cost === '') return undefined;
+  const { values } = event.cost_details;
+  const currency = event.json_ld?.offers?.priceCurrency;
+  if (currency === undefined) return undefined;
+  const amounts = values.map((value) => (value === 'free' ? 0 : Number(value)));
+  const signs = textLine(event.cost).split(/[\d.,\s–-]+|Free/);
+  const isPlain = signs.every((sign) => sign === '' || fitsCurrency(sign, currency));
+  if (!isPlain || amounts.length === 0 || !amounts.every(Number.isFinite)) return undefined;
+  return { currency, lowest: Math.min(...amounts), highest: Math.max(...amounts) };
 }

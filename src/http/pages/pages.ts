@@ -4,34 +4,21 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { Config } from '../../config-schema.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
-import type { Site } from '../../model/records.ts';
 import { decodeEntities } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
-import { ERROR_PAGE } from '../request-target.ts';
-import type { PublicRead } from '../routes.ts';
+import { ERROR_PAGE } from '../read-request.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
-import { type Html, html } from './html.ts';
-import { Landing, type RenderedPage } from './landing.ts';
+import { Landing, type LandingOptions, type RenderedPage } from './landing.ts';
 import { type Language, languageOf, preferredTag } from './language.ts';
-import { type Brand, pageFrame } from './page-template.ts';
+import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 
-export interface PagesOptions {
-  config: Config['pages'];
-  cost: Config['cost'];
+export interface PagesOptions extends Omit<LandingOptions, 'mount'> {
   /** Paths at which the API is mounted, with or without a leading slash; the pages use the first. */
   mounts: readonly string[];
-  publicUrl: string;
   freshness: Freshness;
-  site: () => Site;
-  today: () => string;
-  replicaVersion: () => number;
-  read: PublicRead;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
-  /** The network of the client, for fairness between them. */
-  callerOf: (req: IncomingMessage) => string;
-  assertPublic: (eventId: number) => void;
 }
 
 const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs'];
@@ -75,7 +62,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets, language: Langu
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, charge, callerOf } = options;
+  const { config, mounts, freshness, charge } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const mount = withoutSlashes(mounts[0]);
   const landing = new Landing({ ...options, publicUrl, mount });
@@ -93,11 +80,11 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
     ctx.set(headers);
     return sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
   };
-  const once = (ctx: Context) => [callerOf(ctx.req), () => charge(ctx.req, 1)] as const;
+  const chargeOne = (ctx: Context) => () => charge(ctx.req, 1);
   return [
-    ['/', async (ctx) => send(ctx, await landing.page(ctx.querystring, brandFor(ctx), ...once(ctx)))],
+    ['/', async (ctx) => send(ctx, await landing.page(ctx.querystring, brandFor(ctx), chargeOne(ctx)))],
     ['/robots.txt', (ctx) => sendAsset(ctx, robots, cacheControl)],
-    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(...once(ctx)), cacheControl)],
+    ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(chargeOne(ctx)), cacheControl)],
     // The address may be one in a folder, `/a/b`, and the gateway itself below a path of its host.
     [
       ERROR_PAGE,
@@ -123,6 +110,7 @@ function errorPage(brand: Brand, status: number): RenderedPage {
   return { status, page: asset('.html', Buffer.from(text)) };
 }
 
+/** Swagger UI fills the page. */
 function documentationHandler(options: PagesOptions, assets: Assets): Handler {
   return (ctx) => {
     setPageHeaders(ctx);
@@ -153,7 +141,6 @@ function setPageHeaders(ctx: Context): void {
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
 }
 
-/** Swagger UI fills it. */
 function documentationPage(options: PagesOptions, assets: Assets): Html {
   const brand = brandOf(options, assets, languageOf('en'));
   const { asset } = brand;

@@ -1,6 +1,6 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
-import { ownTurn } from '../../calendar/limits.ts';
+import { ownTurn } from '../../calendar/shared-work.ts';
 import { ApiError } from '../../errors.ts';
 import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';

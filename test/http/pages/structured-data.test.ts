@@ -2,7 +2,7 @@
 // states, from what the record says and from nothing else.
 
 import { expect } from 'chai';
-import { countryCode } from '../../../src/http/pages/countries.ts';
+import { countryCode } from '../../../src/http/pages/json-ld-template.ts';
 import type { CalendarRecord, EventRecord, VenueRecord } from '../../../src/model/records.ts';
 import type { Json } from '../../start-gateway.ts';
 import { PUBLIC_URL } from '../../start-gateway.ts';
@@ -153,7 +153,6 @@ describe('structured data of the pages', () => {
     ['Korea', undefined],
     ['DD', undefined],
     ['XX', undefined],
-    ['European Union', undefined],
     ['', undefined],
   ];
   for (const [name, code] of COUNTRIES)

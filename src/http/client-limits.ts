@@ -1,13 +1,143 @@
-// What one client, or all together, may ask for: requests per minute from one client address, and load shedding, which
-// rejects requests with 503 before any work is done, if accepting them would make all others wait.
+// Which client a request comes from, by its connection or by what trusted proxies report, and what one client, or all
+// together, may ask for: places that all share, requests per minute, and load shedding, which rejects requests with 503
+// before any work is done, if accepting them would make all others wait.
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import proxyAddr from 'proxy-addr';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
+import { isPublicAddress } from '../cms/public-address.ts';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import { createLargeCache } from '../large-cache.ts';
-import { type ClientAddress, networkOf, SharedPlaces, wideNetworkOf } from './client-address.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
+
+export type ClientAddress = (req: IncomingMessage) => string;
+
+/** Stands for every entry of X-Forwarded-For that is not an IP address: such clients count as one. */
+const UNKNOWN = 'unknown';
+
+/** A dual-stack socket reports 10.0.0.1 as the IPv4-mapped address `::ffff:10.0.0.1`. */
+const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+const peerOf = ({ socket }: IncomingMessage): string => unmapped(socket.remoteAddress ?? '');
+
+/**
+ * Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as
+ * another client.
+ */
+function parseForwarded(entry: string): string {
+  const address = entry
+    .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
+    .replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1');
+  return isIP(address) === 0 ? UNKNOWN : unmapped(address);
+}
+
+/**
+ * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate
+ * limit, and a few failed logins of one client block new logins of all.
+ */
+function createWarning(observe: Observe): (peer: string) => void {
+  let isWarned = false;
+  return (peer) => {
+    if (isWarned || isPublicAddress(peer)) return;
+    isWarned = true;
+    const message =
+      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
+      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
+    observe({ type: 'message', level: 'warn', message });
+  };
+}
+
+/** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
+type TrustedProxies = boolean | readonly string[];
+
+/** Returns a function that is true for the address of a trusted proxy. */
+export function createProxyCheck(trusted: TrustedProxies): (address: string) => boolean {
+  if (typeof trusted === 'boolean') return () => trusted;
+  const isProxy = proxyAddr.compile([...trusted]);
+  return (address) => isProxy(unmapped(address), 0);
+}
+
+/** @param observe gets one warning about an untrusted proxy in a private network */
+export function createClientAddress(trusted: TrustedProxies, observe: Observe = () => {}): ClientAddress {
+  const warn = createWarning(observe);
+  const isProxy = createProxyCheck(trusted);
+  const isTrusted = (entry: string, hop: number): boolean =>
+    hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
+  return (req) => {
+    const forwarded = req.headers['x-forwarded-for'];
+    const peer = peerOf(req);
+    if (typeof forwarded !== 'string') return peer;
+    if (!isProxy(peer)) {
+      warn(peer);
+      return peer;
+    }
+    // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
+    const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
+    const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);
+    return address === req.socket.remoteAddress ? peer : parseForwarded(address);
+  };
+}
+
+/**
+ * The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which
+ * belongs to one client.
+ */
+export function networkOf(address: string): string {
+  // An IPv4 address has no colon; the expression of `isIPv6` is long.
+  if (!address.includes(':') || !isIPv6(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/**
+ * The network that holds places which all clients share, or calls to the CMS: of an IPv6 address the /48, because a
+ * home connection or a rented server has up to 65,536 networks of /64, and ten would hold all places.
+ */
+export const wideNetworkOf = (address: string): string => networkOf(address).replace(/:[^:]+::\/64$/, '::/48');
+
+/** A tenth: ten networks together can take all places. */
+const SHARES = 10;
+
+/** Places that all clients share, such as open connections: no network holds more than a tenth of them. */
+export class SharedPlaces {
+  readonly #total: number;
+  readonly #held = new Map<string, number>();
+  #taken = 0;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  get isFull(): boolean {
+    return this.#taken >= this.#total;
+  }
+
+  /**
+   * Returns false, and takes nothing, if no place is free or the network has its share.
+   * @param mayHoldAll for a proxy, through which all clients come
+   */
+  tryTake(network: string, mayHoldAll = false): boolean {
+    const held = this.#held.get(network) ?? 0;
+    if (this.isFull || (!mayHoldAll && held >= Math.ceil(this.#total / SHARES))) return false;
+    this.#held.set(network, held + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  release(network: string): void {
+    const left = (this.#held.get(network) ?? 0) - 1;
+    if (left > 0) this.#held.set(network, left);
+    else this.#held.delete(network);
+    this.#taken -= 1;
+  }
+}
 
 /** A counter of rate-limiter-flexible, by key. */
 export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'reward' | 'delete'>;
@@ -120,7 +250,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     await next();
     const { apiResponse, cached, cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
-    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.byteLength ?? 0);
+    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.body.byteLength ?? 0);
     const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
     if (extra > 0) rateLimit.charge(address, extra);
   };
@@ -128,9 +258,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
 
 export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
 
-export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {
-  clockMs?: () => number;
-}
+export type LoadSheddingOptions = Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'>;
 
 /**
  * The first requests of a turn are never shed: a page with its assets sends about this many, however long the
@@ -167,12 +295,9 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
  * Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress or a tenth of
  * them come from the same network.
  */
-export function loadShedding(
-  { overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions,
-  clientAddress: ClientAddress,
-): Middleware {
-  const isOverloaded = createOverloadCheck(overloadMs, clockMs);
-  const bodies = new SharedPlaces(bodiesAtOnce);
+export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
+  const isOverloaded = createOverloadCheck(options.overloadMs);
+  const bodies = new SharedPlaces(options.bodiesAtOnce);
 
   return function loadSheddingMiddleware({ req, res }, next) {
     if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;

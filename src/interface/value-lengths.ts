@@ -61,7 +61,7 @@ export const GLOBAL_LIMITS: Readonly<Record<string, Limit>> = {
   password: SIZES.password,
 };
 
-/** A longer header counts as absent. `headerBytes` of src/limits.ts bounds all headers together. */
+/** A longer header counts as absent. `headerBytes` of src/fixed-limits.ts bounds all headers together. */
 export const MAX_HEADER_CHARACTERS = {
   acceptEncoding: 500,
   methodOverride: 20,
