@@ -2,10 +2,9 @@
 
 import { expect } from 'chai';
 import { SIZES } from '../../src/interface/limits.ts';
-import { describeNamespace, describeRoute } from '../../src/interface/namespace-index.ts';
 import { text } from '../../src/interface/param-types.ts';
 import { type Parameter, parameter } from '../../src/interface/parameter.ts';
-import { ROUTES, type Route } from '../../src/interface/routes.ts';
+import { describeNamespace, describeRoute, ROUTES, type Route } from '../../src/interface/routes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON
 type Document = any;
