@@ -4,7 +4,7 @@
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
-import { trimCharactersEnd } from '../../text/text.ts';
+import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
 import { createCollections, createMedia } from './collections.ts';
@@ -34,7 +34,7 @@ export function createSiteInfo(
       const url = String(index.home || index.url || '');
       const { timezone_string: zone, gmt_offset: offset } = index;
       // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
-      if (!isWebAddress(url)) throw incomplete('the address of the site');
+      if (webAddress(url) === undefined) throw incomplete('the address of the site');
       if (!zone && offset === undefined) throw incomplete('the time zone of the site');
       const settings = readSettings(index.calendar_gateway);
       return {
@@ -112,8 +112,6 @@ function readSettings(published: unknown): SiteSettings {
 
 /** No setting is longer. */
 const MAX_SETTING = 40;
-
-const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const incomplete = (missing: string): CmsUnavailable =>
   new CmsUnavailable('incomplete', `The CMS's response is incomplete: it lacks ${missing}.`);
