@@ -4,8 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig } from '../src/config.ts';
-import { SETTINGS } from '../src/config-environment.ts';
+import { loadConfig, SETTINGS } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
 import { configFiles, SITE } from './config-fixture.ts';
 

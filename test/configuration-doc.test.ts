@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { SETTINGS } from '../src/config-environment.ts';
+import { SETTINGS } from '../src/config.ts';
 import { CONFIG_SCHEMA, DEFAULTS } from '../src/config-schema.ts';
 
 const FILE = new URL('../docs/configuration.md', import.meta.url);

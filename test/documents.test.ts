@@ -6,8 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
 import { commands } from '../src/cli/commands.ts';
-import { loadConfig } from '../src/config.ts';
-import { CONFIG_FILE_VARIABLE, SETTINGS } from '../src/config-environment.ts';
+import { CONFIG_FILE_VARIABLE, loadConfig, SETTINGS } from '../src/config.ts';
 import { compileMapping } from '../src/mapping/compile.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 

@@ -1,8 +1,7 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { loadConfig, settingsWithoutSecrets } from '../config.ts';
-import { SETTINGS } from '../config-environment.ts';
+import { loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';

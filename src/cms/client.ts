@@ -5,8 +5,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
-import { createBulkheads } from './bulkhead.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createBulkheads, createCircuitBreaker } from './bulkhead.ts';
 import {
   type CmsResponse,
   type HttpRequest,
@@ -174,43 +173,25 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
 
   return {
     async request(request) {
-      const deadline = startDeadline(limits.deadlineMs, request.signal);
+      const { bulkhead = 'sync', credentials } = request;
+      const deadline = new AbortController();
+      const message = `The CMS gave no answer within ${limits.deadlineMs / 1000} s.`;
+      const timer = setTimeout(() => deadline.abort(new CmsUnavailable('timeout', message)), limits.deadlineMs);
+      const signal = request.signal ? AbortSignal.any([deadline.signal, request.signal]) : deadline.signal;
       try {
-        const { bulkhead = 'sync', credentials } = request;
-        return await bulkheads.run(bulkhead, () => send(request, deadline.signal), deadline.signal, credentials);
+        return await bulkheads.run(bulkhead, () => send(request, signal), signal, credentials);
       } catch (error) {
         // The other failures are observed for each attempt.
         if (error instanceof CmsUnavailable && error.reason === 'busy')
           observeFailure(request, error, performance.now());
         throw error;
       } finally {
-        deadline.end();
+        clearTimeout(timer);
       }
     },
     async close() {
       // `close` would wait for responses that may never come.
       if (!dispatcher) await pool.destroy();
-    },
-  };
-}
-
-/**
- * Returns a signal that aborts at the deadline or with `callerSignal`; `end` clears its timer and listener.
- */
-function startDeadline(afterMs: number, callerSignal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const timer = setTimeout(
-    () => controller.abort(new CmsUnavailable('timeout', `The CMS gave no answer within ${afterMs / 1000} s.`)),
-    afterMs,
-  );
-  const onCallerAbort = () => controller.abort(callerSignal?.reason);
-  if (callerSignal?.aborted) onCallerAbort();
-  callerSignal?.addEventListener('abort', onCallerAbort, { once: true });
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer);
-      callerSignal?.removeEventListener('abort', onCallerAbort);
     },
   };
 }

@@ -15,11 +15,20 @@ import type { Terms } from '../calendar/terms.ts';
 import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
-import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf } from '../interface/parameter.ts';
-import { type Endpoint, NAMESPACE, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
+import {
+  describeNamespace,
+  describeRoute,
+  type Endpoint,
+  NAMESPACE,
+  type NamespaceContext,
+  type Operation,
+  ROUTES,
+  type Route,
+  WRITE_OPERATIONS,
+} from '../interface/routes.ts';
 import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';

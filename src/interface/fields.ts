@@ -5,8 +5,15 @@
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
 import * as types from './param-types.ts';
-import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
-import { flagSchema, type Schema, textSchema } from './schema.ts';
+import {
+  flagSchema,
+  type Parameter,
+  type ParameterOptions,
+  type ParamType,
+  parameter,
+  type Schema,
+  textSchema,
+} from './parameter.ts';
 import { type Limit, SIZES } from './value-lengths.ts';
 
 export type FieldType =
@@ -48,7 +55,10 @@ export interface Field {
    * serializer copies.
    */
   response?: Schema;
-  /** The original lacks the field: a response has the property only if the record has a value. */
+  /**
+   * The original lacks the field, such as `event_status`: a response has the property only if the record has a value, a
+   * write of it is a 400 if the mapping cannot store it, and an occurrence may say something else than its series.
+   */
   optional?: true;
 }
 

@@ -3,19 +3,16 @@
 import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
-import type { Parameter } from './parameter.ts';
+import type { Parameter, Schema } from './parameter.ts';
 import {
-  ADDED_PROPERTIES,
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
   listEnvelope,
   RECORD_SCHEMAS,
   SCHEMA_NAMES,
-  type SchemaName,
   schemaRef,
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
-import type { Schema } from './schema.ts';
 
 export interface OpenApiContext {
   /** URL of the namespace as called, with or without a final slash. */
@@ -24,8 +21,8 @@ export interface OpenApiContext {
   description: string;
   perPage: number;
   /**
-   * Adds what the document of The Events Calendar lacks: creates, the limits of texts, examples of dates and
-   * every status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
+   * Adds what the document of The Events Calendar lacks: creates, the gateway's own routes and filters, and every
+   * status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
    */
   complete?: boolean;
 }
@@ -82,7 +79,7 @@ export function openApi(context: OpenApiContext): object {
       ...(complete ? { license: LICENSE } : {}),
     },
     components: {
-      schemas: complete ? RECORD_SCHEMAS : originalSchemas(),
+      schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
       responses: ERROR_RESPONSES,
       securitySchemes: {
@@ -93,16 +90,6 @@ export function openApi(context: OpenApiContext): object {
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
-
-/** Without what this gateway adds. */
-const originalSchemas = (): Record<string, Schema> =>
-  Object.fromEntries(
-    Object.entries(RECORD_SCHEMAS).map(([name, schema]) => {
-      const added = ADDED_PROPERTIES[name as SchemaName] ?? [];
-      const properties = Object.entries(schema.properties ?? {}).filter(([property]) => !added.includes(property));
-      return [name, { ...schema, properties: Object.fromEntries(properties) }];
-    }),
-  );
 
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
@@ -215,7 +202,7 @@ const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).
  */
 function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
-  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter, context) };
+  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter) };
   if (!context.complete && misplacedParameters(route).includes(parameter))
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
@@ -228,7 +215,7 @@ const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext
 
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, type } = parameter;
-  const fullSchema = schemaOf(parameter, context);
+  const fullSchema = schemaOf(parameter);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
   const value = name === 'per_page' ? context.perPage : defaultOf(parameter);
@@ -239,7 +226,7 @@ function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObje
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
-    ...(context.complete && type.examples ? { examples: namedExamples(type.examples) } : {}),
+    ...(type.examples ? { examples: namedExamples(type.examples) } : {}),
   };
 }
 
@@ -253,9 +240,8 @@ function defaultOf({ default: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-function schemaOf({ type, limit }: Parameter, { complete }: OpenApiContext): Schema {
+function schemaOf({ type, limit }: Parameter): Schema {
   const schema = withoutTypeLists(type.schema);
-  if (!complete) return schema;
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
@@ -276,7 +262,7 @@ function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
   const schema: Schema = {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, { ...schemaOf(field, context), description: field.description }]),
+      fields.map((field) => [field.name, { ...schemaOf(field), description: field.description }]),
     ),
     ...(required.length > 0 ? { required } : {}),
   };

@@ -40,8 +40,8 @@ export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
 const bound = (name: string, description: string, options: ParameterOptions = {}): Parameter =>
   parameter(name, types.dateBound, SIZES.date, description, options);
 
-/** The files and feeds of events have these too. */
-export const eventFilters: Parameter[] = [
+/** Which events a list holds, and which an iCalendar file (`events.ics?venue=5`) or an Atom feed. */
+export const eventListParameters: Parameter[] = [
   ...paging('events'),
   bound('start_date', 'Events that start on this date or later', { default: 'computed' }),
   bound('end_date', 'Events that end on this date or earlier', { default: 'computed' }),
@@ -89,8 +89,6 @@ export const eventFilters: Parameter[] = [
   modifiedAfter('events'),
   customFields('events'),
 ];
-
-const eventList: Parameter[] = [...eventFilters, fields('event')];
 
 const linkedList = (kind: LinkedKind, plural: string): Parameter[] => [
   ...paging(plural),
@@ -141,7 +139,7 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
 
 /** The parameters of the list of each kind. */
 export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
-  event: eventList,
+  event: [...eventListParameters, fields('event')],
   venue: linkedList('venue', 'venues'),
   organizer: linkedList('organizer', 'organizers'),
   category: termList('category', 'categories'),

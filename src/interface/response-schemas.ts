@@ -13,7 +13,7 @@ import {
   type Schema,
   textSchema,
   urlSchema,
-} from './schema.ts';
+} from './parameter.ts';
 
 export type SchemaName =
   | 'ImageSize'
@@ -92,13 +92,6 @@ const customFields: Schema = {
 };
 
 const addedFields = copiedFields('event').flatMap(([name, { optional }]) => (optional ? [name] : []));
-
-/** Properties that the document of the original lacks. */
-export const ADDED_PROPERTIES: Readonly<Partial<Record<SchemaName, readonly string[]>>> = {
-  Event: addedFields,
-  Venue: ['custom_fields'],
-  Organizer: ['custom_fields'],
-};
 
 export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
   ImageSize: objectSchema({

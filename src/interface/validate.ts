@@ -1,7 +1,6 @@
 // Validates a request against the parameters of its endpoint: the lengths of its values (`checkLengths`), then the
 // values in the two stages of The Events Calendar (`validate`); and parses them.
 
-import { Ajv, type ValidateFunction } from 'ajv';
 import { isObject } from '../model/json.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
@@ -23,30 +22,6 @@ const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
   integer: (value) => Number.isInteger(parseNumber(value)),
 };
 
-const ajv = new Ajv({ allErrors: true });
-ajv.addKeyword({
-  keyword: 'accepts',
-  compile: (accepts: (value: unknown) => boolean) => (value: unknown) => value === null || accepts(value),
-});
-
-/** Of the first stage. */
-const compiled = new WeakMap<Endpoint, ValidateFunction>();
-
-function firstStageOf(endpoint: Endpoint): ValidateFunction {
-  const known = compiled.get(endpoint);
-  if (known) return known;
-  const checked = endpoint.parameters.filter(({ type, inPath }) => !inPath && type.accepts);
-  const properties = Object.fromEntries(checked.map(({ name, type }) => [name, { accepts: type.accepts }]));
-  const validator = ajv.compile({ type: 'object', properties });
-  compiled.set(endpoint, validator);
-  return validator;
-}
-
-function invalidNames(validate: ValidateFunction, values: Record<string, unknown>): Set<string> {
-  if (validate(values)) return new Set();
-  return new Set(validate.errors?.map((error) => error.instancePath.slice(1)));
-}
-
 /**
  * Call `checkLengths` before. The first stage validates the form of each value and what it refers to, and
  * reports errors in declared order. The second stage follows if the first found no error. It checks JSON
@@ -62,13 +37,12 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   );
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
 
-  const unaccepted = invalidNames(firstStageOf(endpoint), sent);
   const errors: ParamError[] = [];
   const resolved = new Map<string, unknown>();
   for (const parameter of parameters) {
     const value = parameter.inPath ? request.path[parameter.name] : sent[parameter.name];
     if (value === undefined || value === null) continue;
-    const result = checkValue(parameter, value, unaccepted, checks);
+    const result = checkValue(parameter.type, value, checks);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
     const error = paramError(parameter, value, verdict);
@@ -89,14 +63,12 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
 }
 
 function checkValue(
-  { name, type, inPath }: Parameter,
+  { accepts, verify }: ParamType,
   value: unknown,
-  unaccepted: Set<string>,
   checks: ReferenceChecks,
 ): Verdict | Promise<Verdict> {
-  const isAccepted = inPath ? !type.accepts || type.accepts(value) : !unaccepted.has(name);
-  if (!isAccepted) return false;
-  return type.verify ? type.verify(value, checks) : true;
+  if (accepts && !accepts(value)) return false;
+  return verify ? verify(value, checks) : true;
 }
 
 function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {

@@ -30,7 +30,7 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const build = { name: 'calendar_build_info', help: 'Always 1; the label has the version of the gateway' };
   new Gauge({ ...build, labelNames: Object.keys(buildLabels), registers: [registry] }).set(buildLabels, 1);
   const { on, observe } = createReaders();
-  const { count, time, gauge, state } = createInstruments(registry, on);
+  const { count, time, gauge } = createInstruments(registry, on);
 
   time('request', 'calendar_request_seconds', 'Requests by route, status class and cache outcome', {
     route: ({ route }) => route,
@@ -61,7 +61,7 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   gauge('queue', 'calendar_cms_calls_queued', 'Calls to the CMS that wait for a connection', ({ waiting }) => waiting);
   gauge('queue', 'calendar_cms_calls_running', 'Calls to the CMS in flight', ({ running }) => running);
 
-  state('sync-state', 'calendar_replica_state', '1 for the state of the replica', 'state', REPLICA_STATES);
+  addReplicaState(registry, on);
   gauge('sync-state', 'calendar_replica_live', '1 while the replica is live', ({ to }) => Number(to === 'live'));
   time('sync-poll', 'calendar_sync_poll_seconds', 'Polls of the CMS');
   const changes = ({ changed, removed }: ObservationOf<'sync-poll'>) => changed + removed;
@@ -143,14 +143,15 @@ function createInstruments(registry: Registry, on: On) {
       const metric = new Gauge({ name, help, registers });
       on(type, (observation) => metric.set(value(observation)));
     },
-    /** A gauge per state: 1 for the current one. */
-    state(type: 'sync-state', name: string, help: string, label: string, states: readonly string[]): void {
-      const metric = new Gauge({ name, help, labelNames: [label], registers });
-      on(type, ({ to }) => {
-        for (const state of states) metric.labels(state).set(Number(state === to));
-      });
-    },
   };
+}
+
+function addReplicaState(registry: Registry, on: On): void {
+  const about = { name: 'calendar_replica_state', help: '1 for the state of the replica' };
+  const gauge = new Gauge({ ...about, labelNames: ['state'], registers: [registry] });
+  on('sync-state', ({ to }) => {
+    for (const state of REPLICA_STATES) gauge.labels(state).set(Number(state === to));
+  });
 }
 
 function addSyncLag(registry: Registry, on: On, nowMs: () => number): void {

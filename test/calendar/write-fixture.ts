@@ -6,7 +6,7 @@ import { namingCreated } from '../../src/calendar/cms-records.ts';
 import type { CreatedRecord, RequestContext } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/write-post.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
-import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
+import { rejection as wordPressRejection } from '../../src/cms/wordpress/rest-api.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
 import type { ReferenceChecks } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';

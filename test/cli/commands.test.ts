@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CHECK_OPTIONS, commands, usage } from '../../src/cli/commands.ts';
 import { INIT_OPTIONS } from '../../src/cli/init/options.ts';
-import { loadConfig } from '../../src/config.ts';
-import { SETTINGS } from '../../src/config-environment.ts';
+import { loadConfig, SETTINGS } from '../../src/config.ts';
 import { ConfigError } from '../../src/errors.ts';
 
 describe('--help', () => {

@@ -1,7 +1,7 @@
 // The circuit breaker with a clock of the test's own.
 
 import { expect } from 'chai';
-import { createCircuitBreaker } from '../../src/cms/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../src/cms/bulkhead.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 describe('circuit breaker', () => {

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CmsRecord, type ListRequest, plainCollection } from '../../src/cms/port.ts';
-import { GENERAL_PERMISSIONS, UPLOAD } from '../../src/cms/wordpress/site-info.ts';
+import { GENERAL_PERMISSIONS, UPLOAD } from '../../src/cms/wordpress/wordpress.ts';
 import type { CmsRejected } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
 import { type ReceivedRequest, type StubCms, sendJson, startStubCms } from '../faults/stub-cms.ts';

@@ -3,7 +3,7 @@
 
 import type { CallOptions, Cms, CmsRecord, CollectionSpec, Detail, ListRequest } from '../../src/cms/port.ts';
 import { cmsIdOf, gatewayId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
-import { readLogin } from '../../src/cms/wordpress/site-info.ts';
+import { readLogin } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import type { Site } from '../../src/model/records.ts';
 import {

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
-import { rejection } from '../../src/cms/wordpress/rejections.ts';
-import { createUpdate } from '../../src/cms/wordpress/required-fields.ts';
+import { createUpdate } from '../../src/cms/wordpress/collections.ts';
+import { rejection } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
 const text = (required: boolean) => ({ type: ['string', 'null'], required });

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/http-exchange.ts';
-import { imageOf } from '../../src/cms/wordpress/media.ts';
-import { createSiteInfo, formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
+import { imageOf } from '../../src/cms/wordpress/collections.ts';
+import { createSiteInfo, formatUtcOffset } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));

@@ -1,7 +1,7 @@
 // What the adapter takes from the settings that the companion plugin publishes in the site's description.
 
 import { expect } from 'chai';
-import { createSiteInfo } from '../../src/cms/wordpress/site-info.ts';
+import { createSiteInfo } from '../../src/cms/wordpress/wordpress.ts';
 
 const readSettings = async (published: unknown) => {
   const json = { name: 'Site', url: 'https://site.example', timezone_string: 'UTC', calendar_gateway: published };

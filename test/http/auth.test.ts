@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CallOptions } from '../../src/cms/port.ts';
-import { readLogin } from '../../src/cms/wordpress/site-info.ts';
+import { readLogin } from '../../src/cms/wordpress/wordpress.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
 import { Authenticator, createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
 import { basic } from '../faults/fake-wordpress.ts';

@@ -1,10 +1,9 @@
 // The namespace index agrees with that of The Events Calendar.
 
 import { expect } from 'chai';
-import { describeNamespace, describeRoute } from '../../src/interface/namespace-index.ts';
 import { text } from '../../src/interface/param-types.ts';
 import { type Parameter, parameter } from '../../src/interface/parameter.ts';
-import { ROUTES, type Route } from '../../src/interface/routes.ts';
+import { describeNamespace, describeRoute, ROUTES, type Route } from '../../src/interface/routes.ts';
 import { SIZES } from '../../src/interface/value-lengths.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON

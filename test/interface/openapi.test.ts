@@ -125,7 +125,7 @@ describe('OpenAPI document', () => {
     for (const name of [...Object.keys(schemas), ...Object.keys(responses)]) expect(name).to.match(/^[A-Z][A-Za-z]+$/);
   });
 
-  it('has examples of dates that the parameters accept, if it is complete', () => {
+  it('has examples of dates that the parameters accept', () => {
     const typeOf = (path: string, name: string) =>
       ROUTES.find((route) => route.path === path)!.endpoints[0]!.parameters.find((one) => one.name === name)!.type;
     const withExamples = complete.paths['/events'].get.parameters.filter((entry: Document) => entry.examples);
@@ -141,7 +141,6 @@ describe('OpenAPI document', () => {
     for (const { name, examples } of withExamples)
       for (const { value } of Object.values<Document>(examples))
         expect(typeOf('/events', name).accepts!(value), `${name}=${value}`).to.equal(true);
-    expect(JSON.stringify(document)).not.to.contain('"examples"');
   });
 
   it('refers from the misplaced password to the query parameter', () => {

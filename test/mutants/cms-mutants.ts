@@ -18,7 +18,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'one connection',
     },
   }),
-  ...mutantsOf('src/cms/circuit-breaker.ts', 'test/cms/circuit-breaker.test.ts', {
+  ...mutantsOf('src/cms/bulkhead.ts', 'test/cms/circuit-breaker.test.ts', {
     'the circuit breaker opens': {
       function: 'createCircuitBreaker',
       code: 'new ConsecutiveBreaker(CONSECUTIVE_FAILURES)',
@@ -56,7 +56,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'stops no other bulkhead',
     },
     'the deadline of a call': {
-      function: 'startDeadline',
+      function: 'createCmsClient.request',
       code: '() => _1.abort(new CmsUnavailable',
       replacement: '() => void (new CmsUnavailable',
       test: 'test/faults/cms-faults.test.ts',

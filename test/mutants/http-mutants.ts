@@ -96,7 +96,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'another body is 422',
     },
   }),
-  ...mutantsOf('src/cms/wordpress/site-info.ts', 'test/http/auth.test.ts', {
+  ...mutantsOf('src/cms/wordpress/wordpress.ts', 'test/http/auth.test.ts', {
     'credentials that PHP parses differently do not reach the CMS': {
       function: 'readLogin',
       code: "if (_1.toString('base64') !== _2) return { kind: 'password', user: undefined };",

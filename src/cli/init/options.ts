@@ -1,7 +1,6 @@
 // The command line of `init`: its options and help.
 
-import { isWebAddress } from '../../config.ts';
-import { readEnvironment, readSecretFile } from '../../config-environment.ts';
+import { isWebAddress, readEnvironment, readSecretFile } from '../../config.ts';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';

@@ -6,10 +6,9 @@ import { trimCharactersEnd } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient } from '../client.ts';
 import { type Cms, type CollectionSpec, MEDIA, type SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
-import { createCollections } from './collections.ts';
+import { createCollections, createMedia } from './collections.ts';
 import type { IdMap } from './id-map.ts';
 import { createIds } from './ids.ts';
-import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall, objectOf } from './rest-calls.ts';
 

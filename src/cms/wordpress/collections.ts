@@ -1,12 +1,16 @@
-// Posts and terms of WordPress. Both use the same code, since their routes, paging and errors are the same.
+// Posts, terms and images of WordPress. Posts and terms use the same code, since their routes, paging and errors are the
+// same. An update has the fields that Advanced Custom Fields demands in every request with any of its fields.
 
+import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import { STATUSES } from '../../model/records.ts';
-import { slugKey } from '../../text/text.ts';
+import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
+import { type ImageRecord, STATUSES } from '../../model/records.ts';
+import { percentDecoded, slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
+import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
-import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 type Collections = Pick<
@@ -190,4 +194,149 @@ function parseTotal(collection: string, header: string | undefined): number {
     'incomplete',
     `The CMS's list of ${collection} does not say how many there are (X-WP-Total).`,
   );
+}
+
+/** The request's property of Advanced Custom Fields. */
+const HOLDER = 'acf';
+
+/**
+ * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It
+ * stores no value whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of
+ * Secure Custom Fields).
+ */
+const KEY_MAP = '_acf_field_key_map';
+const NO_FIELD = '(none)';
+
+type Update = (collection: string, id: number, body: CmsRecord, options: CallOptions) => Promise<CmsResponse>;
+
+/**
+ * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are
+ * required, and sends the update again with the stored values of those that it lacks. The refusal came before
+ * anything was written.
+ *
+ * The added values are marked so that the plugin does not store them: an editor's change between the read and
+ * the update stays. A version of the plugin that ignored the mark would store a value that was read one call
+ * earlier. Required fields inside a group cannot be marked: those of a group that the update changes are
+ * stored as read.
+ */
+export function createUpdate(call: RestCall): Update {
+  return async (collection, id, body, options) => {
+    const route = `wp/v2/${collection}/${id}`;
+    const send = (json: CmsRecord) => call('POST', route, { json }, options);
+    const sent = body[HOLDER];
+    if (!isObject(sent)) return send(body);
+    try {
+      return await send(body);
+    } catch (error) {
+      if (!(error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER))) throw error;
+      // Which field groups a record has may depend on the record.
+      const { schema } = recordOf(await call('OPTIONS', route, {}, options));
+      const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
+      const query = { context: 'edit', _fields: HOLDER };
+      const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
+      const all = withRequired(sent, objectOrEmpty(stored), rules);
+      if (isDeepStrictEqual(all, sent)) throw error;
+      const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
+      const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
+      return send({ ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } });
+    }
+  };
+}
+
+/** `sent` with the stored values of the required properties that it lacks, at every depth. */
+function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): CmsRecord {
+  const all = { ...sent };
+  // Typed fields refuse the blank text that the plugin shows for a field without a value.
+  for (const name of requiredKeys(schema))
+    if (!Object.hasOwn(sent, name)) all[name] = stored[name] === '' ? null : (stored[name] ?? null);
+  for (const [name, inner] of Object.entries(objectOrEmpty(schema.properties)))
+    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), objectOrEmpty(inner));
+  return all;
+}
+
+/** The required properties of an object schema. Each may say so itself, or the object lists them. */
+function requiredKeys({ properties, required }: CmsRecord): string[] {
+  const listed = Array.isArray(required) ? required : [];
+  return Object.entries(objectOrEmpty(properties)).flatMap(([name, rule]) =>
+    objectOrEmpty(rule).required === true || listed.includes(name) ? [name] : [],
+  );
+}
+
+const FIELDS = 'id,source_url,media_details,mime_type';
+const CHUNK = 100;
+
+/** Calls to the media library. `images` omits uploads that are no images. */
+export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 'upload'> {
+  return {
+    async images(ids, options) {
+      const wanted = [...new Set(ids)].filter((id) => id > 0);
+      const images: ImageRecord[] = [];
+      for (let from = 0; from < wanted.length; from += CHUNK) {
+        const query = { include: wanted.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
+        for (const item of recordsOf(await call('GET', 'wp/v2/media', { query }, options))) {
+          const missing = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
+          if (missing.length > 0) {
+            const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
+            throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
+          }
+          if (isImage(item)) images.push(imageOf(item));
+        }
+      }
+      return images;
+    },
+
+    async findImage(url, options) {
+      const wanted = fileOf(url);
+      // `hall-150x150.jpg` is a size of `hall.jpg`, or the name of an upload.
+      const search = basename(wanted).replace(/(-\d+x\d+)?\.\w+$/, '');
+      const query = { search, per_page: CHUNK, _fields: FIELDS };
+      const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
+      const images = found.filter(isImage).map(imageOf);
+      const isWanted = ({ url }: { url: string }) => fileOf(url) === wanted;
+      return images.find((image) => [image, ...Object.values(image.sizes)].some(isWanted))?.id;
+    },
+
+    async upload({ bytes, mimeType, filename }, options) {
+      const headers = { 'content-type': mimeType, 'content-disposition': `attachment; filename="${filename}"` };
+      return imageOf(
+        writtenRecordOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
+      );
+    },
+  };
+}
+
+const isImage = ({ mime_type }: CmsRecord): boolean => textOrEmpty(mime_type).startsWith('image/');
+
+/** Host and path of a URL, percent-encoded or not, and without its query: `example.org/files/é 1.jpg`. */
+function fileOf(url: string): string {
+  if (!URL.canParse(url)) return '';
+  const { host, pathname } = new URL(url);
+  return host + percentDecoded(pathname);
+}
+
+/** Converts a media item. Includes only derived sizes, as The Events Calendar does: WordPress adds `full`. */
+export function imageOf(media: CmsRecord): ImageRecord {
+  const details = objectOrEmpty(media.media_details);
+  const url = textOrEmpty(media.source_url);
+  const sizes: ImageRecord['sizes'] = {};
+  for (const [name, value] of Object.entries(objectOrEmpty(details.sizes))) {
+    if (name === 'full') continue;
+    const size = objectOrEmpty(value);
+    sizes[name] = {
+      width: numberOrZero(size.width),
+      height: numberOrZero(size.height),
+      mimeType: textOrEmpty(size.mime_type),
+      filesizeBytes: numberOrZero(size.filesize),
+      url: textOrEmpty(size.source_url),
+    };
+  }
+  return {
+    id: numberOrZero(media.id),
+    url,
+    extension: /\.([a-z0-9]+)$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1] ?? '',
+    width: numberOrZero(details.width),
+    height: numberOrZero(details.height),
+    filesizeBytes: numberOrZero(details.filesize),
+    sizes,
+  };
 }

@@ -1,12 +1,15 @@
-// WordPress as a CMS: implements the port by its REST API (wp/v2).
+// WordPress as a CMS: implements the port by its REST API (wp/v2), and reads WordPress's own description: the site, the
+// caller's account, a collection's schema and capabilities.
 
-import { type CmsClientOptions, createCmsClient } from '../client.ts';
-import type { Cms } from '../port.ts';
-import { createCollections } from './collections.ts';
-import { createMedia } from './media.ts';
+import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { SiteSettings } from '../../model/records.ts';
+import { trimCharactersEnd, webAddress } from '../../text/text.ts';
+import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
+import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
+import { createCollections, createMedia } from './collections.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
-import { createRestCall } from './rest-api.ts';
-import { createSiteInfo } from './site-info.ts';
+import { createRestCall, objectOrEmpty, recordOf } from './rest-api.ts';
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
 export function createWordPress(options: CmsClientOptions): Cms {
@@ -19,4 +22,237 @@ export function createWordPress(options: CmsClientOptions): Cms {
     ...createMedia(call),
     close: () => client.close(),
   };
+}
+
+export function createSiteInfo(
+  call: RestCall,
+): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'collectionInfo' | 'hasCollection'> {
+  return {
+    async site(options) {
+      const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces,calendar_gateway' };
+      const index = recordOf(await call('GET', '', { query }, options));
+      const url = String(index.home || index.url || '');
+      const { timezone_string: zone, gmt_offset: offset } = index;
+      // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
+      if (webAddress(url) === undefined) throw incomplete('the address of the site');
+      if (!zone && offset === undefined) throw incomplete('the time zone of the site');
+      const settings = readSettings(index.calendar_gateway);
+      return {
+        url: trimCharactersEnd(url, '/'),
+        name: String(index.name ?? ''),
+        timezone: typeof zone === 'string' && zone !== '' ? zone : formatUtcOffset(Number(offset) || 0),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
+      };
+    },
+
+    readLogin,
+
+    async account(options) {
+      const query = { context: 'edit', _fields: 'id,roles,capabilities' };
+      const me = recordOf(
+        await call('GET', 'wp/v2/users/me', { query }, options).catch((error: unknown) => {
+          throw isIgnored(error, options.credentials) ? new CmsRejected('unknown-scheme', error.message) : error;
+        }),
+      );
+      if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
+        throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
+      if (!isObject(me.capabilities))
+        throw new CmsUnavailable('incomplete', 'The CMS did not say what this account may do.');
+      const permissions = new Set(Object.entries(me.capabilities).flatMap(([name, is]) => (is === true ? [name] : [])));
+      return {
+        userId: Number(me.id),
+        roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
+        permissions,
+        mayUpload: permissions.has(UPLOAD),
+      };
+    },
+
+    async accountExists(id, options) {
+      try {
+        await call('GET', `wp/v2/users/${id}`, { query: { _fields: 'id' } }, options);
+        return true;
+      } catch (error) {
+        if (error instanceof CmsRejected) return error.status !== 404;
+        throw error;
+      }
+    },
+
+    async collectionInfo({ collection }, options) {
+      const [type, schema] = await Promise.all([
+        findPostTypeOrTaxonomy(call, collection, options),
+        readCollectionSchema(call, collection, options),
+      ]);
+      return { ...schema, permissions: type && actionPermissions(type.capabilities) };
+    },
+
+    async hasCollection({ collection }, options) {
+      const find = (route: string) => findType(call, route, collection, {}, options);
+      return ((await find('wp/v2/types')) ?? (await find('wp/v2/taxonomies'))) !== undefined;
+    },
+  };
+}
+
+/** What the companion plugin may publish of an event plugin's options, and the values that make sense. */
+const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
+  ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
+  ['currency_code', 'currencyCode', /^[A-Z]{3}$/],
+  ['currency_position', 'currencyPosition', /^(?:prefix|postfix)$/],
+  ['day_starts', 'dayStarts', /^(?:[01]\d|2[0-3]):[0-5]\d$/],
+  ['timezone_mode', 'timezoneMode', /^(?:site|event)$/],
+];
+
+function readSettings(published: unknown): SiteSettings {
+  const values = objectOrEmpty(published);
+  const valid = SETTINGS.filter(([key, , format]) => {
+    const value = values[key];
+    return typeof value === 'string' && value.length <= MAX_SETTING && format.test(value);
+  });
+  return Object.fromEntries(valid.map(([key, name]) => [name, values[key]]));
+}
+
+/** No setting is longer. */
+const MAX_SETTING = 40;
+
+const incomplete = (missing: string): CmsUnavailable =>
+  new CmsUnavailable('incomplete', `The CMS's response is incomplete: it lacks ${missing}.`);
+
+/**
+ * WordPress knows Basic credentials only, and ignores every other scheme unless a plugin accepts it. Some sites
+ * answer wrong Basic credentials in the same words.
+ */
+const isIgnored = (error: unknown, credentials: string | undefined): error is CmsRejected =>
+  error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
+
+/**
+ * The zone of a site that has an offset in hours instead of a named zone, as The Events Calendar stores it in events:
+ * `5.5` is `UTC+5.5`. Its editor does not know `+05:30`.
+ */
+export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
+
+/**
+ * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no
+ * capabilities.
+ */
+async function findPostTypeOrTaxonomy(
+  call: RestCall,
+  collection: string,
+  options: CallOptions | undefined,
+): Promise<CmsRecord | undefined> {
+  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
+    try {
+      const type = await findType(call, route, collection, { context: 'edit' }, options);
+      if (type) return type;
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+    }
+  }
+  return undefined;
+}
+
+async function findType(
+  call: RestCall,
+  route: string,
+  collection: string,
+  query: Query,
+  options: CallOptions | undefined,
+): Promise<CmsRecord | undefined> {
+  const types = Object.values(recordOf(await call('GET', route, { query }, options)));
+  return types.map(objectOrEmpty).find(({ rest_base }) => rest_base === collection);
+}
+
+/** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
+async function readCollectionSchema(call: RestCall, collection: string, options: CallOptions | undefined) {
+  const { json } = await call('OPTIONS', `wp/v2/${collection}`, {}, options);
+  // WordPress responds to OPTIONS of a missing route with 200 and no description.
+  if (!isObject(json)) throw new CmsRejected('no-collection', `The CMS has no collection "${collection}".`);
+  const { endpoints, schema } = json;
+  const argsOf = (method: string) =>
+    objectOrEmpty(
+      (Array.isArray(endpoints) ? endpoints : [])
+        .map(objectOrEmpty)
+        .find(({ methods }) => Array.isArray(methods) && methods.includes(method))?.args,
+    );
+  const statusItems = objectOrEmpty(objectOrEmpty(argsOf('GET').status).items).enum;
+  const properties = objectOrEmpty(objectOrEmpty(schema).properties);
+  return {
+    statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
+    writableFields: schema === undefined ? undefined : fieldNames(properties, true),
+    fields: schema === undefined ? undefined : fieldNames(properties, false),
+  };
+}
+
+function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const { readonly, properties: inner } = objectOrEmpty(property);
+    if (onlyWritable && readonly === true) return [];
+    const isNested = name === 'meta' || name === 'acf';
+    return [name, ...(isNested ? Object.keys(objectOrEmpty(inner)).map((key) => `${name}.${key}`) : [])];
+  });
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Undefined for headers that WordPress itself ignores: malformed ones, and Basic credentials without a password,
+ * which PHP drops. Other schemes may belong to a plugin, such as one for JSON Web Tokens. PHP decodes base64
+ * leniently: credentials that only a lenient decoder accepts have no user here.
+ */
+export function readLogin(authorization: string): Login | undefined {
+  const [, scheme = '', sent] = /^([A-Za-z][\w-]*)\s+(\S.*)$/.exec(authorization) ?? [];
+  const encoded = sent?.trim();
+  if (encoded === undefined) return undefined;
+  if (scheme.toLowerCase() !== 'basic') return { kind: 'token' };
+  const bytes = Buffer.from(encoded.replace(/[^A-Za-z0-9+/]/g, ''), 'base64');
+  const colon = bytes.indexOf(':');
+  if (colon < 0 || colon === bytes.length - 1) return undefined;
+  if (bytes.toString('base64') !== encoded) return { kind: 'password', user: undefined };
+  try {
+    return { kind: 'password', user: strict.decode(bytes.subarray(0, colon)) };
+  } catch {
+    return { kind: 'password', user: undefined };
+  }
+}
+
+/** The capability that each action needs, by WordPress's general names. */
+export const GENERAL_PERMISSIONS: ActionPermissions = {
+  edit: 'edit_posts',
+  editOthers: 'edit_others_posts',
+  editPublished: 'edit_published_posts',
+  readOwn: 'edit_posts',
+  readOthers: 'edit_others_posts',
+  readPrivate: 'read_private_posts',
+  publish: 'publish_posts',
+  delete: 'delete_posts',
+  manageTerms: 'manage_terms',
+};
+
+export const UPLOAD = 'upload_files';
+
+/** WordPress's own tags name a capability that no role has: its `map_meta_cap` converts it. */
+const MAPPED: Readonly<Record<string, string>> = { manage_post_tags: 'manage_categories' };
+
+/** WordPress always names these of a post type, and these of a taxonomy. The others only with `map_meta_cap`. */
+const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
+const NAMED_OF_TERMS = ['manage_terms'];
+
+/** WordPress's capability that no account has. */
+const NOBODY = 'do_not_allow';
+
+/**
+ * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the
+ * general names in the place of missing ones, permission to edit posts would pass for permission to edit
+ * events, and the other way round.
+ * @throws CmsUnavailable if names are missing or malformed
+ */
+function actionPermissions(names: unknown): ActionPermissions {
+  const isNamed = (general: string) =>
+    isObject(names) && (typeof names[general] === 'string' || names[general] === false);
+  if (!isObject(names) || !(NAMED_OF_POSTS.every(isNamed) || NAMED_OF_TERMS.every(isNamed)))
+    throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
+  const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
+    // A plugin may register a type with false for what nobody may do.
+    const name = names[general] === false ? NOBODY : names[general];
+    return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : general];
+  });
+  return Object.fromEntries(entries) as Record<Action, string>;
 }
