@@ -60,22 +60,23 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
       for (const writer of writers) writer.write?.(value, target);
     },
     selectedPaths: [...reader.selectedPaths, ...readForWrite],
-    location: writers.map((writer) => writer.location).join(', '),
+    writtenPaths: writers.flatMap((writer) => writer.writtenPaths),
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
+    isPartOfText: writers.some((writer) => writer.isPartOfText),
     isNumeric: writers.some((writer) => writer.isNumeric),
   };
 }
 
-function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {
-  return { read, selectedPaths, location };
+function readOnly({ read, selectedPaths, writtenPaths }: FieldAccessor): FieldAccessor {
+  return { read, selectedPaths, writtenPaths };
 }
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
   const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
-  return { read: () => value, selectedPaths: [], location: 'fixed' };
+  return { read: () => value, selectedPaths: [], writtenPaths: [] };
 }
 
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
@@ -102,9 +103,10 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
       return codec.read(jsonPath ? valueAt(parseJson(stored), jsonPath) : stored, zones);
     },
     selectedPaths: [selectorOf(path)],
-    location: jsonPath ? `${location.at} (${location.json} in its JSON)` : (location.at ?? ''),
+    writtenPaths: [location.at ?? ''],
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
+    isPartOfText: jsonPath !== undefined,
     isNumeric: codec.isNumeric === true,
   };
   if (![path, jsonPath ?? []].every(isWritablePath)) return readOnly(accessor);
@@ -178,7 +180,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
       for (const [index, path] of paths.entries()) setAt(body, path, texts ? texts[index] : clearWith);
     },
     selectedPaths: paths.map(selectorOf),
-    location: parts.map((part) => part.at).join(', '),
+    writtenPaths: parts.map((part) => part.at),
     needsZone: codec.needsZone === true,
   };
 }

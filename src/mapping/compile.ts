@@ -15,7 +15,7 @@ import {
 import { createReader, createWriter } from './convert-record.ts';
 import { CORE_LOCATIONS } from './core-locations.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
-import { type FieldAccessor, MappingFieldError, valueAt, writtenPaths } from './field-accessor.ts';
+import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
@@ -126,12 +126,12 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
-    locations: new Map([
-      ...writable.map(({ field, accessor }) => [field.key, accessor.location] as const),
+    writtenPaths: new Map([
+      ...writable.map(({ field, accessor }) => [field.key, accessor.writtenPaths] as const),
       ...[...customFields]
         .filter(([, { accessor }]) => accessor.write)
-        .map(([name, { accessor }]) => [`customFields.${name}`, accessor.location] as const),
-    ]) as KindMapping<Kind>['locations'],
+        .map(([name, { accessor }]) => [`customFields.${name}`, accessor.writtenPaths] as const),
+    ]) as KindMapping<Kind>['writtenPaths'],
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
@@ -300,9 +300,10 @@ const DAY_MS = 86_400_000;
 
 /** Sends fields that share a path along with each other: only then the writer sees whether both fit. */
 function sendSharedTogether(fields: CompiledField[]): void {
-  for (const field of fields) {
-    const paths = writtenPaths(field.accessor);
-    const sharing = fields.filter(({ accessor }) => writtenPaths(accessor).some((path) => paths.includes(path)));
+  const whole = fields.filter(({ accessor }) => !accessor.isPartOfText);
+  for (const field of whole) {
+    const paths = field.accessor.writtenPaths;
+    const sharing = whole.filter(({ accessor }) => accessor.writtenPaths.some((path) => paths.includes(path)));
     field.sentWith = [...field.sentWith, ...sharing.filter((one) => one !== field).map(({ name }) => name)];
   }
 }
@@ -346,8 +347,8 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 }
 
 const ONE_PATH = 'must be one path, to read and to write, and not in a list';
-const isOnePath = ({ selectedPaths, location }: FieldAccessor): boolean =>
-  selectedPaths.length === 1 && selectedPaths[0] === location;
+const isOnePath = ({ selectedPaths, writtenPaths, isPartOfText }: FieldAccessor): boolean =>
+  !isPartOfText && selectedPaths.length === 1 && String(writtenPaths) === selectedPaths[0];
 
 /** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
 const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
@@ -360,11 +361,11 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
   const status = fields.find(({ name }) => name === 'status');
   if (specs.status === undefined || !status) return;
   if (!isOnePath(status.accessor)) throw new MappingFieldError('/fields/status', ONE_PATH);
-  const { location } = status.accessor;
-  if (ADAPTER_FIELDS.includes(location.split('.', 1)[0]!))
+  const [path = ''] = status.accessor.writtenPaths;
+  if (ADAPTER_FIELDS.includes(path.split('.', 1)[0]!))
     throw new MappingFieldError(
       '/fields/status',
-      `must not be at "${location}", where Payload or its adapter has a status`,
+      `must not be at "${path}", where Payload or its adapter has a status`,
     );
 }
 

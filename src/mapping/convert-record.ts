@@ -25,7 +25,7 @@ import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import { valueAt, writtenPaths, type Zones } from './field-accessor.ts';
+import { valueAt, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
 
 export interface ReaderOptions {
@@ -169,7 +169,7 @@ export function createWriter(
       const value = values[field.key];
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
-      for (const path of writtenPaths(accessor)) {
+      for (const path of accessor.isPartOfText ? [] : accessor.writtenPaths) {
         const stored = valueAt(body, path.split('.'));
         const other = written.get(path);
         if (other && !isDeepStrictEqual(other.stored, stored))

@@ -60,7 +60,7 @@ export function embeddedAccessor(
       return record ? [record.id] : [];
     },
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
-    location: 'inside the event',
+    writtenPaths: [],
   };
   return { accessor, reader };
 }

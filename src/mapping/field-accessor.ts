@@ -89,18 +89,17 @@ export interface FieldAccessor {
    * able to read all of them.
    */
   selectedPaths: string[];
-  /** Where the field is written, for messages to operators. */
-  location: string;
+  /** The paths at which the field is written, or would be if it were not read-only: `['meta.day', 'meta.time']`. */
+  writtenPaths: string[];
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
-  /** Writing changes a part of a stored text, so it needs the CMS record before the write. */
+  /** Writing depends on what is stored, so it needs the CMS record before the write. */
   needsCurrent?: boolean;
+  /** The value is a part of a JSON text at its path. Other fields may be in the same text. */
+  isPartOfText?: boolean;
   /** The CMS stores a number for the text of the field. */
   isNumeric?: boolean;
 }
-
-/** The paths that a write sets. */
-export const writtenPaths = ({ location }: FieldAccessor): string[] => location.split(', ');
 
 /** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
 export class MappingFieldError extends Error {

@@ -11,7 +11,7 @@ import type { LinkField, LinkTables } from './link-fields.ts';
 import type { CmsName, MappingFile } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
 
-/** A custom field in `locations`. */
+/** A custom field in `writtenPaths`. */
 export type CustomFieldKey = `customFields.${string}`;
 
 export interface KindMapping<K extends Kind> extends CollectionSpec {
@@ -19,8 +19,8 @@ export interface KindMapping<K extends Kind> extends CollectionSpec {
   readOnly: boolean;
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
-  /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
-  locations: ReadonlyMap<keyof FieldsOf[K] | CustomFieldKey, string>;
+  /** The paths at which each field is written, for messages and checks: of a start `['meta.day', 'meta.time']`. */
+  writtenPaths: ReadonlyMap<keyof FieldsOf[K] | CustomFieldKey, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
   numeric: ReadonlySet<string>;
   /**

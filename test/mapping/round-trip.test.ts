@@ -302,8 +302,8 @@ function valuesOf(
     // Payload derives the HTML that is read from what is written.
     if (mapping.paths.get(info.key) === 'descriptionHtml') continue;
     // A CMS may have one instant for both.
-    if (info.key === 'date' && mapping.locations.get('date' as never) === mapping.locations.get('dateUtc' as never))
-      continue;
+    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPaths.get(key as never)));
+    if (info.key === 'date' && date === dateUtc) continue;
     // With paragraphs, every text is in one.
     if (mapping.paths.get(info.key) === 'excerpt') {
       const line = words.map((text) => escapeMarkup(text.replace(/\s+/g, ' ').trim()));

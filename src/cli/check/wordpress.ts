@@ -63,9 +63,9 @@ async function judgeField(
   { pluginOptions }: CheckContext,
 ): Promise<Finding | undefined> {
   // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
-  const location = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key) ?? '';
-  const written = [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
-  const unregistered = written.filter((key) => writableFields?.includes(key) === false);
+  const written = (kindMapping.writtenPaths as ReadonlyMap<string, string[]>).get(definition.key) ?? [];
+  const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
+  const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
   const paths = pathsOf(spec);
   const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
   if (!/^(meta|acf)\./.test(key)) return undefined;

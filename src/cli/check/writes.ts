@@ -144,8 +144,8 @@ async function tryStep(
         `${shown(written)} was written`;
       return fail(message, OTHER_KEY);
     }
-    const path =
-      (kindMapping.locations as ReadonlyMap<string, string>).get(isCustom ? `customFields.${key}` : key) ?? '';
+    const writtenPaths = kindMapping.writtenPaths as ReadonlyMap<string, string[]>;
+    const path = writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
     const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(written)}`;
     if (isClearing) return warn(message, CLEAR_WITH);
     const isLost = JSON.stringify(value) === JSON.stringify(valueIn(before, field));
@@ -236,7 +236,7 @@ export function trialSteps(
     return values[0] === undefined ? [] : [{ name, key, isCustom: false, values, empty }];
   });
   const custom = [...customFields].flatMap(([key, { type, accessor }]) => {
-    if (!accessor.write || accessor.location === STATUS) return [];
+    if (!accessor.write || accessor.writtenPaths.includes(STATUS)) return [];
     // A field may take only some words, such as those of a list of choices.
     const known = records[kind]
       ?.map(({ record }) => (record as Partial<EventRecord>).customFields?.[key])

@@ -39,7 +39,7 @@ export const currency: CodecDefinition<CurrencyOptions> = {
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
       },
       selectedPaths: [path, symbolPath, positionPath, ...codePaths].map(selectorOf),
-      location: [path.join('.'), symbol, position].join(', '),
+      writtenPaths: [path.join('.'), symbol, position],
       needsCurrent: true,
     };
   },

@@ -41,7 +41,7 @@ export const ticket: CodecDefinition<TicketOptions> = {
         setAt(body, optionPath, cost === '' ? '' : isFree || isZero(cost) ? free : paid);
       },
       selectedPaths: [path, optionPath].map(selectorOf),
-      location: [path.join('.'), option].join(', '),
+      writtenPaths: [path.join('.'), option],
     };
   },
 };
