@@ -3,9 +3,9 @@
 import { type CmsRecord, type ListRequest, plainCollection } from '../cms/port.ts';
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { parsePath, valueAt } from '../mapping/field-accessor.ts';
-import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
+import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 

@@ -15,8 +15,8 @@ import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /**
- * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the
- * gateway cannot start, it releases everything and throws `ConfigError`.
+ * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the gateway cannot
+ * start, it releases everything and throws `ConfigError`.
  */
 export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
@@ -93,9 +93,8 @@ const hasReplica = ({ dataDir }: Config): boolean =>
   dataDir !== undefined && existsSync(join(dataDir, 'calendar.sqlite'));
 
 /**
- * Reads the site's description and the service account once, so that a mistake in the configuration ends the
- * start. An unreachable site does not: it may start at the same time, or be under maintenance, and the sync
- * tries again.
+ * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An
+ * unreachable site does not: it may start at the same time, or be under maintenance, and the sync tries again.
  * @throws ConfigError if the site does not run the mapping's CMS, or rejects the service account
  */
 async function checkSite(config: Config, log: Observe): Promise<void> {

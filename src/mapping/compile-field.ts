@@ -134,8 +134,8 @@ function parseJson(text: unknown): unknown {
 }
 
 /**
- * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already
- * put into the body, if another field is in the same text.
+ * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already put into the
+ * body, if another field is in the same text.
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
@@ -154,8 +154,7 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
 /**
- * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does
- * not match.
+ * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match.
  */
 const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
 
@@ -186,8 +185,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
 }
 
 /**
- * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date
- * alone.
+ * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone.
  */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = formatOf(parts);
@@ -201,8 +199,7 @@ function readPart(stored: unknown, format: string): string {
 }
 
 /**
- * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API
- * presents it.
+ * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it.
  */
 export interface CustomField {
   /** Its name for people. */

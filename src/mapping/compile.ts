@@ -14,9 +14,7 @@ import {
 } from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
 import { CORE_LOCATIONS } from './core-locations.ts';
-import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
-import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
   collectionOf,
@@ -27,11 +25,12 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
+import { compileLinkField, type EmbeddedReader, embeddedAccessor, type LinkField } from './references.ts';
 
 /**
  * @param file names the mapping in error messages
- * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection
- * twice, names a field that the API lacks, lacks a required field, or names a codec that does not fit
+ * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection twice,
+ * names a field that the API lacks, lacks a required field, or names a codec that does not fit
  */
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
@@ -49,29 +48,23 @@ function compileSource(source: MappingFile): Mapping {
   if (zone !== undefined && !parseZone(zone))
     throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
   checkCollections(source);
-  const kinds = KINDS.flatMap((kind) => {
+  const kinds: Record<string, unknown> = {};
+  for (const kind of KINDS) {
     const spec = source[kind];
-    return spec ? [[kind, within(`/${kind}`, () => compileKind(kind, spec, source))] as const] : [];
-  });
-  return {
-    name: source.name,
-    cms: source.upstream,
-    source,
-    kinds: Object.fromEntries(kinds) as unknown as Mapping['kinds'],
-  };
+    if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
+  }
+  return { name: source.name, cms: source.upstream, source, kinds: kinds as unknown as Mapping['kinds'] };
 }
 
 /** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
 function checkCollections(mapping: MappingFile): void {
-  const kinds = new Map<string, Kind>();
-  for (const kind of KINDS) {
-    const spec = mapping[kind];
-    if (!spec) continue;
-    const collection = collectionOf(spec);
-    const reason = `"${collection}" is the collection of "${kinds.get(collection)}" too`;
-    if (kinds.has(collection))
-      throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
-    kinds.set(collection, kind);
+  const mapped = KINDS.filter((kind) => mapping[kind]);
+  for (const [index, kind] of mapped.entries()) {
+    const collection = collectionOf(mapping[kind]!);
+    const other = mapped.slice(0, index).find((earlier) => collectionOf(mapping[earlier]!) === collection);
+    if (!other) continue;
+    const reason = `"${collection}" is the collection of "${other}" too`;
+    throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
   }
 }
 
@@ -88,6 +81,7 @@ function within<T>(pointer: string, compile: () => T): T {
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping);
   const customFields = compileCustomFields(kind, spec);
+  const writableCustom = [...customFields].filter(([, { accessor }]) => accessor.write);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
   sendSharedTogether(writable);
   const storedAs = storedAsOf(kind, spec);
@@ -106,6 +100,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     hasTrueDraftDates:
       mapping.wordpress?.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
   });
+  const fieldPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
   const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
   return {
     kind,
@@ -116,22 +111,15 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(({ name, field, accessor }) => (name in embedded ? [] : pathsOf(field, accessor)))),
-    selectedFields: selectFields(
-      kind,
-      storedAs,
-      [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths),
-      mapping,
-    ),
+    selectedFields: selectFields(kind, storedAs, fieldPaths, mapping),
     ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
     writtenPaths: new Map([
       ...writable.map(({ field, accessor }) => [field.key, accessor.writtenPaths] as const),
-      ...[...customFields]
-        .filter(([, { accessor }]) => accessor.write)
-        .map(([name, { accessor }]) => [`customFields.${name}`, accessor.writtenPaths] as const),
-    ]) as KindMapping<Kind>['writtenPaths'],
+      ...writableCustom.map(([name, { accessor }]) => [`customFields.${name}`, accessor.writtenPaths] as const),
+    ]),
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
@@ -151,8 +139,8 @@ const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, str
 const termFieldOf = (terms: string): string => terms.split('/').at(-1)!;
 
 /**
- * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops
- * showing the key but keeps hiding events by it, so lists need the key too.
+ * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
+ * the key but keeps hiding events by it, so lists need the key too.
  */
 function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
   if (field.required) return selectedPaths;
@@ -228,8 +216,8 @@ function refuseReferenceKeys({ embedded, via }: FieldSpec): void {
 }
 
 /**
- * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such
- * reference. Adds the reader of embedded records, and a link field, to `compiled`.
+ * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such reference. Adds
+ * the reader of embedded records, and a link field, to `compiled`.
  */
 function compileReference(
   target: Exclude<Kind, 'event'>,
@@ -370,8 +358,7 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
 }
 
 /**
- * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both
- * directions.
+ * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both directions.
  */
 function checkReferencePaths(
   { fields: specs = {} }: KindSpec,

@@ -26,7 +26,7 @@ import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
 import { valueAt, type Zones } from './field-accessor.ts';
-import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
+import { type LinkField, type LinkTables, linkedIds, storedIds } from './references.ts';
 
 export interface ReaderOptions {
   storedAs: 'posts' | 'terms';
@@ -91,8 +91,8 @@ function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, opt
 }
 
 /**
- * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online
- * is online.
+ * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online is
+ * online.
  */
 export function completeEvent(event: EventRecord, site: Site): void {
   if (event.eventStatus === 'moved_online' && event.attendanceMode === '') event.attendanceMode = 'online';
@@ -111,8 +111,8 @@ export function completeEvent(event: EventRecord, site: Site): void {
 }
 
 /**
- * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which
- * the original does not show either.
+ * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which the
+ * original does not show either.
  */
 function completeVenue(venue: VenueRecord): void {
   const { latitude, longitude } = venue;
@@ -124,9 +124,9 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
   parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
 
 /**
- * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by
- * what every caller sees of it, because a search would reveal the rest word by word. That is the title of an event,
- * and the slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
+ * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by what
+ * every caller sees of it, because a search would reveal the rest word by word. That is the title of an event, and the
+ * slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
  */
 function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));

@@ -10,8 +10,7 @@ export interface DateFormat {
   /** The text says its own offset from UTC (`2027-05-01T19:30:00+02:00`): `read` returns the time in UTC. */
   hasOffset: boolean;
   /**
-   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent:
-   * it can.
+   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent: it can.
    */
   writeOnly: string | undefined;
   /** `offset`: of the clock that shows `wall`, in minutes. */
@@ -65,8 +64,8 @@ const LETTERS: Readonly<Record<string, Letter>> = {
 type Token = { letter: Letter } | { literal: string };
 
 /**
- * Compiles a format. A backslash makes the next character a literal (`Y-m-d\TH:i:s`). Returns the reason as a
- * string if a letter is unknown.
+ * Compiles a format. A backslash makes the next character a literal (`Y-m-d\TH:i:s`). Returns the reason as a string if
+ * a letter is unknown.
  */
 export function parseDateFormat(text: string): DateFormat | string {
   const tokens: Token[] = [];

@@ -36,10 +36,7 @@ export function valueAt(root: unknown, path: Path): unknown {
   return typeof value === 'string' ? cutHtml(value, MAX_READ_CHARACTERS) : value;
 }
 
-/**
- * Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not
- * objects.
- */
+/** Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not objects. */
 export function setAt(root: CmsRecord, path: Path, value: unknown): void {
   let target = root;
   for (const key of path.slice(0, -1)) {
@@ -85,8 +82,8 @@ export interface FieldAccessor {
    */
   write?: (value: unknown, target: WriteTarget) => void;
   /**
-   * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be
-   * able to read all of them.
+   * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be able
+   * to read all of them.
    */
   selectedPaths: string[];
   /** The paths at which the field is written, or would be if it were not read-only: `['meta.day', 'meta.time']`. */

@@ -137,8 +137,8 @@ export function mappingError(file: string, pointer: string, reason: string, reme
 const KEYWORD_RANKS: Record<string, number> = { additionalProperties: 5, oneOf: 0, if: 0 };
 
 /**
- * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all
- * an unknown key.
+ * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all an
+ * unknown key.
  */
 function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const rank = ({ instancePath, keyword }: ErrorObject): number =>

@@ -33,8 +33,8 @@ interface Use {
 }
 
 /**
- * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields.
- * `events`, the mapping of events, adds the keys by which events refer to records of the kind.
+ * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields. `events`, the
+ * mapping of events, adds the keys by which events refer to records of the kind.
  */
 export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
   const keys = new Map<string, MetaKey>();

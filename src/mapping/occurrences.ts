@@ -8,12 +8,12 @@ import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
 import { completeEvent } from './convert-record.ts';
-import type { LinkTables } from './link-fields.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
+import type { LinkTables } from './references.ts';
 
 /**
- * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event
- * is no series.
+ * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event is no
+ * series.
  */
 export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
@@ -87,8 +87,8 @@ const isText = (value: unknown, { characters }: Limit): value is string =>
   typeof value === 'string' && value.length <= characters;
 
 /**
- * One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the
- * series applies.
+ * One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the series
+ * applies.
  */
 function parseOccurrence(value: unknown): OccurrenceFields[] {
   if (!isObject(value)) return [];

@@ -104,8 +104,8 @@ export interface CmsChecks {
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /**
-   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is
-   * none. `record` is undefined if the API refuses it.
+   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none.
+   * `record` is undefined if the API refuses it.
    */
   readByPlugin?(
     kindMapping: KindMapping<Kind>,

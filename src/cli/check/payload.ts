@@ -93,7 +93,7 @@ async function judgeField(
   { kindMapping, spec, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
-  const written = (kindMapping.writtenPaths as ReadonlyMap<string, string[]>).get(definition.key) ?? [];
+  const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const paths = [...new Set([...pathsOf(spec), ...written].map(listPath))];
   const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
   for (const path of unseen)

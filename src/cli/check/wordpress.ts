@@ -63,7 +63,7 @@ async function judgeField(
   { pluginOptions }: CheckContext,
 ): Promise<Finding | undefined> {
   // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
-  const written = (kindMapping.writtenPaths as ReadonlyMap<string, string[]>).get(definition.key) ?? [];
+  const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
   const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
   const paths = pathsOf(spec);

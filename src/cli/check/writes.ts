@@ -117,8 +117,8 @@ const CLEAR_WITH =
   'website, "-" (docs/mapping.md).';
 
 /**
- * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows
- * better: it leaves out the phone number of a venue that was written to a key which it does not read.
+ * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows better:
+ * it leaves out the phone number of a venue that was written to a key which it does not read.
  */
 async function tryStep(
   trial: WriteTrial,
@@ -144,8 +144,7 @@ async function tryStep(
         `${shown(written)} was written`;
       return fail(message, OTHER_KEY);
     }
-    const writtenPaths = kindMapping.writtenPaths as ReadonlyMap<string, string[]>;
-    const path = writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
+    const path = kindMapping.writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
     const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(written)}`;
     if (isClearing) return warn(message, CLEAR_WITH);
     const isLost = JSON.stringify(value) === JSON.stringify(valueIn(before, field));
@@ -203,8 +202,8 @@ interface TrialField {
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /**
- * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a
- * field of Payload.
+ * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a field of
+ * Payload.
  */
 const STATUS = 'status';
 

@@ -188,8 +188,8 @@ const isCount = (value: unknown, perSecond: number): boolean =>
   Number(value) < 4_102_444_800 * perSecond;
 
 /**
- * The format that fits every sample; undefined if none does, or without samples.
- * A format that the operator named has to fit one sample.
+ * The format that fits every sample; undefined if none does, or without samples. A format that the operator named has
+ * to fit one sample.
  */
 export function inferDate(
   values: readonly unknown[],

@@ -13,8 +13,8 @@ import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFile
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
 /**
- * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not
- * answer, or if a file exists.
+ * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not answer, or if a
+ * file exists.
  */
 export async function init(options: InitOptions, print = printLine): Promise<number> {
   const printAll = (lines: readonly string[]) => {

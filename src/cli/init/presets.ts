@@ -132,8 +132,8 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
 }
 
 /**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without
- * types that look like events. Folders, or the namespaces of routes for those who may not see these.
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without types
+ * that look like events. Folders, or the namespaces of routes for those who may not see these.
  */
 export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
   (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));

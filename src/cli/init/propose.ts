@@ -222,8 +222,7 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
 }
 
 /**
- * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves
- * out.
+ * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves out.
  */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {

@@ -74,8 +74,8 @@ export function addValue(field: SourceField, value: unknown): void {
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
 /**
- * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even
- * be part of a URL.
+ * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of
+ * a URL.
  */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 

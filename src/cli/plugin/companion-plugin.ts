@@ -87,9 +87,8 @@ function pluginHeader({ name }: Mapping): string {
   const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `<?php
 /**
- * Plugin Name: Calendar gateway: ${name}
- * Description: Prepares this site for the mapping "${name}" of calendar-gateway. Generated; put it into
- * wp-content/mu-plugins/. Requires PHP: 7.4
+ * Plugin Name: Calendar gateway: ${name} Description: Prepares this site for the mapping "${name}" of calendar-gateway.
+ * Generated; put it into wp-content/mu-plugins/. Requires PHP: 7.4
  */
 
 ${PART_NAMESPACE.slice(0, -1)}${words.join('')};
@@ -200,8 +199,8 @@ const COLLECTIONS = /^const COLLECTIONS = .*$/m;
 const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
 
 /**
- * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It
- * holds no secret: the site has that in its environment.
+ * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no
+ * secret: the site has that in its environment.
  */
 function payloadPlugin({ kinds, source }: Mapping, { webhookUrl }: PluginOptions): string {
   const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);

@@ -12,8 +12,8 @@ export interface Codec {
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
   /**
-   * The CMS stores a number for the text of the field, so `$12.50` and `Free` are converted before `write`,
-   * which would refuse them.
+   * The CMS stores a number for the text of the field, so `$12.50` and `Free` are converted before `write`, which would
+   * refuse them.
    */
   isNumeric?: boolean;
 }
@@ -24,9 +24,7 @@ export class UnrepresentableValue extends Error {}
 /** How WordPress must register a `meta` key that holds values of a codec. */
 export interface MetaType {
   type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
-  /**
-   * Each value has a row of its own, and `type` is the type of one value. Absent: one row holds all values.
-   */
+  /** Each value has a row of its own, and `type` is the type of one value. Absent: one row holds all values. */
   multiple?: true;
   /** `false` is stored as the absence of a row. */
   absentWhenFalse?: true;
@@ -45,9 +43,8 @@ export interface CodecContext {
 }
 
 /**
- * One entry of the codec registry. A mapping selects it with `"as": "<name>"` or
- * `"as": { "<name>": <options> }`. A codec has either `create`, for a value at one path, or `createAccessor`,
- * for a value in several paths.
+ * One entry of the codec registry. A mapping selects it with `"as": "<name>"` or `"as": { "<name>": <options> }`. A
+ * codec has either `create`, for a value at one path, or `createAccessor`, for a value in several paths.
  */
 export interface CodecDefinition<Options = unknown> {
   name: string;

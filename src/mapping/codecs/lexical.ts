@@ -3,6 +3,7 @@
 // formats and rules are converted; other elements leave their text.
 
 import { Parser } from 'htmlparser2';
+import { separatorOf } from '../../text/html.ts';
 import { MappingFieldError } from '../field-accessor.ts';
 import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
 
@@ -44,14 +45,9 @@ const FORMATS: Readonly<Record<string, number>> = {
   sup: 64,
 };
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
-/** Elements that begin and end a paragraph. */
-const BLOCKS = new Set(
-  (
-    'address article aside blockquote dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hr li main ol p ' +
-    'pre section table tbody td tfoot th thead tr ul'
-  ).split(' '),
-);
+/** Whether the element begins and ends a paragraph. */
+const isBlock = (name: string): boolean =>
+  name !== 'br' && (separatorOf(name) === '\n' || name === 'td' || name === 'th');
 const LINK_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const LINE_BREAK: LexicalNode = { type: 'linebreak', version: 1 };
 
@@ -77,7 +73,7 @@ export function htmlToLexical(html: string): object | null {
 }
 
 const htmlElement = (name: string, href = ''): HtmlElement => ({
-  ...{ name, href, hasBlock: BLOCKS.has(name), children: [] },
+  ...{ name, href, hasBlock: isBlock(name), children: [] },
 });
 
 function parseHtml(html: string): HtmlNode[] {
@@ -140,27 +136,23 @@ function block({ name, children }: HtmlElement, outerFormat: number): LexicalNod
   return blocksOf(children, format);
 }
 
-/** A list in an item is an item of its own, after it. */
 function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): LexicalNode {
-  const items: LexicalNode[] = [];
-  const addItem = (contents: LexicalNode[]) =>
-    items.push(...textBlock('listitem', contents, { value: items.length + 1 }));
-  const addAll = (nodes: readonly HtmlNode[]) => {
-    let lines: LexicalNode[] = [];
-    for (const node of nodes) {
-      const isList = typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol');
-      if (!isList) {
-        lines.push(...linesOf([node], format));
-        continue;
-      }
-      addItem(lines);
-      lines = [];
-      addItem(block(node, format));
-    }
-    addItem(lines);
-  };
-  for (const child of children) addAll(typeof child !== 'string' && child.name === 'li' ? child.children : [child]);
-  return element('list', items, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
+  const contents = children.flatMap((child) =>
+    contentsOfItems(typeof child !== 'string' && child.name === 'li' ? child.children : [child], format),
+  );
+  const items = contents.flatMap((content) => textBlock('listitem', content));
+  const numbered = items.map((item, index) => ({ ...item, value: index + 1 }));
+  return element('list', numbered, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
+}
+
+/** A list in an item is an item of its own, after it. */
+function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNode[][] {
+  const contents: LexicalNode[][] = [[]];
+  for (const node of nodes)
+    if (typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol'))
+      contents.push([list(node.name, node.children, format)], []);
+    else contents.at(-1)!.push(...linesOf([node], format));
+  return contents;
 }
 
 /** The texts in a quote, a heading or an item: each paragraph is a line. */

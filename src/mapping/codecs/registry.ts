@@ -3,20 +3,13 @@
 
 import type { Field } from '../../interface/fields.ts';
 import { MappingFieldError } from '../field-accessor.ts';
-import { boolean } from './boolean.ts';
+import { boolean, word } from './choice.ts';
 import type { CodecDefinition, CodecSpec } from './codec.ts';
-import { currency } from './currency.ts';
-import { cmsDate, instant, localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
-import { ids } from './ids.ts';
+import { currency, ticket } from './cost.ts';
+import { cmsDate, instant, localDateTime, siteDateTime, unix, utcDateTime, zone } from './datetime.ts';
 import { lexical } from './lexical.ts';
-import { link } from './link.ts';
-import { coordinate, number } from './number.ts';
-import { plainText } from './plain-text.ts';
-import { html, text } from './text.ts';
-import { ticket } from './ticket.ts';
-import { unix } from './unix.ts';
-import { word } from './word.ts';
-import { zone } from './zone.ts';
+import { coordinate, ids, number } from './number.ts';
+import { html, link, plainText, text } from './text.ts';
 
 export const CODECS: readonly CodecDefinition[] = [
   text,
