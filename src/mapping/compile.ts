@@ -83,7 +83,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const customFields = compileCustomFields(kind, spec);
   const writableCustom = [...customFields].filter(([, { accessor }]) => accessor.write);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
-  sendSharedTogether(writable);
+  sendDependentTogether(writable);
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
@@ -134,9 +134,6 @@ const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'ter
 
 const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, string][] =>
   selectedPaths.length === 1 ? [[key, selectedPaths[0]!]] : [];
-
-/** WordPress names the terms of a post by the last segment of their collection. */
-const termFieldOf = (terms: string): string => terms.split('/').at(-1)!;
 
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
@@ -239,7 +236,8 @@ function compileReference(
   const link = typeof spec === 'object' ? spec.via : undefined;
   if (link && isLinked) compiled.linkFields.push(compileLinkField(target, link));
   if (spec === undefined && targetSpec?.terms === undefined) return undefined;
-  const accessor = compileField(spec ?? termFieldOf(targetSpec!.terms!), field);
+  // WordPress names the terms of a post by the last segment of their collection.
+  const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
   return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
 }
 
@@ -286,8 +284,14 @@ function selectFields(
 
 const DAY_MS = 86_400_000;
 
-/** Sends fields that share a path along with each other: only then the writer sees whether both fit. */
-function sendSharedTogether(fields: CompiledField[]): void {
+/**
+ * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
+ * is stored as an instant along with the zone: its wall time stays when the zone changes.
+ */
+function sendDependentTogether(fields: CompiledField[]): void {
+  const zone = fields.filter(({ name }) => name === 'timezone').map(({ name }) => name);
+  const instants = fields.filter(({ accessor }) => accessor.needsZone);
+  for (const field of instants) field.sentWith = [...field.sentWith, ...zone];
   const whole = fields.filter(({ accessor }) => !accessor.isPartOfText);
   for (const field of whole) {
     const paths = field.accessor.writtenPaths;

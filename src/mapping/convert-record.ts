@@ -45,10 +45,7 @@ export function createReader(
 ): (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind] {
   const zoneField = fields.find(({ name }) => name === 'timezone');
   return (cmsRecord, site, linkTables = {}) => {
-    const values: Record<string, unknown> = {
-      kind,
-      id: typeof cmsRecord.id === 'number' ? cmsRecord.id : Number(cmsRecord.id) || 0,
-    };
+    const values: Record<string, unknown> = { kind, id: Number(cmsRecord.id) || 0 };
     for (const { key, empty } of Object.values(FIELDS[kind])) values[key] = Array.isArray(empty) ? [] : empty;
     // No mapping has the parent of a tag, but a term record has the property.
     if (kind === 'tag') values.parent = 0;
@@ -156,7 +153,6 @@ export function createWriter(
   linkFields: LinkField[],
 ) {
   const zoneField = fields.find(({ name }) => name === 'timezone');
-  const canWriteZone = zoneField !== undefined && writable.includes(zoneField);
   const dates = writable.filter(({ field }) => field.type === 'wall-time');
   const zoneDependent = dates.filter(({ accessor }) => accessor.needsZone);
 
@@ -203,20 +199,11 @@ export function createWriter(
     );
   }
 
-  /** Adds or converts the dates that depend on a zone that changes. Returns the zones to write with. */
+  /** Converts the dates if the CMS cannot store their zone. Returns the zones to write with. */
   function adjustDates(values: Values, site: Site, current: CmsRecord | undefined): Zones {
     const stored = zonesOf(zoneField, current, site);
     const requested = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
-    if (canWriteZone) {
-      if ('timezone' in values && current) {
-        // The wall time stays when the zone changes, so dates that are stored as instants must be written
-        // again. A date that the CMS does not have, such as the end that the gateway fills in, is not written.
-        const record: Values = { ...read(current, site) };
-        for (const { field, accessor } of zoneDependent)
-          if (!(field.key in values) && accessor.read(current, stored)) values[field.key] = record[field.key];
-      }
-      return { event: requested, site: site.timezone };
-    }
+    if (zoneField && writable.includes(zoneField)) return { event: requested, site: site.timezone };
     // The CMS knows one zone only: convert to its clock to keep the instant. Whole days are the same in every
     // zone.
     const isAllDay = values.allDay ?? (current && (read(current, site) as Partial<EventRecord>).allDay);
@@ -238,8 +225,7 @@ export function createWriter(
     if (writable.some((one) => one.accessor.needsCurrent && isChanged(one))) return true;
     if (fieldsSentAlong(changed).length > 0) return true;
     if (Object.keys(customValuesOf(changed)).some((name) => customFields.get(name)?.accessor.needsCurrent)) return true;
-    if (!zoneField || zoneDependent.length === 0) return false;
-    return isChanged(zoneField) ? !zoneDependent.every(isChanged) : zoneDependent.some(isChanged);
+    return zoneField !== undefined && !isChanged(zoneField) && zoneDependent.some(isChanged);
   }
 
   return { write, needsCurrent };
@@ -264,21 +250,16 @@ function orInvalid(name: string, write: () => void): void {
   }
 }
 
-const invalid = (names: string[], reason: string, cause?: unknown): ApiError =>
-  invalidParams(
-    names.map((name) => ({ name, message: `${reason}.` })),
-    { cause },
-  );
+function invalid(names: string[], reason: string, cause?: unknown): ApiError {
+  const params = names.map((name) => ({ name, message: `${reason}.` }));
+  return invalidParams(params, { cause });
+}
 
 /** The values that a CMS record has, without empty texts. Undefined if there are none. */
-function readCustomFields(
-  fields: CustomFields,
-  cmsRecord: CmsRecord,
-  zones: Zones,
-): PostFields['customFields'] | undefined {
-  const values = [...fields].flatMap(([name, { accessor }]) => {
-    const value = accessor.read(cmsRecord, zones);
-    return typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? [[name, value] as const] : [];
-  });
-  return values.length === 0 ? undefined : Object.fromEntries(values);
+function readCustomFields(fields: CustomFields, cmsRecord: CmsRecord, zones: Zones): PostFields['customFields'] {
+  const values = [...fields].map(([name, { accessor }]) => [name, accessor.read(cmsRecord, zones)] as const);
+  const present = values.filter(
+    ([, value]) => typeof value === 'boolean' || (typeof value === 'string' && value !== ''),
+  );
+  return present.length === 0 ? undefined : (Object.fromEntries(present) as PostFields['customFields']);
 }

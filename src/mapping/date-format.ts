@@ -111,16 +111,15 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?)?(?:\.\d+)?$/;
 
 /** Parses a date as people type it into an unchecked text field: `2027-05-01T19:30`, `2027-05-01`. */
 export function parseIsoDate(text: string): WallTime | undefined {
-  const match = ISO.exec(text.trim());
-  if (!match) return undefined;
-  return ifValid(`${match[1]} ${match[2] ?? '00:00'}${match[3] ?? ':00'}`);
+  const [, day, time = '00:00', seconds = ':00'] = ISO.exec(text.trim()) ?? [];
+  return ifValid(`${day} ${time}${seconds}`);
 }
 
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {
   const textOf = new Map(parts.map((part, index) => [part, texts[index] ?? '']));
   const number = (part: Part): number => Number(textOf.get(part) ?? 0);
-  const shortYear = number('shortYear');
-  const year = textOf.has('year') ? number('year') : shortYear + (shortYear < 70 ? 2000 : 1900);
+  // As in PHP, 69 is 2069, and 70 is 1970.
+  const year = textOf.has('year') ? number('year') : ((number('shortYear') + 30) % 100) + 1970;
   const name = textOf.get('monthName')?.slice(0, 3).toLowerCase();
   const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
   let hour = number('hour');

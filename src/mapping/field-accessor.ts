@@ -41,15 +41,11 @@ export function setAt(root: CmsRecord, path: Path, value: unknown): void {
   let target = root;
   for (const key of path.slice(0, -1)) {
     const next = target[key];
-    if (isObject(next)) target = next;
-    else {
-      const created: CmsRecord = {};
-      target[key] = created;
-      target = created;
-    }
+    const inner: CmsRecord = isObject(next) ? next : {};
+    target[key] = inner;
+    target = inner;
   }
-  const last = path.at(-1);
-  if (last !== undefined) target[last] = value;
+  target[path.at(-1)!] = value;
 }
 
 /** The part of a path that WordPress's `_fields` can name: the keys before the first array index. */

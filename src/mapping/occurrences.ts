@@ -50,7 +50,8 @@ export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
   return (cmsRecord, site, linkTables) => {
     if (!isSeries(cmsRecord)) return [];
     const series = readEvent(cmsRecord, site, linkTables);
-    const stored = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES).flatMap(parseOccurrence);
+    const sent = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES);
+    const stored = sent.flatMap((each) => parseOccurrence(each) ?? []);
     stored.sort((a, b) => compare(a.start, b.start) || compare(a.end, b.end));
     const numbers = new Map<string, number>();
     return stored.flatMap((fields) => {
@@ -59,15 +60,13 @@ export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
       numbers.set(day, number + 1);
       const id = occurrenceId(series.id, fields.start, number);
       if (id === undefined) return [];
-      const occurrence: EventRecord = { ...series, ...fields, id, parent: series.id };
-      occurrence.slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      const slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      const occurrence: EventRecord = { ...series, ...fields, id, slug, parent: series.id };
       completeEvent(occurrence, site);
       return [occurrence];
     });
   };
 }
-
-type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<EventRecord>;
 
 /** What a single occurrence may say of itself: it is cancelled, postponed, moved online. */
 const STATE_FIELDS = Object.entries(FIELDS.event).filter(([, { optional }]) => optional);
@@ -87,24 +86,22 @@ const isText = (value: unknown, { characters }: Limit): value is string =>
   typeof value === 'string' && value.length <= characters;
 
 /**
- * One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the series
- * applies.
+ * Returns `undefined` for one without a readable start. What else is unreadable or too long, such as a zone of 10,000
+ * characters, is taken from the series.
  */
-function parseOccurrence(value: unknown): OccurrenceFields[] {
-  if (!isObject(value)) return [];
+function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventRecord, 'start' | 'end'>) | undefined {
+  if (!isObject(value)) return undefined;
   const { start, end, timezone, all_day: allDay, url } = value;
-  if (typeof start !== 'string' || parseWallTime(start) === undefined) return [];
+  if (typeof start !== 'string' || parseWallTime(start) === undefined) return undefined;
   const isEnd = typeof end === 'string' && parseWallTime(end) !== undefined && end >= start;
-  return [
-    {
-      start,
-      end: isEnd ? end : start,
-      ...(isText(timezone, SIZES.timeZone) && { timezone }),
-      ...(typeof allDay === 'boolean' && { allDay }),
-      ...(isText(url, SIZES.url) && { url }),
-      ...stateOf(value),
-    },
-  ];
+  return {
+    start,
+    end: isEnd ? end : start,
+    ...(isText(timezone, SIZES.timeZone) && { timezone }),
+    ...(typeof allDay === 'boolean' && { allDay }),
+    ...(isText(url, SIZES.url) && { url }),
+    ...stateOf(value),
+  };
 }
 
 /** `yoga-2027-03-12`. A long slug is cut as WordPress cuts it: not within a percent-encoded byte. */

@@ -11,19 +11,14 @@ const DEFAULT_FORMS: BooleanForms = [true, false];
 const META_TYPES: Readonly<Record<string, MetaType['type']>> = { boolean: 'boolean', number: 'integer' };
 const COMMON_TRUE_TEXTS = new Set(['true', '1', 'yes', 'on']);
 
-function read(stored: unknown, [whenTrue, whenFalse]: BooleanForms): boolean | undefined {
-  if (stored === whenTrue) return true;
-  if (stored === whenFalse) return false;
-  if (stored === undefined || stored === null) return undefined;
-  // The CMS may have changed the type (1 to "1"), so compare the text before falling back to common texts.
-  if (hasSameText(stored, whenTrue)) return true;
-  if (hasSameText(stored, whenFalse)) return false;
-  if (stored === '' || typeof stored === 'object') return undefined;
-  return COMMON_TRUE_TEXTS.has(String(stored).trim().toLowerCase());
-}
-
-function hasSameText(stored: unknown, form: unknown): boolean {
-  return typeof stored !== 'object' && String(stored).toLowerCase() === String(form).toLowerCase();
+function read(stored: unknown, forms: BooleanForms): boolean | undefined {
+  if (stored === null) return forms.includes(null) ? forms[0] === null : undefined;
+  if (stored === undefined || typeof stored === 'object') return undefined;
+  // As texts, because the CMS may have made "1" of 1.
+  const text = String(stored).toLowerCase();
+  const form = forms.findIndex((each) => String(each).toLowerCase() === text);
+  if (form >= 0) return form === 0;
+  return text === '' ? undefined : COMMON_TRUE_TEXTS.has(text.trim());
 }
 
 export const boolean: CodecDefinition<BooleanForms> = {
