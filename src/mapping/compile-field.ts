@@ -7,7 +7,6 @@ import { FIELDS, type Field, type FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
-import { type MetaType, UnrepresentableValue } from './codecs/codec.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
@@ -16,12 +15,14 @@ import {
   type FieldAccessor,
   isWritablePath,
   MappingFieldError,
+  type MetaType,
   type Path,
   parsePath,
   parsePathOrThrow,
   parseWritablePath,
   selectorOf,
   setAt,
+  UnrepresentableValue,
   valueAt,
   type WriteTarget,
 } from './field-accessor.ts';
@@ -97,8 +98,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnly(accessor);
   }
-  const { type, words } = field;
-  const codec = definition.create!(options, { type, words, pointer: `${pointer}/as`, writeOnly });
+  const codec = definition.create!(options, { field, pointer: `${pointer}/as`, writeOnly });
   const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
   const accessor: FieldAccessor = {
     read: (cmsRecord, zones) => {
@@ -106,7 +106,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
       return codec.read(jsonPath ? valueAt(parseJson(stored), jsonPath) : stored, zones);
     },
     write: (value, target) => {
-      const clears = location.clearWith !== undefined && isEmpty(value, type);
+      const clears = location.clearWith !== undefined && isEmpty(value, field.type);
       const stored = clears ? location.clearWith : codec.write(value, target.zones);
       if (jsonPath) mergeJson(target, path, jsonPath, stored);
       else setAt(target.body, path, stored);
@@ -229,14 +229,7 @@ export const customFieldType = (name: string, spec: string | CustomFieldSpec): F
 export function compileCustomField(name: string, spec: string | CustomFieldSpec): CustomField {
   const field = customFieldType(name, spec);
   const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
-  return { label, type: field.type, filter, accessor: compileField(locationOf(spec), field) };
-}
-
-/** Where a custom field is, as a mapping says it of the fields of the API. */
-export function locationOf(spec: string | CustomFieldSpec): string | FieldSpec {
-  if (typeof spec === 'string') return spec;
-  const { label: _label, filter: _filter, type: _type, ...location } = spec;
-  return location;
+  return { label, type: field.type, filter, accessor: compileField(spec, field) };
 }
 
 export interface MetaKey extends Omit<MetaType, 'default'> {
@@ -248,14 +241,7 @@ export interface MetaKey extends Omit<MetaType, 'default'> {
   writable: boolean;
 }
 
-const DEFAULTS: Readonly<Record<MetaType['type'], MetaKey['default']>> = {
-  string: '',
-  boolean: false,
-  integer: 0,
-  number: 0,
-  array: [],
-  object: [],
-};
+const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
 
 interface Use {
   path: string;
@@ -280,13 +266,11 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
     const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
     keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
   };
-  for (const [name, fieldSpec] of Object.entries(spec.fields ?? {})) {
-    const field = FIELDS[kind][name];
-    if (field) for (const use of usesOf(fieldSpec, field, spec.readOnly ?? false)) add(name, use);
-  }
-  for (const [name, fieldSpec] of Object.entries(spec.custom_fields ?? {}))
-    for (const use of usesOf(locationOf(fieldSpec), customFieldType(name, fieldSpec), spec.readOnly ?? false))
-      add(name, use);
+  const { fields = {}, custom_fields = {}, readOnly = false } = spec;
+  for (const [name, fieldSpec] of Object.entries(fields))
+    for (const use of usesOf(fieldSpec, FIELDS[kind][name]!, readOnly)) add(name, use);
+  for (const [name, fieldSpec] of Object.entries(custom_fields))
+    for (const use of usesOf(fieldSpec, customFieldType(name, fieldSpec), readOnly)) add(name, use);
   for (const [name, fieldSpec] of Object.entries(events?.fields ?? {}))
     if (FIELDS.event[name]?.references === kind && typeof fieldSpec === 'object' && fieldSpec.via?.key !== undefined)
       add(name, { path: fieldSpec.via.key, type: { type: 'integer' }, writable: false });
@@ -295,12 +279,9 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
 
 /** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>
-  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) => {
-    const spec = events.fields?.[name];
-    return spec === undefined
-      ? []
-      : usesOf(spec, FIELDS.event[name]!, true).map(({ path }) => (parsePath(path) ?? []).join('.'));
-  });
+  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
+    usesOf(events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
+  );
 
 function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
   const spec: FieldSpec = typeof fieldSpec === 'string' ? { at: fieldSpec } : fieldSpec;
@@ -318,7 +299,7 @@ function usesOfLocation(location: string | LocationSpec, field: Field, writable:
   const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
   if (spec.at === undefined) return uses;
   const { codec, options } = selectCodec(spec.as, field, '');
-  const type = spec.json === undefined ? (codec.metaType?.(options, field.type, field.empty) ?? TEXT) : TEXT;
+  const type = spec.json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
   const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
   for (const path of paths) uses.push({ path, type, writable });
   return uses;

@@ -1,4 +1,5 @@
-// Compiles a mapping file to functions that read and write the records of each kind.
+// Compiles a mapping file to functions that read and write the records of each kind. Fields that the file does not name
+// are where the CMS itself stores them (`CORE_LOCATIONS`).
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
@@ -13,10 +14,10 @@ import {
   compileField,
 } from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
-import { CORE_LOCATIONS } from './core-locations.ts';
 import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
+  type CmsName,
   collectionOf,
   type FieldSpec,
   type KindSpec,
@@ -24,8 +25,60 @@ import {
   mappingError,
   validateMappingFile,
 } from './mapping-file.ts';
-import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
+import { createSeriesReaders, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
 import { compileLinkField, type EmbeddedReader, embeddedAccessor, type LinkField } from './references.ts';
+
+/** By the record's property (`key` in the field table). */
+type CoreLocations = Readonly<Record<string, FieldSpec>>;
+
+const same = (path: string): FieldSpec => ({ at: path });
+const rendered = (path: string): FieldSpec => ({ read: `${path}.rendered`, write: path });
+const readOnly = (path: string): FieldSpec => ({ at: path, readOnly: true });
+const instant = (path: string): FieldSpec => ({ at: path, as: 'instant' });
+
+const WORDPRESS_POSTS: CoreLocations = {
+  title: rendered('title'),
+  slug: same('slug'),
+  description: rendered('content'),
+  excerpt: rendered('excerpt'),
+  status: same('status'),
+  author: same('author'),
+  date: same('date'),
+  dateUtc: same('date_gmt'),
+  modified: readOnly('modified'),
+  modifiedUtc: readOnly('modified_gmt'),
+  url: readOnly('link'),
+  protected: readOnly('content.protected'),
+  image: same('featured_media'),
+  parent: readOnly('parent'),
+};
+
+const WORDPRESS_TERMS: CoreLocations = {
+  /** The name of a venue or organizer that is a term. */
+  title: same('name'),
+  name: same('name'),
+  slug: same('slug'),
+  description: same('description'),
+  url: readOnly('link'),
+  parent: same('parent'),
+};
+
+/** Payload adds these to every record. The adapter translates the status. */
+const PAYLOAD_POSTS: CoreLocations = {
+  status: same('status'),
+  date: instant('createdAt'),
+  dateUtc: instant('createdAt'),
+  modified: { ...instant('updatedAt'), readOnly: true },
+  modifiedUtc: { ...instant('updatedAt'), readOnly: true },
+};
+
+export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {
+  wordpress: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
+  payload: { posts: PAYLOAD_POSTS, terms: {} },
+};
+
+/** True for a field that every post, or every term, of WordPress has. */
+export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
 
 /**
  * @param file names the mapping in error messages
@@ -100,8 +153,9 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     hasTrueDraftDates:
       mapping.wordpress?.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
   });
+  const single = fields.filter(({ name, accessor }) => accessor.selectedPaths.length === 1 && !(name in embedded));
   const fieldPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
-  const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
+  const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
     kind,
     collection: collectionOf(spec),
@@ -110,9 +164,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
-    paths: new Map(fields.flatMap(({ name, field, accessor }) => (name in embedded ? [] : pathsOf(field, accessor)))),
+    paths: new Map(single.map(({ field, accessor }) => [field.key, accessor.selectedPaths[0]])),
     selectedFields: selectFields(kind, storedAs, fieldPaths, mapping),
-    ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
@@ -123,17 +176,14 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
-    read,
-    ...createWriter(fields, writable, customFields, read, linkFields),
+    ...readers,
+    ...createWriter(fields, writable, customFields, readers.read, linkFields),
   } as KindMapping<Kind>;
 }
 
 /** A CMS whose collections are all alike has categories and tags as terms, and the other kinds as posts. */
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
-
-const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, string][] =>
-  selectedPaths.length === 1 ? [[key, selectedPaths[0]!]] : [];
 
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
@@ -159,10 +209,16 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
     within(`/fields/${name}`, () => {
+      const fieldSpec = spec.fields?.[name];
+      const { embedded, via } = typeof fieldSpec === 'object' ? fieldSpec : {};
+      const isLinked = field.references === 'venue' || field.references === 'organizer';
+      if (embedded && !isLinked)
+        throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
+      if (via && !isLinked) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
       const accessor = field.references
-        ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
-        : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
-      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
+        ? compileReference(field.references, field, fieldSpec, mapping, compiled)
+        : compileOwnField(field, fieldSpec, CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
+      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, fieldSpec) });
     });
   }
   const find = (name: string) => compiled.fields.find((field) => field.name === name);
@@ -200,16 +256,10 @@ function compileOwnField(
   spec: string | FieldSpec | undefined,
   coreLocations: Readonly<Record<string, FieldSpec>>,
 ): FieldAccessor | undefined {
-  if (typeof spec === 'object') refuseReferenceKeys(spec);
   const location = spec ?? coreLocations[field.key];
   if (location !== undefined) return compileField(location, field);
   if (field.required) throw new MappingFieldError('', 'is required: say where it is');
   return undefined;
-}
-
-function refuseReferenceKeys({ embedded, via }: FieldSpec): void {
-  if (embedded) throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
-  if (via) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
 }
 
 /**
@@ -224,7 +274,6 @@ function compileReference(
   compiled: CompiledFields,
 ): FieldAccessor | undefined {
   const isLinked = target === 'venue' || target === 'organizer';
-  if (typeof spec === 'object' && !isLinked) refuseReferenceKeys(spec);
   if (typeof spec === 'object' && spec.embedded && isLinked) {
     const { accessor, reader } = embeddedAccessor(target, spec.embedded);
     compiled.embedded[target] = reader;

@@ -22,10 +22,9 @@ import { searchableText } from '../text/html.ts';
 import { cutHtml, percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
-import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import { valueAt, type Zones } from './field-accessor.ts';
+import { UnrepresentableValue, valueAt, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './references.ts';
 
 export interface ReaderOptions {

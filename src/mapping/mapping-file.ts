@@ -5,8 +5,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
-import type { CodecSpec } from './codecs/codec.ts';
 import { codecSchema } from './codecs/registry.ts';
+import type { CodecSpec } from './field-accessor.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 
 export interface DatePartSpec {
@@ -153,6 +153,5 @@ function reasonOf({ keyword, params, message, parentSchema }: ErrorObject): stri
   if (keyword === 'false schema') return 'is not for the CMS that "upstream" names';
   if (keyword === 'not')
     return 'names its collection in the words of another CMS: WordPress has "posts" or "terms", Payload "collection"';
-  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
   return message ?? keyword;
 }

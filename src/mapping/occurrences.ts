@@ -20,7 +20,6 @@ export const OCCURRENCES_FIELD = 'calendar_occurrences';
 /** Of one series. The companion plugin sends those that are nearest to today. */
 export const MAX_OCCURRENCES = 1000;
 
-const DEFAULT_WINDOW = { pastDays: 180, futureDays: 366 };
 /** WordPress's database column for slugs, in bytes. */
 const MAX_SLUG_LENGTH = 200;
 
@@ -29,25 +28,23 @@ type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => 
 /** The occurrences of the series, in the order of their starts; empty for any other event. */
 export type OccurrenceReader = (...args: Parameters<ReadEvent>) => EventRecord[];
 
-export function occurrenceParams({ pastDays, futureDays }: OccurrenceWindow): Query {
-  const { pastDays: past, futureDays: future } = DEFAULT_WINDOW;
-  return { [OCCURRENCES_FIELD]: `${pastDays ?? past},${futureDays ?? future}` };
-}
+export const occurrenceParams = ({ pastDays = 180, futureDays = 366 }: OccurrenceWindow): Query => ({
+  [OCCURRENCES_FIELD]: `${pastDays},${futureDays}`,
+});
 
 /** Whether the record is a series. No list shows a series itself: its occurrences are listed. */
 export const isSeries = (cmsRecord: CmsRecord): boolean => Array.isArray(cmsRecord[OCCURRENCES_FIELD]);
 
-/** Reads events as `readEvent` does, but hides a series from lists. */
-export const hidingSeries =
-  (readEvent: ReadEvent): ReadEvent =>
-  (cmsRecord, ...context) => {
+/**
+ * `read` hides a series from lists.
+ * @param readEvent reads the series as an event of its own
+ */
+export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; occurrences: OccurrenceReader } {
+  const read: ReadEvent = (cmsRecord, ...context) => {
     const event = readEvent(cmsRecord, ...context);
     return isSeries(cmsRecord) ? { ...event, hidden: true } : event;
   };
-
-/** @param readEvent reads the series as an event of its own */
-export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
-  return (cmsRecord, site, linkTables) => {
+  const occurrences: OccurrenceReader = (cmsRecord, site, linkTables) => {
     if (!isSeries(cmsRecord)) return [];
     const series = readEvent(cmsRecord, site, linkTables);
     const sent = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES);
@@ -66,6 +63,7 @@ export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
       return [occurrence];
     });
   };
+  return { read, occurrences };
 }
 
 /** What a single occurrence may say of itself: it is cancelled, postponed, moved online. */

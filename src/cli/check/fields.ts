@@ -3,7 +3,7 @@
 
 import type { CmsRecord } from '../../cms/port.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/compile-field.ts';
+import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
@@ -53,7 +53,7 @@ async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>
   }
   for (const [name, spec] of Object.entries(custom_fields)) {
     const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
-    await judge(`custom_fields.${name}`, locationOf(spec), definition);
+    await judge(`custom_fields.${name}`, spec, definition);
   }
   return findings;
 }

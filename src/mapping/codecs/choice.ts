@@ -2,7 +2,7 @@
 // `{ "boolean": ["yes", "no"] }`, and `word`, such as `{ "word": { "cancelled": "canceled" } }`.
 
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
-import { type CodecDefinition, type MetaType, UnrepresentableValue } from './codec.ts';
+import { type CodecDefinition, type MetaType, UnrepresentableValue } from '../field-accessor.ts';
 
 type Form = string | number | boolean | null;
 type BooleanForms = readonly [whenTrue: Form, whenFalse: Form];
@@ -32,7 +32,7 @@ export const boolean: CodecDefinition<BooleanForms> = {
     uniqueItems: true,
     items: { type: ['string', 'number', 'boolean', 'null'] },
   },
-  metaType: (forms = DEFAULT_FORMS, _type, empty) => {
+  metaType: (forms = DEFAULT_FORMS, { empty }) => {
     const type = META_TYPES[typeof forms[0]] ?? 'string';
     if (forms[1] === null) return { type, absentWhenFalse: true };
     // A blank text that is neither form reads as the empty value: such a key needs no default.
@@ -59,7 +59,7 @@ export const word: CodecDefinition<WordForms> = {
     additionalProperties: { type: ['string', 'number'] },
   },
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),
-  create: (options, { words = [] }) => {
+  create: (options, { field: { words = [] } }) => {
     const forms = new Map(options ? Object.entries(options) : words.map((each) => [each, each]));
     return {
       // WordPress sends a number of a plugin as text, `"1"`, and people type `Cancelled` into a form.

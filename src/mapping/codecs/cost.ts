@@ -2,8 +2,16 @@
 // which says in another key whether the event is free or paid.
 
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
-import { type Path, parseWritablePath, selectorOf, setAt, valueAt } from '../field-accessor.ts';
-import { type CodecDefinition, optionsOf, PATH_SCHEMA } from './codec.ts';
+import {
+  type CodecDefinition,
+  optionsOf,
+  PATH_SCHEMA,
+  type Path,
+  parseWritablePath,
+  selectorOf,
+  setAt,
+  valueAt,
+} from '../field-accessor.ts';
 import { readText } from './text.ts';
 
 interface CurrencyOptions {

@@ -14,8 +14,14 @@ import {
   type Zone,
 } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
-import { MappingFieldError, type Zones } from '../field-accessor.ts';
-import { type Codec, type CodecDefinition, optionsOf, UnrepresentableValue } from './codec.ts';
+import {
+  type Codec,
+  type CodecDefinition,
+  MappingFieldError,
+  optionsOf,
+  UnrepresentableValue,
+  type Zones,
+} from '../field-accessor.ts';
 
 /** Whose clock a stored date shows. */
 type Clock = 'event' | 'site' | 'utc';
@@ -39,12 +45,10 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (wall === '') return '';
       const [zone, storedZone] = [eventZone(zones), zoneOfClock(clock, zones)];
       const stored = convertWallTime(wall, zone, storedZone);
-      // When clocks are set back, a text names one of two hours.
-      if (wallToUtc(stored, storedZone) !== wallToUtc(wall, zone))
-        throw new UnrepresentableValue(
-          'the clock of the site shows this hour twice, and only one of the two can be stored here',
-        );
       const utc = wallToUtc(stored, storedZone);
+      // When clocks are set back, a text names one of two hours.
+      if (utc !== wallToUtc(wall, zone))
+        throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
       checkRepresentable(format.hasOffset ? utc : stored, text, format);
       return text;
@@ -134,7 +138,7 @@ export const instant: CodecDefinition<never> = {
   name: 'instant',
   fits: ['site-time', 'utc-time'],
   internal: true,
-  create: (_options, { type }) => {
+  create: (_options, { field: { type } }) => {
     const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
     return {
       read: (stored, { site }) => {

@@ -3,8 +3,16 @@
 
 import { parseNumber } from '../../interface/param-types.ts';
 import { isObject } from '../../model/json.ts';
-import { type Path, parsePathOrThrow, valueAt } from '../field-accessor.ts';
-import { type Codec, type CodecDefinition, optionsOf, PATH_SCHEMA, UnrepresentableValue } from './codec.ts';
+import {
+  type Codec,
+  type CodecDefinition,
+  optionsOf,
+  PATH_SCHEMA,
+  type Path,
+  parsePathOrThrow,
+  UnrepresentableValue,
+  valueAt,
+} from '../field-accessor.ts';
 import { readText } from './text.ts';
 
 interface NumberOptions {
@@ -45,11 +53,11 @@ export const number: CodecDefinition<NumberOptions> = {
   fits: ['number', 'text'],
   defaultFor: ['number'],
   optionsSchema: optionsOf({ decimal: { enum: [','] } }),
-  metaType: (options, type) => {
+  metaType: (options, { type }) => {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };
   },
-  create: (options, { type }) => (type === 'text' ? numericText(options ?? {}) : integer),
+  create: (options, { field: { type } }) => (type === 'text' ? numericText(options ?? {}) : integer),
 };
 
 /** Plugins store coordinates as text, and a field for numbers accepts such a text too. */

@@ -2,9 +2,8 @@
 // CONTRIBUTING.md names the other places.
 
 import type { Field } from '../../interface/fields.ts';
-import { MappingFieldError } from '../field-accessor.ts';
+import { type CodecDefinition, type CodecSpec, MappingFieldError } from '../field-accessor.ts';
 import { boolean, word } from './choice.ts';
-import type { CodecDefinition, CodecSpec } from './codec.ts';
 import { currency, ticket } from './cost.ts';
 import { cmsDate, instant, localDateTime, siteDateTime, unix, utcDateTime, zone } from './datetime.ts';
 import { lexical } from './lexical.ts';
@@ -30,11 +29,8 @@ export function selectCodec(
   field: Field,
   pointer: string,
 ): { codec: CodecDefinition; options: unknown } {
-  if (spec === undefined) {
-    const codec = CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type));
-    if (!codec) throw new Error(`field type ${field.type} has no default codec`);
-    return { codec, options: undefined };
-  }
+  if (spec === undefined)
+    return { codec: CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type))!, options: undefined };
   const [name, options] = typeof spec === 'string' ? [spec, undefined] : (Object.entries(spec)[0] ?? ['', undefined]);
   const codec = byName.get(name);
   if (!codec || !fits(codec, field)) {

@@ -3,7 +3,7 @@
 
 import { decodeEntities, escapeMarkup, htmlText, separatorOf } from '../../text/html.ts';
 import { trimCharacters } from '../../text/text.ts';
-import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import type { CodecDefinition } from '../field-accessor.ts';
 
 export function readText(stored: unknown): string | undefined {
   if (typeof stored === 'string') return stored;
@@ -65,21 +65,18 @@ function paragraphBreak(tagName: string): string {
   return separatorOf(tagName) === '\n' ? '\n\n' : wordBreak(tagName);
 }
 
-const PLACEHOLDER = '{}';
-
 export const link: CodecDefinition<string> = {
   name: 'link',
   fits: ['text'],
   onlyField: 'url',
   optionsSchema: { type: 'string', pattern: '^https?://[^{}]+\\{\\}[^{}]*$', maxLength: 1000 },
   optionsRequired: true,
-  create: (template = PLACEHOLDER) => ({
+  create: (template = '{}') => ({
     read(stored) {
       const text = readText(stored);
-      return text ? template.replace(PLACEHOLDER, () => encodeURIComponent(text.toWellFormed())) : undefined;
+      return text ? template.replace('{}', () => encodeURIComponent(text.toWellFormed())) : undefined;
     },
-    write() {
-      throw new UnrepresentableValue('the address of the page cannot be changed');
-    },
+    // No client may set the address of a page.
+    write: String,
   }),
 };
