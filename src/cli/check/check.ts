@@ -7,17 +7,13 @@ import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { siteError } from '../advice.ts';
-import { readSite } from '../open-site.ts';
-import { readSamples, type Samples } from '../samples.ts';
+import { readSamples, readSite, type Samples } from '../open-site.ts';
 import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
-import { FIELD_CHECKS } from './fields.ts';
-import { LIST_CHECK, SERIES_CHECK } from './lists.ts';
 import { openPayloadChecks } from './payload.ts';
-import { SITE_CHECKS } from './site.ts';
-import { listenForWebhooks, WEBHOOK_CHECK } from './webhooks.ts';
+import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
 import { openWordPressChecks } from './wordpress.ts';
-import { WRITE_CHECK } from './writes.ts';
+import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
 
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 

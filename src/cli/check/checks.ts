@@ -6,8 +6,7 @@ import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { SiteConnection } from '../open-site.ts';
-import type { SampledRecord, Samples } from '../samples.ts';
+import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
 
 export type RowState = 'ok' | 'warn' | 'fail';
 

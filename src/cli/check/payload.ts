@@ -8,8 +8,7 @@ import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { GIVE_KEY, programName } from '../advice.ts';
-import { openSite, orIfRefused } from '../open-site.ts';
-import { listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { listPath, openSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
 import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>

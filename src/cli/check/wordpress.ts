@@ -6,8 +6,7 @@ import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
 import { GIVE_PASSWORD, programName } from '../advice.ts';
-import { openSite, orIfRefused, type SiteConnection } from '../open-site.ts';
-import { pathsOf } from '../samples.ts';
+import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>

@@ -3,7 +3,7 @@
 import { ConfigError } from '../../errors.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
-import { formatSample } from '../samples.ts';
+import { formatSample } from '../open-site.ts';
 import { likeness, plainName, type Source } from './infer.ts';
 import { fieldAt, type SourceField } from './site.ts';
 

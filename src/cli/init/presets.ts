@@ -5,7 +5,7 @@ import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { formatSample, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberSource } from './infer.ts';
 import { isBlank, type ProbedSite, type ProbedType, typeAt } from './site.ts';
 

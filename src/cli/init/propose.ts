@@ -6,7 +6,7 @@ import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, pathsOf } from '../samples.ts';
+import { formatSample, pathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';

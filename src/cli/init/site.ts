@@ -7,8 +7,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, type SiteConnection } from '../open-site.ts';
-import { SAMPLE_SIZE } from '../samples.ts';
+import { orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {

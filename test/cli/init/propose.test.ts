@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
 import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
-import { pathsOf } from '../../../src/cli/samples.ts';
+import { pathsOf } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { metaKeys } from '../../../src/mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
