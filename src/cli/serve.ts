@@ -81,10 +81,7 @@ function exitOnUncaught(gateway: Gateway, log: Observe): void {
     isEnding = true;
     log({ type: 'fatal', error });
     setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS);
-    gateway.stop().then(
-      () => process.exit(1),
-      () => process.exit(1),
-    );
+    void gateway.stop().finally(() => process.exit(1));
   });
 }
 

@@ -2,7 +2,8 @@
 // listens on the gateway's admin port for the webhooks of these writes.
 
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import type { Config } from '../../config-schema.ts';
@@ -376,7 +377,10 @@ export async function listenForWebhooks(
   });
   const server = createServer(admin.listener);
   const port = listen.adminPort;
-  const isListening = await tryListen(server, port, listen.adminHost);
+  const isListening = await once(server.listen(port, listen.adminHost), 'listening').then(
+    () => true,
+    () => false,
+  );
   return {
     wrote(kind, collection) {
       written.set(collection, kind);
@@ -404,11 +408,4 @@ export async function listenForWebhooks(
       server.closeAllConnections();
     },
   };
-}
-
-function tryListen(server: Server, port: number, host: string): Promise<boolean> {
-  return new Promise((settle) => {
-    server.once('error', () => settle(false));
-    server.listen(port, host, () => settle(true));
-  });
 }

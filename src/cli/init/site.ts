@@ -65,10 +65,6 @@ export const fieldAt = (path: string, fields: readonly SourceField[]): SourceFie
 export const isBlank = (value: unknown): boolean =>
   value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
-export function addValue(field: SourceField, value: unknown): void {
-  if (!isBlank(value)) field.values.push(value);
-}
-
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
@@ -175,28 +171,22 @@ async function probeType(
 /** The fields of a post type in its schema and in its records, without those of WordPress itself. */
 export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): SourceField[] {
   const fields = new Map<string, SourceField>();
-  const fieldAt = (path: string, type?: unknown): SourceField => {
-    const field = fields.get(path) ?? { path, type: undefined, values: [] };
-    field.type ??= typeName(type);
-    fields.set(path, field);
-    return field;
-  };
-  for (const holder of ['meta', 'acf'])
-    for (const [key, rule] of Object.entries(objectOrEmpty(objectOrEmpty(schema[holder]).properties))) {
-      const inner = holder === 'acf' ? objectOrEmpty(objectOrEmpty(rule).properties) : {};
-      fieldAt(`${holder}.${key}`, objectOrEmpty(rule).type);
-      for (const [name, part] of Object.entries(inner)) fieldAt(`${holder}.${key}.${name}`, objectOrEmpty(part).type);
+  const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
+    for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
+      if (prefix === '' && isCoreProperty(name)) continue;
+      const path = prefix + name;
+      const rule = objectOrEmpty(rules[name]);
+      const field = fields.get(path) ?? { path, type: typeName(rule.type), values: [] };
+      fields.set(path, field);
+      if (!isBlank(values[name])) field.values.push(values[name]);
+      // A field group of ACF is an object of fields.
+      if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
-  for (const [name, rule] of Object.entries(schema)) if (!isCoreProperty(name)) fieldAt(name, objectOrEmpty(rule).type);
-  for (const cmsRecord of samples) {
+  };
+  for (const cmsRecord of [{}, ...samples] as CmsRecord[]) {
     for (const holder of ['meta', 'acf'])
-      for (const [key, value] of Object.entries(objectOrEmpty(cmsRecord[holder]))) {
-        addValue(fieldAt(`${holder}.${key}`), value);
-        // A field group of ACF is an object of fields.
-        if (isObject(value) && holder === 'acf')
-          for (const [name, part] of Object.entries(value)) addValue(fieldAt(`${holder}.${key}.${name}`), part);
-      }
-    for (const [name, value] of Object.entries(cmsRecord)) if (!isCoreProperty(name)) addValue(fieldAt(name), value);
+      addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
+    addAll('', schema, cmsRecord);
   }
   for (const field of fields.values())
     if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;

@@ -104,56 +104,49 @@ interface PhpType {
   readonly existing: boolean;
 }
 
+/** The post types of the mapping, by their own names. */
 function postTypesOf(source: MappingFile): Record<string, PhpType> {
-  const types: Record<string, PhpType> = {};
-  for (const kind of KINDS) {
+  const types = KINDS.flatMap((kind): [string, PhpType][] => {
     const kindSpec = source[kind];
-    if (kindSpec?.posts === undefined) continue;
-    const base = kindSpec.posts;
-    const spec = source.wordpress?.posts?.[base];
-    const type = spec?.type ?? CORE_TYPES[base] ?? base;
-    types[type] = {
-      ...labelsOf(kind, base, type, spec),
+    if (kindSpec?.posts === undefined) return [];
+    const spec = source.wordpress?.posts?.[kindSpec.posts];
+    const name = spec?.type ?? CORE_TYPES[kindSpec.posts] ?? kindSpec.posts;
+    const more = {
       icon: spec?.icon ?? 'dashicons-calendar-alt',
-      // A type that the mapping does not describe is another plugin's.
-      existing: spec?.existing ?? spec === undefined,
-      meta: metaOf(kind, kindSpec, source.event),
       without_password: kind === 'event' ? pathsWithoutPassword(kindSpec) : [],
     };
-  }
-  return types;
+    return [[name, { ...typeOf(kind, kindSpec.posts, name, spec, source), ...more }]];
+  });
+  return Object.fromEntries(types);
 }
 
+/** The taxonomies of the mapping, by their own names. */
 function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, PhpType> {
-  const taxonomies: Record<string, PhpType> = {};
-  for (const kind of KINDS) {
-    const kindSpec = source[kind];
-    if (kindSpec?.terms === undefined) continue;
-    const base = kindSpec.terms;
+  const taxonomies = KINDS.flatMap((kind): [string, PhpType][] => {
+    const base = source[kind]?.terms;
+    if (base === undefined) return [];
     const spec = source.wordpress?.terms?.[base];
-    const taxonomy = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
-    const existing = spec?.existing ?? spec === undefined;
-    taxonomies[taxonomy] = {
-      ...labelsOf(kind, base, taxonomy, spec),
-      hierarchical: spec?.hierarchical ?? kind === 'category',
-      existing,
-      // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
-      types: existing && spec === undefined ? [] : eventTypes,
-      meta: metaOf(kind, kindSpec, source.event),
-    };
-  }
-  return taxonomies;
+    const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
+    const type = typeOf(kind, base, name, spec, source);
+    // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
+    const types = type.existing && spec === undefined ? [] : eventTypes;
+    return [[name, { ...type, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
+  });
+  return Object.fromEntries(taxonomies);
 }
 
-/** Names of a type or taxonomy, by default its own name. */
-function labelsOf(
+/** What post types and taxonomies have. Their labels are by default their own name. */
+function typeOf(
   kind: Kind,
   base: string,
   name: string,
   spec: PostTypeSpec | TaxonomySpec | undefined,
-): Record<string, PhpValue> {
+  source: MappingFile,
+): PhpType {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
-  return { kind, base, singular, plural, rewrite };
+  // A type that the mapping does not describe is another plugin's.
+  const existing = spec?.existing ?? spec === undefined;
+  return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, source[kind]!, source.event) };
 }
 
 function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, PhpValue> {
