@@ -50,17 +50,11 @@ export async function init(options: InitOptions, print = printLine): Promise<num
 
 function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
   if (user === undefined && password === undefined) return undefined;
-  if (user === undefined)
-    throw new ConfigError(
-      '--user',
-      'is missing: there is a password or an API key without one',
-      'Give both, or neither.',
-    );
-  if (password === undefined)
+  if (user === undefined || password === undefined)
     throw new ConfigError(
       '--user',
       'goes with an application password (of Payload: with an API key)',
-      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+      'Give both, or neither: --user NAME, and --password-file FILE or CALENDAR_UPSTREAM_PASSWORD.',
     );
   return { user, password, isFromEnvironment: isPasswordFromEnvironment };
 }
@@ -108,7 +102,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
   const payload = user === undefined || user === 'users' ? {} : { users: user };
   const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
   return {
-    proposal: { origin: 'preset', preset: undefined, mapping, needsPlugin: false },
+    proposal: { preset: undefined, mapping, isUnseen: false, needsPlugin: false },
     lines: [
       `Site        ${url}, Payload`,
       'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
@@ -246,7 +240,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
 export function nextStepLines(
-  { origin, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
+  { preset, isUnseen, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -259,11 +253,9 @@ export function nextStepLines(
   if (has(plugin)) {
     lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[cms]}`);
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
-    if (needsPlugin && origin !== 'preset')
-      lines.push(
-        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force: it ` +
-          'sees the values then',
-      );
+    const andEvent = isUnseen ? ' and an event' : '';
+    if (needsPlugin && (isUnseen || preset === undefined))
+      lines.push(`  with it${andEvent}, run the same init with --force: it sees the values then`);
   }
   const step = (command: string, rest = ''): string =>
     `  ${secrets}${programName()} ${command} --config ${path('config.json')}${rest}`;

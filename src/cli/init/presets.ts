@@ -20,7 +20,7 @@ export interface PresetMatch {
   reason: string;
 }
 
-/** Collections that any site may have. */
+/** Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it has. */
 const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
@@ -42,8 +42,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
     const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
-    const reason = isWhole ? 'the site has all its collections and fields' : dates;
-    return { name, mapping, isReadable: true, reason };
+    return { name, mapping, isReadable: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.

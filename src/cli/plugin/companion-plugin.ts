@@ -26,8 +26,6 @@ const CORE_TYPES: Readonly<Record<string, string>> = {
   tags: 'post_tag',
 };
 
-type PhpValue = string | number | boolean | readonly PhpValue[] | { readonly [key: string]: PhpValue };
-
 /** The namespace of the parts; each mapping has its own. */
 const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 
@@ -48,7 +46,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
-  const constants: Record<string, PhpValue> = { TYPES: types, TAXONOMIES: taxonomies };
+  const constants: Record<string, unknown> = { TYPES: types, TAXONOMIES: taxonomies };
   const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
   const { hooks } = mapping.source.wordpress ?? {};
@@ -62,9 +60,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
   return `${pluginHeader(mapping)}
 if (!\\defined(__NAMESPACE__ . '\\\\TYPES')) {
 
-${Object.entries(constants)
-  .map(([name, value]) => `\\define(__NAMESPACE__ . '\\\\${name}', ${phpLiteral(value)});`)
-  .join('\n')}
+${Object.entries(constants).map(phpConstant).join('\n')}
 ${parts.map((part) => `\n${readPart(part)}`).join('')}
 }
 `;
@@ -87,8 +83,9 @@ function pluginHeader({ name }: Mapping): string {
   const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `<?php
 /**
- * Plugin Name: Calendar gateway: ${name} Description: Prepares this site for the mapping "${name}" of calendar-gateway.
- * Generated; put it into wp-content/mu-plugins/. Requires PHP: 7.4
+ * Plugin Name: Calendar gateway: ${name}
+ * Description: Prepares this site for the mapping "${name}" of calendar-gateway. Generated; put it into
+ * wp-content/mu-plugins/. Requires PHP: 7.4
  */
 
 ${PART_NAMESPACE.slice(0, -1)}${words.join('')};
@@ -99,14 +96,9 @@ if (!\\defined('ABSPATH')) {
 `;
 }
 
-interface PhpType {
-  readonly [key: string]: PhpValue;
-  readonly existing: boolean;
-}
-
 /** The post types of the mapping, by their own names. */
-function postTypesOf(source: MappingFile): Record<string, PhpType> {
-  const types = KINDS.flatMap((kind): [string, PhpType][] => {
+function postTypesOf(source: MappingFile): Record<string, RegisteredType> {
+  const types = KINDS.flatMap((kind): [string, RegisteredType][] => {
     const kindSpec = source[kind];
     if (kindSpec?.posts === undefined) return [];
     const spec = source.wordpress?.posts?.[kindSpec.posts];
@@ -121,8 +113,8 @@ function postTypesOf(source: MappingFile): Record<string, PhpType> {
 }
 
 /** The taxonomies of the mapping, by their own names. */
-function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, PhpType> {
-  const taxonomies = KINDS.flatMap((kind): [string, PhpType][] => {
+function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, object> {
+  const taxonomies = KINDS.flatMap((kind): [string, object][] => {
     const base = source[kind]?.terms;
     if (base === undefined) return [];
     const spec = source.wordpress?.terms?.[base];
@@ -135,6 +127,8 @@ function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string,
   return Object.fromEntries(taxonomies);
 }
 
+type RegisteredType = ReturnType<typeof typeOf>;
+
 /** What post types and taxonomies have. Their labels are by default their own name. */
 function typeOf(
   kind: Kind,
@@ -142,20 +136,20 @@ function typeOf(
   name: string,
   spec: PostTypeSpec | TaxonomySpec | undefined,
   source: MappingFile,
-): PhpType {
+) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
   // A type that the mapping does not describe is another plugin's.
   const existing = spec?.existing ?? spec === undefined;
   return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, source[kind]!, source.event) };
 }
 
-function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, PhpValue> {
+function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, object> {
   return Object.fromEntries(
     metaKeys(kind, spec, events).map((meta) => [
       meta.key,
       {
         type: meta.type,
-        default: meta.default as PhpValue,
+        default: meta.default,
         hint: hintOf(meta),
         ...(meta.multiple ? { multiple: true } : {}),
         ...(meta.absentWhenFalse ? { absent_when_false: true } : {}),
@@ -173,18 +167,12 @@ function hintOf({ field, type, multiple }: MetaKey): string {
   return type === 'array' || multiple ? 'numbers, with commas between' : '';
 }
 
-/** With single quotes: PHP interprets nothing inside. */
-function phpLiteral(value: PhpValue, indent = ''): string {
-  if (typeof value === 'string') return `'${value.replace(/\\/g, '\\\\').replace(/'/g, "\\'")}'`;
-  if (typeof value !== 'object') return String(value);
-  const inner = `${indent}    `;
-  const lines = Array.isArray(value)
-    ? value.map((item: PhpValue) => phpLiteral(item, inner))
-    : Object.entries(value).map(([key, item]) => `${phpLiteral(key)} => ${phpLiteral(item as PhpValue, inner)}`);
-  const flat = `[${lines.join(', ')}]`;
-  if (flat.length < 100 && !flat.includes('\n')) return flat;
-  return `[\n${lines.map((line) => `${inner}${line},\n`).join('')}${indent}]`;
-}
+/** PHP interprets nothing inside a nowdoc, and no line of JSON begins with the word that ends it. */
+const phpConstant = ([name, value]: [string, unknown]): string =>
+  `\\define(__NAMESPACE__ . '\\\\${name}', \\json_decode(<<<'JSON'
+${JSON.stringify(value, null, 2)}
+JSON
+, true));`;
 
 /** Payload's plugin. The package has it at the same place. */
 const PAYLOAD_FILE = new URL('../../../examples/payload/calendar-gateway.ts', import.meta.url);
