@@ -95,10 +95,6 @@ export async function orIfRefused<T, F>(response: Promise<T>, fallback: F): Prom
   }
 }
 
-/** The `Authorization` header for a user and an application password. */
-export const basicAuth = (user: string, password: string): string =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-
 export interface SampledRecord {
   cmsRecord: CmsRecord;
   record: CalendarRecord;
@@ -180,6 +176,9 @@ export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
   const path = parsePath(text);
   return path && valueAt(cmsRecord, path);
 }
+
+export const isBlank = (value: unknown): boolean =>
+  value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 /** `venue[0].ID` -> `venue`: a list may be empty. */
 export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;

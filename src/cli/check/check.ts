@@ -5,11 +5,13 @@ import { styleText } from 'node:util';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import type { Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
 import { siteError } from '../advice.ts';
 import { readSamples, readSite, type Samples } from '../open-site.ts';
 import { columns } from '../table.ts';
-import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
+import type { Check, CheckContext, CheckRow, CmsChecks, RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
 import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
 import { openWordPressChecks } from './wordpress.ts';
@@ -90,7 +92,7 @@ async function runChecks(
       config,
       mapping,
       pluginOptions,
-      kinds: mappedKinds(mapping),
+      kinds: Object.values(mapping.kinds) as KindMapping<Kind>[],
       cms,
       connection,
       site,
@@ -115,8 +117,7 @@ async function runChecks(
 
 /** With the address for webhooks if there is a secret: a companion plugin made without it would end them. */
 function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }: Config): string {
-  const source = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
-  if (webhook.secret === undefined) return source;
-  const url = `--webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
-  return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
+  const url = webhook.secret === undefined ? '' : ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
+  if (file !== undefined) return `--config ${file}${url}`;
+  return `--mapping ${mapping}${url}${url === '' ? '' : ' --webhook-secret SECRET'}`;
 }

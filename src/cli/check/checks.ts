@@ -5,7 +5,7 @@ import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { KINDS, type Kind, type Site } from '../../model/records.ts';
+import type { Kind, Site } from '../../model/records.ts';
 import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
 
 export type RowState = 'ok' | 'warn' | 'fail';
@@ -112,7 +112,3 @@ export interface CmsChecks {
     mapping: Mapping,
   ): Promise<{ api: string; record: JsonObject | undefined } | undefined>;
 }
-
-/** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */
-export const mappedKinds = (mapping: Mapping): KindMapping<Kind>[] =>
-  KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);

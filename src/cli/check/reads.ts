@@ -8,10 +8,11 @@ import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
-import { isTermKind, type Kind } from '../../model/records.ts';
+import { isTermKind, KINDS, type Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
 import {
   formatSample,
+  isBlank,
   listPath,
   orIfRefused,
   partsOf,
@@ -28,7 +29,6 @@ import {
   type Finding,
   fail,
   type MappedField,
-  mappedKinds,
   ok,
   warn,
 } from './checks.ts';
@@ -236,15 +236,13 @@ export function judgeList(
   return ok(distinct === 1 ? records : `${records}, each once`);
 }
 
-export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', 'category', 'tag'] as const).map(
-  (kind) => ({
-    area: `${kind} fields`,
-    async run(context) {
-      const kindMapping = mappedKinds(context.mapping).find((each) => each.kind === kind);
-      return kindMapping ? checkFields(context, kindMapping) : [];
-    },
-  }),
-);
+export const FIELD_CHECKS: readonly Check[] = KINDS.map((kind) => ({
+  area: `${kind} fields`,
+  async run(context) {
+    const kindMapping = context.kinds.find((each) => each.kind === kind);
+    return kindMapping ? checkFields(context, kindMapping) : [];
+  },
+}));
 
 async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
   const { kind } = kindMapping;
@@ -263,10 +261,7 @@ async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>
     const ofCms = paths.length > 0 ? await context.cms.judgeField(field, context) : undefined;
     findings.push({ name, ...(ofCms ?? judgeValues(field, context.cms.words.admin)) });
   };
-  for (const [name, spec] of Object.entries(fields)) {
-    const definition = FIELDS[kind][name];
-    if (definition) await judge(name, spec, definition);
-  }
+  for (const [name, spec] of Object.entries(fields)) await judge(name, spec, FIELDS[kind][name]!);
   for (const [name, spec] of Object.entries(custom_fields)) {
     const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
     await judge(`custom_fields.${name}`, spec, definition);
@@ -288,9 +283,11 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   const parts = partsOf(spec);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
-    paths.some((each) => !isBlank(valueAtPath(cmsRecord, each), definition));
+    paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
-  const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key), definition));
+  // Of a custom field the record has nothing at this key: what the site has is readable.
+  const isEmpty = (value: unknown) => value !== undefined && (isBlank(value) || value === definition.empty);
+  const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key)));
   const exampleIn = (found: SampledRecord | undefined): string | undefined =>
     found && paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ');
   const example = exampleIn(filled.find(hasValue));
@@ -342,15 +339,5 @@ const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
   paths.every((path) => [listPath(path), path].some((each) => valueAtPath(cmsRecord, each) !== undefined));
 
 /** Plugins store zeros, as text too, for a venue without coordinates. */
-const isBlank = (value: unknown, { type }: Field): boolean =>
-  value === undefined ||
-  value === null ||
-  value === '' ||
-  value === 0 ||
-  value === false ||
-  isEmptyList(value) ||
-  (type === 'coordinate' && Number(value) === 0);
-
-const isEmpty = (value: unknown, { empty }: Field): boolean => isEmptyList(value) || value === empty || value === '';
-
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+const isUnset = (value: unknown, { type }: Field): boolean =>
+  isBlank(value) || value === 0 || value === false || (type === 'coordinate' && Number(value) === 0);

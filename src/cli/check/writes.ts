@@ -31,11 +31,8 @@ export const WRITE_CHECK: Check = {
     const { connection, kinds, unlisted } = context;
     if (connection.credentials === undefined)
       return { name: 'service', ...fail('writing needs a service account', context.cms.words.account) };
-    const trial: WriteTrial = {
-      ...context,
-      ...(await context.samples()),
-      options: { credentials: connection.credentials },
-    };
+    const options = { credentials: connection.credentials };
+    const trial: WriteTrial = { ...context, ...(await context.samples()), options };
     const findings: Finding[] = [];
     for (const kindMapping of kinds)
       if (!unlisted.has(kindMapping.kind)) findings.push(...(await tryKind(trial, kindMapping)));

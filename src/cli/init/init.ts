@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { basicAuth } from '../../config.ts';
 import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
@@ -13,7 +14,7 @@ import { loadMapping } from '../../mapping/load.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
-import { basicAuth, openSite } from '../open-site.ts';
+import { openSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
@@ -43,7 +44,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
     return 1;
   }
   const files = outputFiles(url, proposal, options, account);
-  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
+  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${file}`));
   printAll(nextStepLines(proposal, options.out, files, account !== undefined));
   return 0;
 }
@@ -225,7 +226,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
   try {
     makeDirectory(resolve(folder));
     return files.map(({ name, text, isSecret }) => {
-      const file = join(resolve(folder), name);
+      const file = join(folder, name);
       // An existing file would keep its mode, and another process may have it open: replaces a secret one
       // with a new file.
       if (isSecret) rmSync(file, { force: true });
@@ -246,7 +247,7 @@ export function nextStepLines(
   hasAccount: boolean,
 ): string[] {
   const has = (name: string): boolean => files.some((file) => file.name === name);
-  const path = (name: string): string => displayPath(join(resolve(out), name));
+  const path = (name: string): string => join(out, name);
   const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
   const lines = ['', 'Next'];
   const plugin = SITE_PLUGINS[cms].fileName;
@@ -262,12 +263,6 @@ export function nextStepLines(
   const tryWriting = '  before clients write, try each field on drafts, which check deletes again';
   const isWritable = hasAccount && event.readOnly !== true;
   return [...lines, step('check'), ...(isWritable ? [tryWriting, step('check', ' --write')] : []), step('serve')];
-}
-
-/** Relative to the working directory, if it is inside. */
-export function displayPath(file: string): string {
-  const path = relative(process.cwd(), file);
-  return path.startsWith('..') ? file : path;
 }
 
 /** Shells and systemd read these between quotation marks in different ways. */

@@ -5,9 +5,9 @@ import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, listPath, pathsOf, valueAtPath } from '../open-site.ts';
+import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberSource } from './infer.ts';
-import { isBlank, type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /** The mapping whose post types the companion plugin registers, for a site without events. */
 export const OWN_TYPES_PRESET = 'wordpress-meta';

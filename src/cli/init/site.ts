@@ -7,7 +7,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
+import { isBlank, orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {
@@ -61,9 +61,6 @@ export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedT
 
 export const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
   fields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
-
-export const isBlank = (value: unknown): boolean =>
-  value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
