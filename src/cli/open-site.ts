@@ -12,7 +12,7 @@ import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
+import type { FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
@@ -164,12 +164,6 @@ export function pathsOf(field: string | FieldSpec | undefined): string[] {
   if (typeof location === 'string') return [location];
   if (location.parts) return location.parts.map(({ at }) => at);
   return location.at === undefined ? [] : [location.at];
-}
-
-/** The places from which the field is read, each with a format of its own; undefined if it is read from one. */
-export function partsOf(field: string | FieldSpec): DatePartSpec[] | undefined {
-  const location = typeof field === 'string' ? field : (field.read ?? field);
-  return typeof location === 'string' ? undefined : location.parts;
 }
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

@@ -15,7 +15,6 @@ import {
   isBlank,
   listPath,
   orIfRefused,
-  partsOf,
   pathsOf,
   type SampledRecord,
   type SiteConnection,
@@ -280,7 +279,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
         `records${definition.required ? ', and the gateway lists no event without it' : ''}`,
       `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
-  const parts = partsOf(spec);
+  const location = typeof spec === 'object' ? (spec.read ?? spec) : spec;
+  const parts = typeof location === 'object' ? location.parts : undefined;
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));

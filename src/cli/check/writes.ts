@@ -12,7 +12,7 @@ import { createAdmin } from '../../http/admin.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
-import { formatSample, type SampledRecords, type Samples } from '../open-site.ts';
+import { formatSample, isBlank, type SampledRecords, type Samples } from '../open-site.ts';
 import {
   type Check,
   type CheckContext,
@@ -102,9 +102,8 @@ async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: 
     const alternatives = Math.max(...fields.map(({ values }) => values.length));
     let tried = await attempt(0);
     for (let at = 1; tried.isRefused && at < alternatives; at += 1) tried = await attempt(at);
-    const isWritten = ({ name }: TrialField) =>
-      tried.findings.some((each) => each.name === name && each.state === 'ok');
-    const clearable = fields.filter((field) => field.empty !== undefined && isWritten(field));
+    const written = tried.findings.filter(({ state }) => state === 'ok').map(({ name }) => name);
+    const clearable = fields.filter(({ name, empty }) => empty !== undefined && written.includes(name));
     const cleared =
       clearable.length > 0 ? await tryStep(trial, kindMapping, id, clearable, ({ empty }) => empty, true) : undefined;
     findings.push(...tried.findings.map((each) => cleared?.findings.find(({ name }) => name === each.name) ?? each));
@@ -151,10 +150,8 @@ async function tryStep(
       const meant = own?.record?.[name];
       const isUnknown = meant === undefined && (isCustom || FIELDS[kindMapping.kind][name]?.parameter?.addition);
       if (!own?.record || isUnknown || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
-      const message =
-        `the plugin takes it for something else: ${own.api} shows ${shown(meant)} after ` +
-        `${shown(written)} was written`;
-      return fail(message, OTHER_KEY);
+      const found = `${own.api} shows ${shown(meant)} after ${shown(written)} was written`;
+      return fail(`the plugin takes it for something else: ${found}`, OTHER_KEY);
     }
     const path = kindMapping.writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
     const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(written)}`;
@@ -172,8 +169,7 @@ async function tryStep(
     // A plugin that does not read the key of a flag shows its default: one of the two values of the flag.
     const isAsked = !isClearing || fields.some(({ empty }) => typeof empty === 'boolean');
     const own = isAsked ? await trial.cms.readByPlugin?.(kindMapping, id, trial.mapping) : undefined;
-    const findings: Finding[] = [];
-    for (const field of fields) findings.push({ name: field.name, ...judge(field, before, after, own) });
+    const findings = fields.map((field) => ({ name: field.name, ...judge(field, before, after, own) }));
     return { findings, isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
@@ -185,10 +181,7 @@ async function tryStep(
 
 type OwnRecord = Awaited<ReturnType<NonNullable<CheckContext['cms']['readByPlugin']>>>;
 
-function shown(value: unknown): string {
-  const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
-  return isEmpty ? 'nothing' : formatSample(value);
-}
+const shown = (value: unknown): string => (isBlank(value) ? 'nothing' : formatSample(value));
 
 function errorReason(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {
@@ -256,9 +249,9 @@ export function trialSteps(
     const empty = type === 'text' ? '' : undefined;
     return [{ name: `custom_fields.${key}`, key, isCustom: true, values, empty }];
   });
-  const isTogether = ({ key, isCustom }: TrialField) => !isCustom && key in TOGETHER;
-  const [together, alone] = [own.filter(isTogether), own.filter((field) => !isTogether(field))];
-  return [...(together.length > 0 ? [together] : []), ...[...alone, ...custom].map((field) => [field])];
+  const together = own.filter(({ key }) => key in TOGETHER);
+  const alone = [...own, ...custom].filter((field) => !together.includes(field));
+  return [...(together.length > 0 ? [together] : []), ...alone.map((field) => [field])];
 }
 
 function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
@@ -294,11 +287,10 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
 
-/** What a mapping writes for values of the fields. */
+/** What a mapping writes for values of the fields of one call, which are custom fields or none is. */
 function changesOf(fields: readonly TrialField[], valueFor: (field: TrialField) => unknown): object {
-  const values = (isCustom: boolean) =>
-    Object.fromEntries(fields.filter((each) => each.isCustom === isCustom).map((each) => [each.key, valueFor(each)]));
-  return fields.some(({ isCustom }) => isCustom) ? { ...values(false), customFields: values(true) } : values(false);
+  const values = Object.fromEntries(fields.map((field) => [field.key, valueFor(field)]));
+  return fields.some(({ isCustom }) => isCustom) ? { customFields: values } : values;
 }
 
 const valueIn = (record: CalendarRecord, { key, isCustom }: TrialField): unknown =>

@@ -34,7 +34,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const { proposal, lines } = (await isPayload(url, userAgent))
+  const [proposal, lines] = (await isPayload(url, userAgent))
     ? proposeForPayload(url, options)
     : proposeForWordPress(await look(url, account, userAgent), options);
   printAll(lines);
@@ -60,11 +60,8 @@ function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): 
   return { user, password, isFromEnvironment: isPasswordFromEnvironment };
 }
 
-interface Found {
-  proposal: ChosenMapping | undefined;
-  /** What `init` prints of it. */
-  lines: string[];
-}
+/** The lines say what was found. */
+type Found = [proposal: ChosenMapping | undefined, lines: string[]];
 
 async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
@@ -83,7 +80,7 @@ function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
   const lines = proposal
     ? [...proposal.assumed.map((what) => `Assumed     ${what}`), ...proposalLines(proposal, site), '']
     : whyNothingLines(site, options.eventType);
-  return { proposal, lines: [...siteLines(site), '', ...lines] };
+  return [proposal, [...siteLines(site), '', ...lines]];
 }
 
 const PAYLOAD_MAPPING = 'payload';
@@ -102,15 +99,13 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
   const { source } = loadMapping(PAYLOAD_MAPPING);
   const payload = user === undefined || user === 'users' ? {} : { users: user };
   const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
-  return {
-    proposal: { preset: undefined, mapping, isUnseen: false, needsPlugin: false },
-    lines: [
-      `Site        ${url}, Payload`,
-      'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
-        'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
-      '',
-    ],
-  };
+  const lines = [
+    `Site        ${url}, Payload`,
+    'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
+      'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
+    '',
+  ];
+  return [{ preset: undefined, mapping, isUnseen: false, needsPlugin: false }, lines];
 }
 
 export interface OutputFile {

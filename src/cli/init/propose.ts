@@ -48,8 +48,6 @@ export interface Proposal extends ChosenMapping {
   assumed: string[];
 }
 
-const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
-
 /** How to name the dates of a type, after `--event-type BASE`. */
 const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which ' +
@@ -204,7 +202,7 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
  * links.
  */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
-  for (const kind of LINKED_KINDS) {
+  for (const kind of inference.LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionOf(mapping[each] ?? {})));
     const found = inference.inferLink(kind, event, site, used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
@@ -229,7 +227,7 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
-    const linked = LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
+    const linked = inference.LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
     const spec = mapping[kind];
     if (path === 'none') {
       delete spec?.fields?.[field];

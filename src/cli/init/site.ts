@@ -118,13 +118,10 @@ export async function probe(site: SiteConnection): Promise<ProbedSite> {
     }))
     .filter(({ base }) => COLLECTION.test(base));
   const types: ProbedType[] = [];
-  for (const type of postTypes)
-    if (
-      !NOT_CONTENT.test(String(type.slug)) &&
-      (type.rest_namespace ?? 'wp/v2') === 'wp/v2' &&
-      COLLECTION.test(baseOf(type))
-    )
-      types.push(await probeType(site, type, taxonomies));
+  for (const type of postTypes) {
+    const isReachable = (type.rest_namespace ?? 'wp/v2') === 'wp/v2' && COLLECTION.test(baseOf(type));
+    if (isReachable && !NOT_CONTENT.test(String(type.slug))) types.push(await probeType(site, type, taxonomies));
+  }
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   return {
     url,
@@ -202,6 +199,4 @@ async function readActivePlugins(site: SiteConnection): Promise<string[] | undef
   return response && recordsOf(response).map(({ plugin }) => String(plugin).split('/')[0] ?? '');
 }
 
-function stringList(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
+const stringList = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
