@@ -36,7 +36,7 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
         path,
         query: { ...query, ...parts.query },
         ...sentBody(parts),
-        triesLess: parts.triesLess,
+        callerAsksForFewer: parts.callerAsksForFewer,
         ...options,
         label: `/${route}`,
       });
