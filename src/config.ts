@@ -85,8 +85,12 @@ export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.te
 /** The `Authorization` header of the service account; undefined without one. */
 export function basicCredentialsOf({ upstream }: Config): string | undefined {
   if (upstream.user === undefined) return undefined;
-  return `Basic ${Buffer.from(`${upstream.user}:${upstream.password}`).toString('base64')}`;
+  return basicAuth(upstream.user, upstream.password);
 }
+
+/** The `Authorization` header for a user and an application password. */
+export const basicAuth = (user: string, password = ''): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 /** What an operator may set, without the fixed limits beside it. Of a secret only that it is set. */
 export function settingsWithoutSecrets(config: Config): JsonObject {

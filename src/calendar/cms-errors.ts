@@ -15,8 +15,8 @@ export interface ErrorContext {
   kind: Kind;
   id?: number | undefined;
   anonymous: boolean;
-  /** Location in the CMS record (`meta.cost`) -> API parameter. */
-  parameterAt?: ((location: string) => string | undefined) | undefined;
+  /** Path in the CMS record (`meta.day`) -> the parameters that are stored there, of those that were sent. */
+  parametersAt?: ((path: string) => string[]) | undefined;
 }
 
 /** No record has this id. Only events have an error code of their own for it. */
@@ -92,10 +92,15 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
 }
 
 /** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
-function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext, message?: string): ApiError {
+function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext, message?: string): ApiError {
   const title = kind === 'event' ? 'title' : isTermKind(kind) ? 'name' : kind;
   const titleNames: Record<string, string> = { title, name: title };
-  const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? titleNames[field] ?? []));
+  const names = new Set(
+    error.fields.flatMap((field) => {
+      const parameters = parametersAt?.(field) ?? [];
+      return parameters.length > 0 ? parameters : (titleNames[field] ?? []);
+    }),
+  );
   if (names.size === 0) return genericError(error);
   return invalidParams(
     [...names].map((name) => ({ name, ...(message !== undefined && { message }) })),

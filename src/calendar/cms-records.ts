@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
-import type { LinkTables } from '../mapping/link-fields.ts';
 import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
+import type { LinkTables } from '../mapping/references.ts';
 import {
   type FieldsOf,
   isOccurrenceId,

@@ -229,7 +229,7 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
     return (await services.cmsRecords.create(kind, { name }, request)).id;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
-      throw cmsToApiError(error, { kind, anonymous: false, parameterAt: () => PLURALS[kind] });
+      throw cmsToApiError(error, { kind, anonymous: false, parametersAt: () => [PLURALS[kind]] });
     const id = error.existingId;
     await termExists(services, kind, id, request);
     return id;

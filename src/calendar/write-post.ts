@@ -76,13 +76,13 @@ function withWriteErrors<T>(
   calls: () => Promise<T>,
 ): Promise<T> {
   const id = stored?.id;
-  const { locations } = writableMapping(services, kind, id);
-  const parameterAt = (location: string): string | undefined => {
-    const field = [...locations].find(([, at]) => at === location)?.[0];
-    // A custom field is a part of one parameter: `customFields.door_time`.
-    return field === undefined ? undefined : input.parameterOf[String(field).split('.', 1)[0]!];
-  };
-  return withApiErrors({ kind, id, anonymous: false, parameterAt }, calls);
+  const { writtenPaths } = writableMapping(services, kind, id);
+  const parametersAt = (path: string): string[] =>
+    [...writtenPaths]
+      .filter(([, paths]) => paths.includes(path))
+      // A custom field is a part of one parameter: `customFields.door_time`.
+      .flatMap(([field]) => input.parameterOf[String(field).split('.', 1)[0]!] ?? []);
+  return withApiErrors({ kind, id, anonymous: false, parametersAt }, calls);
 }
 
 /**

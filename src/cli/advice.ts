@@ -7,8 +7,8 @@ import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 
 /**
- * The command by npm's variable `npm_lifecycle_event`: `cli` is the script of a checkout, `npx` runs an
- * installed package.
+ * The command by npm's variable `npm_lifecycle_event`: `cli` is the script of a checkout, `npx` runs an installed
+ * package.
  */
 const COMMAND_BY_SCRIPT: Readonly<Record<string, string>> = {
   cli: 'npm run --silent cli --',

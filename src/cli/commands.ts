@@ -54,10 +54,8 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together: clock, time zone, the account,
-lists that repeat or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it
-would silently drop; of Payload, drafts, trash and images. It reads the same configuration as serve: FILE, then
-the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+Verifies that the site, the service account and the mapping fit together. It reads the same configuration as serve:
+FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
@@ -128,19 +126,14 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
     summary: 'print the plugin that a site needs for a mapping',
     help: `calendar-gateway plugin [--config FILE | --mapping NAME] [--webhook-url URL [--webhook-secret SECRET]]
 
-For WordPress: one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the
-mapping. With a webhook URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the
-gateway of every change immediately.
-
-For Payload: one TypeScript file, with which the site tells the gateway of every change in the collections of the
-mapping. Its first lines say how to add it. It holds no secret.
-
-The plugin goes to standard output: redirect it into a file, as below.
+Prints the plugin to standard output: redirect it into a file, as below. For WordPress it is one PHP file for
+wp-content/mu-plugins/, which registers the types and fields of the mapping; for Payload one TypeScript file, whose first
+lines say how to add it. With a webhook URL the site tells the gateway of every change immediately.
 
   --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
   --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
                          ${mappingNames().join(', ')}
-  --webhook-url URL      where the site reaches the gateway's admin port
+  --webhook-url URL      where the site reaches the gateway's admin port: http://GATEWAY:3001/-/changes
   --webhook-secret TEXT  signs the webhooks of WordPress; not needed with --config
 
   calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php

@@ -1,15 +1,20 @@
-// A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
+// A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of each
+// kind, read through a mapping as the sync would, and the values that they hold.
 
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/id-map.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
-import type { Cms, Credentials } from '../cms/port.ts';
+import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainCollection } from '../cms/port.ts';
+import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
-import type { Mapping } from '../mapping/mapping.ts';
-import type { Site } from '../model/records.ts';
+import { parsePath, valueAt } from '../mapping/field-accessor.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import type { FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
+import type { LinkTables } from '../mapping/references.ts';
+import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { isAccessRefused } from './advice.ts';
 
@@ -90,6 +95,91 @@ export async function orIfRefused<T, F>(response: Promise<T>, fallback: F): Prom
   }
 }
 
-/** The `Authorization` header for a user and an application password. */
-export const basicAuth = (user: string, password: string): string =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+export interface SampledRecord {
+  cmsRecord: CmsRecord;
+  record: CalendarRecord;
+}
+
+/** A kind is missing if the site refuses its collection. */
+export type SampledRecords = Partial<Record<Kind, SampledRecord[]>>;
+
+export interface Samples {
+  records: SampledRecords;
+  /** For events that name venues and organizers otherwise than by id. */
+  linkTables: LinkTables;
+}
+
+/** How many of the newest records of a collection tell what its fields hold. */
+export const SAMPLE_SIZE = 20;
+
+const LIMIT = 100;
+
+/**
+ * Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind; with credentials of every
+ * status but the trash: a new site may have drafts only. Throws `CmsUnavailable`.
+ */
+export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site): Promise<Samples> {
+  const { cms, credentials } = connection;
+  const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
+  for (const kindMapping of Object.values(mapping.kinds) as KindMapping<Kind>[]) {
+    const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
+    const statuses = [...ANY_STATUS, ...ofPlugins];
+    const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
+    const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : LIMIT;
+    const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
+    const records = (await orIfRefused(page, undefined))?.records;
+    if (records) cmsRecords[kindMapping.kind] = records;
+  }
+  const linkTables = await readLinkTables(connection, mapping, cmsRecords);
+  const read = ([kind, listed]: [string, CmsRecord[]]) => {
+    const kindMapping = mapping.kinds[kind as Kind] as KindMapping<Kind>;
+    return [kind, listed.map((cmsRecord) => ({ cmsRecord, record: kindMapping.read(cmsRecord, site, linkTables) }))];
+  };
+  return { records: Object.fromEntries(Object.entries(cmsRecords).map(read)), linkTables };
+}
+
+async function readLinkTables(
+  { cms, credentials }: SiteConnection,
+  mapping: Mapping,
+  linked: Partial<Record<Kind, CmsRecord[]>>,
+): Promise<LinkTables> {
+  const tables: Record<string, unknown> = {};
+  for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
+    const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
+    const list = async () => terms && cms.list(plainCollection(terms, 'terms'), request, { credentials });
+    const page = (await orIfRefused(list(), undefined)) || undefined;
+    tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
+  }
+  return tables as LinkTables;
+}
+
+const SHOWN_CHARACTERS = 40;
+
+/** The paths that a field reads. */
+export function pathsOf(field: string | FieldSpec | undefined): string[] {
+  if (field === undefined) return [];
+  if (typeof field === 'string') return [field];
+  if (field.embedded) return Object.values(field.embedded);
+  const location: string | LocationSpec = field.read ?? field;
+  if (typeof location === 'string') return [location];
+  if (location.parts) return location.parts.map(({ at }) => at);
+  return location.at === undefined ? [] : [location.at];
+}
+
+export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
+  const path = parsePath(text);
+  return path && valueAt(cmsRecord, path);
+}
+
+export const isBlank = (value: unknown): boolean =>
+  value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** `venue[0].ID` -> `venue`: a list may be empty. */
+export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;
+
+/** A value as an example in a message; of a path that the record lacks: `nothing`. */
+export function formatSample(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 1)}…` : text;
+}

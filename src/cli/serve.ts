@@ -15,34 +15,29 @@ import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /**
- * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the
- * gateway cannot start, it releases everything and throws `ConfigError`.
+ * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the gateway cannot
+ * start, it releases everything and throws `ConfigError`.
  */
 export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
   const config = loadConfig({ file: configFile, env: process.env, warn: (message) => warnings.push(message) });
   const log = createLog(config.log);
-  const logInfo = (message: string) => log({ type: 'message', level: 'info', message });
-  logInfo(`calendar-gateway ${VERSION} on Node ${process.versions.node}, mapping ${config.mapping}`);
-  for (const message of warnings) log({ type: 'message', level: 'warn', message });
+  const say: Say = (level, message) => log({ type: 'message', level, message });
+  say('info', `calendar-gateway ${VERSION} on Node ${process.versions.node}, mapping ${config.mapping}`);
+  for (const message of warnings) say('warn', message);
   const { user, readAs } = config.upstream;
-  if (readAs === 'account')
-    log({
-      type: 'message',
-      level: 'warn',
-      message: `everybody sees what the account "${user}" sees (upstream.readAs)`,
-    });
+  if (readAs === 'account') say('warn', `everybody sees what the account "${user}" sees (upstream.readAs)`);
   if (user === undefined)
-    logInfo('no service account (upstream.user): images that were uploaded to a draft are missing');
+    say('info', 'no service account (upstream.user): images that were uploaded to a draft are missing');
   const signalled = nextSignal();
   // A signal during this request needs no clean-up: nothing is open yet.
-  if (!hasReplica(config) && (await Promise.race([checkSite(config, log), signalled])) !== undefined) process.exit(0);
+  if (!hasReplica(config) && (await Promise.race([checkSite(config, say), signalled])) !== undefined) process.exit(0);
   const gateway = await openGateway(config, log);
   exitOnUncaught(gateway, log);
   const { url, adminUrl } = await gateway.start();
-  logInfo(`serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
-  reloadOnHangup(gateway, configFile, log);
-  logInfo(`pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
+  say('info', `serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
+  reloadOnHangup(gateway, configFile, say);
+  say('info', `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
   const failed = gateway.failed.then((error) => ({ error }));
   const end = await Promise.race([signalled, failed]);
   if (typeof end === 'object') {
@@ -50,23 +45,25 @@ export async function serve(configFile: string | undefined): Promise<number> {
     await gateway.stop().catch(() => undefined);
     return 1;
   }
-  logInfo(`${end}: finishing requests in flight; a second signal exits immediately`);
+  say('info', `${end}: finishing requests in flight; a second signal exits immediately`);
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;
 }
 
+/** Writes a message to the log. */
+type Say = (level: 'info' | 'warn', message: string) => void;
+
 /** Not in a terminal: there SIGHUP says that its window was closed, and ends the gateway. */
-function reloadOnHangup(gateway: Gateway, file: string | undefined, log: Observe): void {
+function reloadOnHangup(gateway: Gateway, file: string | undefined, say: Say): void {
   if (process.stdin.isTTY) return;
-  const say = (level: 'info' | 'warn', message: string) =>
-    log({ type: 'message', level, message: `SIGHUP: ${message}` });
   process.on('SIGHUP', async () => {
     try {
       const changed = await gateway.reload(loadConfig({ file, env: process.env }));
-      say('info', changed.length > 0 ? `goes on with the new ${changed.join(', ')}` : 'nothing has changed');
+      const outcome = changed.length > 0 ? `goes on with the new ${changed.join(', ')}` : 'nothing has changed';
+      say('info', `SIGHUP: ${outcome}`);
     } catch (error) {
-      say('warn', `goes on as before: ${(error as Error).message.replace(/\s+/g, ' ')}`);
+      say('warn', `SIGHUP: goes on as before: ${(error as Error).message.replace(/\s+/g, ' ')}`);
     }
   });
 }
@@ -81,10 +78,7 @@ function exitOnUncaught(gateway: Gateway, log: Observe): void {
     isEnding = true;
     log({ type: 'fatal', error });
     setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS);
-    gateway.stop().then(
-      () => process.exit(1),
-      () => process.exit(1),
-    );
+    void gateway.stop().finally(() => process.exit(1));
   });
 }
 
@@ -93,12 +87,11 @@ const hasReplica = ({ dataDir }: Config): boolean =>
   dataDir !== undefined && existsSync(join(dataDir, 'calendar.sqlite'));
 
 /**
- * Reads the site's description and the service account once, so that a mistake in the configuration ends the
- * start. An unreachable site does not: it may start at the same time, or be under maintenance, and the sync
- * tries again.
+ * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An
+ * unreachable site does not: it may start at the same time, or be under maintenance, and the sync tries again.
  * @throws ConfigError if the site does not run the mapping's CMS, or rejects the service account
  */
-async function checkSite(config: Config, log: Observe): Promise<void> {
+async function checkSite(config: Config, say: Say): Promise<void> {
   const mapping = loadMapping(config.mapping);
   const { cms, serviceCredentials: credentials } = openCms(config, mapping, () => undefined);
   try {
@@ -109,8 +102,7 @@ async function checkSite(config: Config, log: Observe): Promise<void> {
     // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
-    const message = `${reason} The gateway starts without a replica, answers 503 and keeps trying.`;
-    log({ type: 'message', level: 'warn', message });
+    say('warn', `${reason} The gateway starts without a replica, answers 503 and keeps trying.`);
   } finally {
     await cms.close();
   }

@@ -42,7 +42,7 @@ export interface CmsRequest extends CallOptions {
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
   /** No retry after a 5xx: the caller itself asks again, for fewer records. */
-  triesLess?: boolean | undefined;
+  callerAsksForFewer?: boolean | undefined;
   /**
    * Name of the call in observations. Default: its path, without the query, whose values may be private (a search, an
    * e-mail address). Must not contain secrets.
@@ -67,7 +67,7 @@ export interface RestCallBody {
   /** Sent unchanged, with `headers`. */
   bytes?: Uint8Array;
   headers?: Record<string, string>;
-  triesLess?: boolean;
+  callerAsksForFewer?: boolean;
 }
 
 /**
@@ -143,7 +143,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
         return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
       } catch (error) {
         observeFailure(request, error, startMs);
-        if (attemptNumber > retries || signal.aborted || !isTransient(error, request.triesLess)) throw error;
+        if (attemptNumber > retries || signal.aborted || !isTransient(error, request.callerAsksForFewer)) throw error;
         const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
         await sleep(delayMs, undefined, { signal }).catch(() => {
           throw error;
@@ -201,9 +201,9 @@ export const isServerError = ({ reason, status = 0, hasRetryAfter }: CmsUnavaila
   reason === 'status' && status >= 500 && !hasRetryAfter;
 
 /** True for failures that a retry may solve. */
-function isTransient(error: unknown, triesLess = false): boolean {
+function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;
-  if (error.reason === 'status') return isServerError(error) && !triesLess;
+  if (error.reason === 'status') return isServerError(error) && !callerAsksForFewer;
   return error.reason === 'refused' || error.reason === 'reset' || error.reason === 'timeout';
 }
 

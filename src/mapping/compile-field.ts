@@ -1,11 +1,12 @@
-// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several
-// keys, or a custom field, for which the API has no field of its own.
+// Compiles one field of a mapping to a field accessor, and lists the `meta` keys that fields use, with the type with which
+// WordPress must register each. The field may be a date that the CMS stores in several keys, or a custom field, for which
+// the API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
-import type { Field, FieldType } from '../interface/fields.ts';
+import { FIELDS, type Field, type FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
-import { UnrepresentableValue } from './codecs/codec.ts';
+import type { Kind } from '../model/records.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
@@ -14,15 +15,18 @@ import {
   type FieldAccessor,
   isWritablePath,
   MappingFieldError,
+  type MetaType,
   type Path,
+  parsePath,
   parsePathOrThrow,
   parseWritablePath,
   selectorOf,
   setAt,
+  UnrepresentableValue,
   valueAt,
   type WriteTarget,
 } from './field-accessor.ts';
-import type { CustomFieldSpec, DatePartSpec, FieldSpec, LocationSpec } from './mapping-file.ts';
+import type { CustomFieldSpec, DatePartSpec, FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
 
 /** A field of a kind, under its name in the API. */
 export interface CompiledField {
@@ -60,22 +64,23 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
       for (const writer of writers) writer.write?.(value, target);
     },
     selectedPaths: [...reader.selectedPaths, ...readForWrite],
-    location: writers.map((writer) => writer.location).join(', '),
+    writtenPaths: writers.flatMap((writer) => writer.writtenPaths),
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
+    isPartOfText: writers.some((writer) => writer.isPartOfText),
     isNumeric: writers.some((writer) => writer.isNumeric),
   };
 }
 
-function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {
-  return { read, selectedPaths, location };
+function readOnly({ read, selectedPaths, writtenPaths }: FieldAccessor): FieldAccessor {
+  return { read, selectedPaths, writtenPaths };
 }
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
   const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
-  return { read: () => value, selectedPaths: [], location: 'fixed' };
+  return { read: () => value, selectedPaths: [], writtenPaths: [] };
 }
 
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
@@ -93,28 +98,27 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnly(accessor);
   }
-  const { type, words } = field;
-  const codec = definition.create!(options, { type, words, pointer: `${pointer}/as`, writeOnly });
+  const codec = definition.create!(options, { field, pointer: `${pointer}/as`, writeOnly });
   const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
   const accessor: FieldAccessor = {
     read: (cmsRecord, zones) => {
       const stored = valueAt(cmsRecord, path);
       return codec.read(jsonPath ? valueAt(parseJson(stored), jsonPath) : stored, zones);
     },
+    write: (value, target) => {
+      const clears = location.clearWith !== undefined && isEmpty(value, field.type);
+      const stored = clears ? location.clearWith : codec.write(value, target.zones);
+      if (jsonPath) mergeJson(target, path, jsonPath, stored);
+      else setAt(target.body, path, stored);
+    },
     selectedPaths: [selectorOf(path)],
-    location: jsonPath ? `${location.at} (${location.json} in its JSON)` : (location.at ?? ''),
+    writtenPaths: [location.at ?? ''],
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
+    isPartOfText: jsonPath !== undefined,
     isNumeric: codec.isNumeric === true,
   };
-  if (![path, jsonPath ?? []].every(isWritablePath)) return readOnly(accessor);
-  accessor.write = (value, target) => {
-    const clears = location.clearWith !== undefined && isEmpty(value, field.type);
-    const stored = clears ? location.clearWith : codec.write(value, target.zones);
-    if (jsonPath) mergeJson(target, path, jsonPath, stored);
-    else setAt(target.body, path, stored);
-  };
-  return accessor;
+  return [path, jsonPath ?? []].every(isWritablePath) ? accessor : readOnly(accessor);
 }
 
 function isEmpty(value: unknown, type: FieldType): boolean {
@@ -123,17 +127,16 @@ function isEmpty(value: unknown, type: FieldType): boolean {
 }
 
 function parseJson(text: unknown): unknown {
-  if (typeof text !== 'string') return text;
   try {
-    return JSON.parse(text);
+    return typeof text === 'string' ? JSON.parse(text) : text;
   } catch {
     return undefined;
   }
 }
 
 /**
- * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already
- * put into the body, if another field is in the same text.
+ * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already put into the
+ * body, if another field is in the same text.
  * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
@@ -152,8 +155,7 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
 /**
- * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does
- * not match.
+ * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match.
  */
 const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
 
@@ -178,14 +180,13 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
       for (const [index, path] of paths.entries()) setAt(body, path, texts ? texts[index] : clearWith);
     },
     selectedPaths: paths.map(selectorOf),
-    location: parts.map((part) => part.at).join(', '),
+    writtenPaths: parts.map((part) => part.at),
     needsZone: codec.needsZone === true,
   };
 }
 
 /**
- * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date
- * alone.
+ * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone.
  */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = formatOf(parts);
@@ -199,8 +200,7 @@ function readPart(stored: unknown, format: string): string {
 }
 
 /**
- * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API
- * presents it.
+ * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it.
  */
 export interface CustomField {
   /** Its name for people. */
@@ -229,12 +229,78 @@ export const customFieldType = (name: string, spec: string | CustomFieldSpec): F
 export function compileCustomField(name: string, spec: string | CustomFieldSpec): CustomField {
   const field = customFieldType(name, spec);
   const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
-  return { label, type: field.type, filter, accessor: compileField(locationOf(spec), field) };
+  return { label, type: field.type, filter, accessor: compileField(spec, field) };
 }
 
-/** Where a custom field is, as a mapping says it of the fields of the API. */
-export function locationOf(spec: string | CustomFieldSpec): string | FieldSpec {
-  if (typeof spec === 'string') return spec;
-  const { label: _label, filter: _filter, type: _type, ...location } = spec;
-  return location;
+export interface MetaKey extends Omit<MetaType, 'default'> {
+  key: string;
+  /** Value of a key that is not set. */
+  default: string | boolean | number | readonly never[];
+  /** Name of the field that uses the key first. */
+  field: string;
+  writable: boolean;
+}
+
+const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
+
+interface Use {
+  path: string;
+  type: MetaType;
+  writable: boolean;
+}
+
+/**
+ * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields. `events`, the
+ * mapping of events, adds the keys by which events refer to records of the kind.
+ */
+export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
+  const keys = new Map<string, MetaKey>();
+  const add = (field: string, { path, type, writable }: Use): void => {
+    const [root, key, ...rest] = parsePath(path) ?? [];
+    if (root !== 'meta' || typeof key !== 'string') return;
+    const known = keys.get(key);
+    if (known) {
+      known.writable ||= writable;
+      return;
+    }
+    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
+    keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
+  };
+  const { fields = {}, custom_fields = {}, readOnly = false } = spec;
+  for (const [name, fieldSpec] of Object.entries(fields))
+    for (const use of usesOf(fieldSpec, FIELDS[kind][name]!, readOnly)) add(name, use);
+  for (const [name, fieldSpec] of Object.entries(custom_fields))
+    for (const use of usesOf(fieldSpec, customFieldType(name, fieldSpec), readOnly)) add(name, use);
+  for (const [name, fieldSpec] of Object.entries(events?.fields ?? {}))
+    if (FIELDS.event[name]?.references === kind && typeof fieldSpec === 'object' && fieldSpec.via?.key !== undefined)
+      add(name, { path: fieldSpec.via.key, type: { type: 'integer' }, writable: false });
+  return [...keys.values()];
+}
+
+/** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
+export const pathsWithoutPassword = (events: KindSpec): string[] =>
+  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
+    usesOf(events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
+  );
+
+function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
+  const spec: FieldSpec = typeof fieldSpec === 'string' ? { at: fieldSpec } : fieldSpec;
+  const writable = !readOnly && !spec.readOnly;
+  const embedded = Object.values(spec.embedded ?? {}).map((path) => ({ path, type: TEXT, writable: false }));
+  if (spec.read === undefined) return [...embedded, ...usesOfLocation(spec, field, writable)];
+  const writes = [spec.write ?? []].flat().flatMap((location) => usesOfLocation(location, field, writable));
+  return [...embedded, ...usesOfLocation(spec.read, field, false), ...writes];
+}
+
+const TEXT: MetaType = { type: 'string' };
+
+function usesOfLocation(location: string | LocationSpec, field: Field, writable: boolean): Use[] {
+  const spec: LocationSpec = typeof location === 'string' ? { at: location } : location;
+  const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
+  if (spec.at === undefined) return uses;
+  const { codec, options } = selectCodec(spec.as, field, '');
+  const type = spec.json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
+  const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
+  for (const path of paths) uses.push({ path, type, writable });
+  return uses;
 }

@@ -1,4 +1,5 @@
-// Compiles a mapping file to functions that read and write the records of each kind.
+// Compiles a mapping file to functions that read and write the records of each kind. Fields that the file does not name
+// are where the CMS itself stores them (`CORE_LOCATIONS`).
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
@@ -13,12 +14,10 @@ import {
   compileField,
 } from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
-import { CORE_LOCATIONS } from './core-locations.ts';
-import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
-import { type FieldAccessor, MappingFieldError, valueAt, writtenPaths } from './field-accessor.ts';
-import { compileLinkField, type LinkField } from './link-fields.ts';
+import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
+  type CmsName,
   collectionOf,
   type FieldSpec,
   type KindSpec,
@@ -26,12 +25,65 @@ import {
   mappingError,
   validateMappingFile,
 } from './mapping-file.ts';
-import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
+import { createSeriesReaders, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
+import { compileLinkField, type EmbeddedReader, embeddedAccessor, type LinkField } from './references.ts';
+
+/** By the record's property (`key` in the field table). */
+type CoreLocations = Readonly<Record<string, FieldSpec>>;
+
+const same = (path: string): FieldSpec => ({ at: path });
+const rendered = (path: string): FieldSpec => ({ read: `${path}.rendered`, write: path });
+const readOnly = (path: string): FieldSpec => ({ at: path, readOnly: true });
+const instant = (path: string): FieldSpec => ({ at: path, as: 'instant' });
+
+const WORDPRESS_POSTS: CoreLocations = {
+  title: rendered('title'),
+  slug: same('slug'),
+  description: rendered('content'),
+  excerpt: rendered('excerpt'),
+  status: same('status'),
+  author: same('author'),
+  date: same('date'),
+  dateUtc: same('date_gmt'),
+  modified: readOnly('modified'),
+  modifiedUtc: readOnly('modified_gmt'),
+  url: readOnly('link'),
+  protected: readOnly('content.protected'),
+  image: same('featured_media'),
+  parent: readOnly('parent'),
+};
+
+const WORDPRESS_TERMS: CoreLocations = {
+  /** The name of a venue or organizer that is a term. */
+  title: same('name'),
+  name: same('name'),
+  slug: same('slug'),
+  description: same('description'),
+  url: readOnly('link'),
+  parent: same('parent'),
+};
+
+/** Payload adds these to every record. The adapter translates the status. */
+const PAYLOAD_POSTS: CoreLocations = {
+  status: same('status'),
+  date: instant('createdAt'),
+  dateUtc: instant('createdAt'),
+  modified: { ...instant('updatedAt'), readOnly: true },
+  modifiedUtc: { ...instant('updatedAt'), readOnly: true },
+};
+
+export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {
+  wordpress: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
+  payload: { posts: PAYLOAD_POSTS, terms: {} },
+};
+
+/** True for a field that every post, or every term, of WordPress has. */
+export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
 
 /**
  * @param file names the mapping in error messages
- * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection
- * twice, names a field that the API lacks, lacks a required field, or names a codec that does not fit
+ * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection twice,
+ * names a field that the API lacks, lacks a required field, or names a codec that does not fit
  */
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
@@ -49,29 +101,23 @@ function compileSource(source: MappingFile): Mapping {
   if (zone !== undefined && !parseZone(zone))
     throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
   checkCollections(source);
-  const kinds = KINDS.flatMap((kind) => {
+  const kinds: Record<string, unknown> = {};
+  for (const kind of KINDS) {
     const spec = source[kind];
-    return spec ? [[kind, within(`/${kind}`, () => compileKind(kind, spec, source))] as const] : [];
-  });
-  return {
-    name: source.name,
-    cms: source.upstream,
-    source,
-    kinds: Object.fromEntries(kinds) as unknown as Mapping['kinds'],
-  };
+    if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
+  }
+  return { name: source.name, cms: source.upstream, source, kinds: kinds as unknown as Mapping['kinds'] };
 }
 
 /** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
 function checkCollections(mapping: MappingFile): void {
-  const kinds = new Map<string, Kind>();
-  for (const kind of KINDS) {
-    const spec = mapping[kind];
-    if (!spec) continue;
-    const collection = collectionOf(spec);
-    const reason = `"${collection}" is the collection of "${kinds.get(collection)}" too`;
-    if (kinds.has(collection))
-      throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
-    kinds.set(collection, kind);
+  const mapped = KINDS.filter((kind) => mapping[kind]);
+  for (const [index, kind] of mapped.entries()) {
+    const collection = collectionOf(mapping[kind]!);
+    const other = mapped.slice(0, index).find((earlier) => collectionOf(mapping[earlier]!) === collection);
+    if (!other) continue;
+    const reason = `"${collection}" is the collection of "${other}" too`;
+    throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
   }
 }
 
@@ -88,8 +134,9 @@ function within<T>(pointer: string, compile: () => T): T {
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping);
   const customFields = compileCustomFields(kind, spec);
+  const writableCustom = [...customFields].filter(([, { accessor }]) => accessor.write);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
-  sendSharedTogether(writable);
+  sendDependentTogether(writable);
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
@@ -106,7 +153,9 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     hasTrueDraftDates:
       mapping.wordpress?.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
   });
-  const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
+  const single = fields.filter(({ name, accessor }) => accessor.selectedPaths.length === 1 && !(name in embedded));
+  const fieldPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
+  const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
     kind,
     collection: collectionOf(spec),
@@ -115,28 +164,20 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
-    paths: new Map(fields.flatMap(({ name, field, accessor }) => (name in embedded ? [] : pathsOf(field, accessor)))),
-    selectedFields: selectFields(
-      kind,
-      storedAs,
-      [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths),
-      mapping,
-    ),
-    ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
+    paths: new Map(single.map(({ field, accessor }) => [field.key, accessor.selectedPaths[0]])),
+    selectedFields: selectFields(kind, storedAs, fieldPaths, mapping),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
-    locations: new Map([
-      ...writable.map(({ field, accessor }) => [field.key, accessor.location] as const),
-      ...[...customFields]
-        .filter(([, { accessor }]) => accessor.write)
-        .map(([name, { accessor }]) => [`customFields.${name}`, accessor.location] as const),
-    ]) as KindMapping<Kind>['locations'],
+    writtenPaths: new Map([
+      ...writable.map(({ field, accessor }) => [field.key, accessor.writtenPaths] as const),
+      ...writableCustom.map(([name, { accessor }]) => [`customFields.${name}`, accessor.writtenPaths] as const),
+    ]),
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
-    read,
-    ...createWriter(fields, writable, customFields, read, linkFields),
+    ...readers,
+    ...createWriter(fields, writable, customFields, readers.read, linkFields),
   } as KindMapping<Kind>;
 }
 
@@ -144,15 +185,9 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
 
-const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, string][] =>
-  selectedPaths.length === 1 ? [[key, selectedPaths[0]!]] : [];
-
-/** WordPress names the terms of a post by the last segment of their collection. */
-const termFieldOf = (terms: string): string => terms.split('/').at(-1)!;
-
 /**
- * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops
- * showing the key but keeps hiding events by it, so lists need the key too.
+ * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
+ * the key but keeps hiding events by it, so lists need the key too.
  */
 function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
   if (field.required) return selectedPaths;
@@ -174,10 +209,16 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
     within(`/fields/${name}`, () => {
+      const fieldSpec = spec.fields?.[name];
+      const { embedded, via } = typeof fieldSpec === 'object' ? fieldSpec : {};
+      const isLinked = field.references === 'venue' || field.references === 'organizer';
+      if (embedded && !isLinked)
+        throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
+      if (via && !isLinked) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
       const accessor = field.references
-        ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
-        : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
-      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
+        ? compileReference(field.references, field, fieldSpec, mapping, compiled)
+        : compileOwnField(field, fieldSpec, CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
+      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, fieldSpec) });
     });
   }
   const find = (name: string) => compiled.fields.find((field) => field.name === name);
@@ -215,21 +256,15 @@ function compileOwnField(
   spec: string | FieldSpec | undefined,
   coreLocations: Readonly<Record<string, FieldSpec>>,
 ): FieldAccessor | undefined {
-  if (typeof spec === 'object') refuseReferenceKeys(spec);
   const location = spec ?? coreLocations[field.key];
   if (location !== undefined) return compileField(location, field);
   if (field.required) throw new MappingFieldError('', 'is required: say where it is');
   return undefined;
 }
 
-function refuseReferenceKeys({ embedded, via }: FieldSpec): void {
-  if (embedded) throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
-  if (via) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
-}
-
 /**
- * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such
- * reference. Adds the reader of embedded records, and a link field, to `compiled`.
+ * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such reference. Adds
+ * the reader of embedded records, and a link field, to `compiled`.
  */
 function compileReference(
   target: Exclude<Kind, 'event'>,
@@ -239,7 +274,6 @@ function compileReference(
   compiled: CompiledFields,
 ): FieldAccessor | undefined {
   const isLinked = target === 'venue' || target === 'organizer';
-  if (typeof spec === 'object' && !isLinked) refuseReferenceKeys(spec);
   if (typeof spec === 'object' && spec.embedded && isLinked) {
     const { accessor, reader } = embeddedAccessor(target, spec.embedded);
     compiled.embedded[target] = reader;
@@ -251,7 +285,8 @@ function compileReference(
   const link = typeof spec === 'object' ? spec.via : undefined;
   if (link && isLinked) compiled.linkFields.push(compileLinkField(target, link));
   if (spec === undefined && targetSpec?.terms === undefined) return undefined;
-  const accessor = compileField(spec ?? termFieldOf(targetSpec!.terms!), field);
+  // WordPress names the terms of a post by the last segment of their collection.
+  const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
   return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
 }
 
@@ -298,11 +333,18 @@ function selectFields(
 
 const DAY_MS = 86_400_000;
 
-/** Sends fields that share a path along with each other: only then the writer sees whether both fit. */
-function sendSharedTogether(fields: CompiledField[]): void {
-  for (const field of fields) {
-    const paths = writtenPaths(field.accessor);
-    const sharing = fields.filter(({ accessor }) => writtenPaths(accessor).some((path) => paths.includes(path)));
+/**
+ * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
+ * is stored as an instant along with the zone: its wall time stays when the zone changes.
+ */
+function sendDependentTogether(fields: CompiledField[]): void {
+  const zone = fields.filter(({ name }) => name === 'timezone').map(({ name }) => name);
+  const instants = fields.filter(({ accessor }) => accessor.needsZone);
+  for (const field of instants) field.sentWith = [...field.sentWith, ...zone];
+  const whole = fields.filter(({ accessor }) => !accessor.isPartOfText);
+  for (const field of whole) {
+    const paths = field.accessor.writtenPaths;
+    const sharing = whole.filter(({ accessor }) => accessor.writtenPaths.some((path) => paths.includes(path)));
     field.sentWith = [...field.sentWith, ...sharing.filter((one) => one !== field).map(({ name }) => name)];
   }
 }
@@ -346,8 +388,8 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
 }
 
 const ONE_PATH = 'must be one path, to read and to write, and not in a list';
-const isOnePath = ({ selectedPaths, location }: FieldAccessor): boolean =>
-  selectedPaths.length === 1 && selectedPaths[0] === location;
+const isOnePath = ({ selectedPaths, writtenPaths, isPartOfText }: FieldAccessor): boolean =>
+  !isPartOfText && selectedPaths.length === 1 && String(writtenPaths) === selectedPaths[0];
 
 /** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
 const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
@@ -360,17 +402,16 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
   const status = fields.find(({ name }) => name === 'status');
   if (specs.status === undefined || !status) return;
   if (!isOnePath(status.accessor)) throw new MappingFieldError('/fields/status', ONE_PATH);
-  const { location } = status.accessor;
-  if (ADAPTER_FIELDS.includes(location.split('.', 1)[0]!))
+  const [path = ''] = status.accessor.writtenPaths;
+  if (ADAPTER_FIELDS.includes(path.split('.', 1)[0]!))
     throw new MappingFieldError(
       '/fields/status',
-      `must not be at "${location}", where Payload or its adapter has a status`,
+      `must not be at "${path}", where Payload or its adapter has a status`,
     );
 }
 
 /**
- * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both
- * directions.
+ * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both directions.
  */
 function checkReferencePaths(
   { fields: specs = {} }: KindSpec,

@@ -22,11 +22,10 @@ import { searchableText } from '../text/html.ts';
 import { cutHtml, percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, siteZone, utcToWall, wallToUtc } from '../time/zones.ts';
-import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import { valueAt, writtenPaths, type Zones } from './field-accessor.ts';
-import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
+import { UnrepresentableValue, valueAt, type Zones } from './field-accessor.ts';
+import { type LinkField, type LinkTables, linkedIds, storedIds } from './references.ts';
 
 export interface ReaderOptions {
   storedAs: 'posts' | 'terms';
@@ -45,10 +44,7 @@ export function createReader(
 ): (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind] {
   const zoneField = fields.find(({ name }) => name === 'timezone');
   return (cmsRecord, site, linkTables = {}) => {
-    const values: Record<string, unknown> = {
-      kind,
-      id: typeof cmsRecord.id === 'number' ? cmsRecord.id : Number(cmsRecord.id) || 0,
-    };
+    const values: Record<string, unknown> = { kind, id: Number(cmsRecord.id) || 0 };
     for (const { key, empty } of Object.values(FIELDS[kind])) values[key] = Array.isArray(empty) ? [] : empty;
     // No mapping has the parent of a tag, but a term record has the property.
     if (kind === 'tag') values.parent = 0;
@@ -91,8 +87,8 @@ function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, opt
 }
 
 /**
- * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online
- * is online.
+ * Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. What moved online is
+ * online.
  */
 export function completeEvent(event: EventRecord, site: Site): void {
   if (event.eventStatus === 'moved_online' && event.attendanceMode === '') event.attendanceMode = 'online';
@@ -111,8 +107,8 @@ export function completeEvent(event: EventRecord, site: Site): void {
 }
 
 /**
- * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which
- * the original does not show either.
+ * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which the
+ * original does not show either.
  */
 function completeVenue(venue: VenueRecord): void {
   const { latitude, longitude } = venue;
@@ -124,9 +120,9 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
   parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
 
 /**
- * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by
- * what every caller sees of it, because a search would reveal the rest word by word. That is the title of an event,
- * and the slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
+ * The text that searches look into: what visitors read, and the searched fields. A protected post is found only by what
+ * every caller sees of it, because a search would reveal the rest word by word. That is the title of an event, and the
+ * slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
  */
 function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
@@ -156,7 +152,6 @@ export function createWriter(
   linkFields: LinkField[],
 ) {
   const zoneField = fields.find(({ name }) => name === 'timezone');
-  const canWriteZone = zoneField !== undefined && writable.includes(zoneField);
   const dates = writable.filter(({ field }) => field.type === 'wall-time');
   const zoneDependent = dates.filter(({ accessor }) => accessor.needsZone);
 
@@ -169,7 +164,7 @@ export function createWriter(
       const value = values[field.key];
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
-      for (const path of writtenPaths(accessor)) {
+      for (const path of accessor.isPartOfText ? [] : accessor.writtenPaths) {
         const stored = valueAt(body, path.split('.'));
         const other = written.get(path);
         if (other && !isDeepStrictEqual(other.stored, stored))
@@ -203,20 +198,11 @@ export function createWriter(
     );
   }
 
-  /** Adds or converts the dates that depend on a zone that changes. Returns the zones to write with. */
+  /** Converts the dates if the CMS cannot store their zone. Returns the zones to write with. */
   function adjustDates(values: Values, site: Site, current: CmsRecord | undefined): Zones {
     const stored = zonesOf(zoneField, current, site);
     const requested = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
-    if (canWriteZone) {
-      if ('timezone' in values && current) {
-        // The wall time stays when the zone changes, so dates that are stored as instants must be written
-        // again. A date that the CMS does not have, such as the end that the gateway fills in, is not written.
-        const record: Values = { ...read(current, site) };
-        for (const { field, accessor } of zoneDependent)
-          if (!(field.key in values) && accessor.read(current, stored)) values[field.key] = record[field.key];
-      }
-      return { event: requested, site: site.timezone };
-    }
+    if (zoneField && writable.includes(zoneField)) return { event: requested, site: site.timezone };
     // The CMS knows one zone only: convert to its clock to keep the instant. Whole days are the same in every
     // zone.
     const isAllDay = values.allDay ?? (current && (read(current, site) as Partial<EventRecord>).allDay);
@@ -238,8 +224,7 @@ export function createWriter(
     if (writable.some((one) => one.accessor.needsCurrent && isChanged(one))) return true;
     if (fieldsSentAlong(changed).length > 0) return true;
     if (Object.keys(customValuesOf(changed)).some((name) => customFields.get(name)?.accessor.needsCurrent)) return true;
-    if (!zoneField || zoneDependent.length === 0) return false;
-    return isChanged(zoneField) ? !zoneDependent.every(isChanged) : zoneDependent.some(isChanged);
+    return zoneField !== undefined && !isChanged(zoneField) && zoneDependent.some(isChanged);
   }
 
   return { write, needsCurrent };
@@ -264,21 +249,16 @@ function orInvalid(name: string, write: () => void): void {
   }
 }
 
-const invalid = (names: string[], reason: string, cause?: unknown): ApiError =>
-  invalidParams(
-    names.map((name) => ({ name, message: `${reason}.` })),
-    { cause },
-  );
+function invalid(names: string[], reason: string, cause?: unknown): ApiError {
+  const params = names.map((name) => ({ name, message: `${reason}.` }));
+  return invalidParams(params, { cause });
+}
 
 /** The values that a CMS record has, without empty texts. Undefined if there are none. */
-function readCustomFields(
-  fields: CustomFields,
-  cmsRecord: CmsRecord,
-  zones: Zones,
-): PostFields['customFields'] | undefined {
-  const values = [...fields].flatMap(([name, { accessor }]) => {
-    const value = accessor.read(cmsRecord, zones);
-    return typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? [[name, value] as const] : [];
-  });
-  return values.length === 0 ? undefined : Object.fromEntries(values);
+function readCustomFields(fields: CustomFields, cmsRecord: CmsRecord, zones: Zones): PostFields['customFields'] {
+  const values = [...fields].map(([name, { accessor }]) => [name, accessor.read(cmsRecord, zones)] as const);
+  const present = values.filter(
+    ([, value]) => typeof value === 'boolean' || (typeof value === 'string' && value !== ''),
+  );
+  return present.length === 0 ? undefined : (Object.fromEntries(present) as PostFields['customFields']);
 }

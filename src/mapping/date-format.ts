@@ -10,8 +10,7 @@ export interface DateFormat {
   /** The text says its own offset from UTC (`2027-05-01T19:30:00+02:00`): `read` returns the time in UTC. */
   hasOffset: boolean;
   /**
-   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent:
-   * it can.
+   * Why the format cannot be parsed, only written (`H:i:s`, next to another key with the whole date). Absent: it can.
    */
   writeOnly: string | undefined;
   /** `offset`: of the clock that shows `wall`, in minutes. */
@@ -27,8 +26,9 @@ type Part =
   | ('year' | 'shortYear' | 'month' | 'monthName' | 'day')
   | ('hour' | 'hour12' | 'minute' | 'second' | 'fraction' | 'half' | 'offset');
 
-interface Letter {
-  part: Part;
+/** A letter of a format, or a literal text, which is no part of a date. */
+interface Token {
+  part?: Part;
   pattern: string;
   write(parts: DateTimeParts, offset: number): string;
 }
@@ -39,7 +39,7 @@ const twoDigits = (value: number): string => String(value).padStart(2, '0');
 const twelveHour = (hour: number): number => hour % 12 || 12;
 
 // https://www.php.net/manual/en/datetime.format.php
-const LETTERS: Readonly<Record<string, Letter>> = {
+const LETTERS: Readonly<Record<string, Token>> = {
   Y: { part: 'year', pattern: '(\\d{4})', write: ([year]) => String(year).padStart(4, '0') },
   y: { part: 'shortYear', pattern: '(\\d{2})', write: ([year]) => twoDigits(year % 100) },
   m: { part: 'month', pattern: '(\\d{2})', write: ([, month]) => twoDigits(month) },
@@ -62,34 +62,30 @@ const LETTERS: Readonly<Record<string, Letter>> = {
   a: { part: 'half', pattern: '([AaPp][Mm])', write: ([, , , hour]) => (hour < 12 ? 'am' : 'pm') },
 };
 
-type Token = { letter: Letter } | { literal: string };
+const literal = (text: string): Token => ({ pattern: escapeRegExp(text), write: () => text });
 
 /**
- * Compiles a format. A backslash makes the next character a literal (`Y-m-d\TH:i:s`). Returns the reason as a
- * string if a letter is unknown.
+ * Compiles a format. A backslash makes the next character a literal (`Y-m-d\TH:i:s`). Returns the reason as a string if
+ * a letter is unknown.
  */
 export function parseDateFormat(text: string): DateFormat | string {
   const tokens: Token[] = [];
-  for (const match of text.matchAll(/\\(.)|[\s\S]/g)) {
-    const character = match[0];
-    if (match[1] !== undefined) tokens.push({ literal: match[1] });
-    else if (LETTERS[character]) tokens.push({ letter: LETTERS[character] });
-    else if (/[A-Za-z]/.test(character))
+  for (const [character, escaped] of text.matchAll(/\\(.)|[\s\S]/g)) {
+    const token = escaped === undefined ? LETTERS[character] : literal(escaped);
+    if (!token && /[A-Za-z]/.test(character))
       return `unknown letter ${character}: known are ${Object.keys(LETTERS).join(' ')}`;
-    else tokens.push({ literal: character });
+    tokens.push(token ?? literal(character));
   }
-  const parts = tokens.flatMap((token) => ('letter' in token ? [token.letter.part] : []));
-  const pattern = tokens.map((token) => ('letter' in token ? token.letter.pattern : escapeRegExp(token.literal)));
-  const regExp = new RegExp(`^${pattern.join('')}$`, 'i');
+  const parts = tokens.flatMap(({ part }) => part ?? []);
+  const regExp = new RegExp(`^${tokens.map(({ pattern }) => pattern).join('')}$`, 'i');
   return {
     text,
-    hasTime: includesAny(parts, 'hour', 'hour12'),
-    hasOffset: includesAny(parts, 'offset'),
+    hasTime: parts.includes('hour') || parts.includes('hour12'),
+    hasOffset: parts.includes('offset'),
     writeOnly: writeOnlyReason(parts),
     write(wall, offset = 0) {
-      const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (wall.match(/\d+/g) ?? []).map(Number);
-      const numbers: DateTimeParts = [year, month, day, hour, minute, second];
-      return tokens.map((token) => ('letter' in token ? token.letter.write(numbers, offset) : token.literal)).join('');
+      const numbers = wall.match(/\d+/g)!.map(Number) as unknown as DateTimeParts;
+      return tokens.map((token) => token.write(numbers, offset)).join('');
     },
     read(stored) {
       const match = regExp.exec(stored.trim());
@@ -98,13 +94,10 @@ export function parseDateFormat(text: string): DateFormat | string {
   };
 }
 
-const includesAny = (parts: readonly Part[], ...names: Part[]): boolean => names.some((name) => parts.includes(name));
-
 function writeOnlyReason(parts: readonly Part[]): string | undefined {
-  if (includesAny(parts, 'hour12') && !includesAny(parts, 'half'))
-    return 'an hour of twelve (g, h) needs am or pm (a, A)';
-  const hasDate =
-    includesAny(parts, 'year', 'shortYear') && includesAny(parts, 'month', 'monthName') && includesAny(parts, 'day');
+  const hasAny = (...names: Part[]) => names.some((name) => parts.includes(name));
+  if (hasAny('hour12') && !hasAny('half')) return 'an hour of twelve (g, h) needs am or pm (a, A)';
+  const hasDate = hasAny('year', 'shortYear') && hasAny('month', 'monthName') && hasAny('day');
   return hasDate ? undefined : 'year, month and day must be in it';
 }
 
@@ -112,16 +105,15 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?)?(?:\.\d+)?$/;
 
 /** Parses a date as people type it into an unchecked text field: `2027-05-01T19:30`, `2027-05-01`. */
 export function parseIsoDate(text: string): WallTime | undefined {
-  const match = ISO.exec(text.trim());
-  if (!match) return undefined;
-  return ifValid(`${match[1]} ${match[2] ?? '00:00'}${match[3] ?? ':00'}`);
+  const [, day, time = '00:00', seconds = ':00'] = ISO.exec(text.trim()) ?? [];
+  return ifValid(`${day} ${time}${seconds}`);
 }
 
 function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | undefined {
   const textOf = new Map(parts.map((part, index) => [part, texts[index] ?? '']));
   const number = (part: Part): number => Number(textOf.get(part) ?? 0);
-  const shortYear = number('shortYear');
-  const year = textOf.has('year') ? number('year') : shortYear + (shortYear < 70 ? 2000 : 1900);
+  // As in PHP, 69 is 2069, and 70 is 1970.
+  const year = textOf.has('year') ? number('year') : ((number('shortYear') + 30) % 100) + 1970;
   const name = textOf.get('monthName')?.slice(0, 3).toLowerCase();
   const month = name ? SHORT_MONTHS.findIndex((short) => short.toLowerCase() === name) + 1 : number('month');
   let hour = number('hour');

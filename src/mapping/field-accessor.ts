@@ -1,7 +1,8 @@
-// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`,
-// and the accessor that reads and writes there. A mapping's fields compile to accessors.
+// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`, the codec,
+// which says how the CMS writes the value down, and the accessor that reads and writes there. Fields compile to accessors.
 
 import type { CmsRecord } from '../cms/port.ts';
+import type { Field, FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { cutHtml } from '../text/text.ts';
@@ -36,23 +37,16 @@ export function valueAt(root: unknown, path: Path): unknown {
   return typeof value === 'string' ? cutHtml(value, MAX_READ_CHARACTERS) : value;
 }
 
-/**
- * Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not
- * objects.
- */
+/** Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not objects. */
 export function setAt(root: CmsRecord, path: Path, value: unknown): void {
   let target = root;
   for (const key of path.slice(0, -1)) {
     const next = target[key];
-    if (isObject(next)) target = next;
-    else {
-      const created: CmsRecord = {};
-      target[key] = created;
-      target = created;
-    }
+    const inner: CmsRecord = isObject(next) ? next : {};
+    target[key] = inner;
+    target = inner;
   }
-  const last = path.at(-1);
-  if (last !== undefined) target[last] = value;
+  target[path.at(-1)!] = value;
 }
 
 /** The part of a path that WordPress's `_fields` can name: the keys before the first array index. */
@@ -85,22 +79,21 @@ export interface FieldAccessor {
    */
   write?: (value: unknown, target: WriteTarget) => void;
   /**
-   * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be
-   * able to read all of them.
+   * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be able
+   * to read all of them.
    */
   selectedPaths: string[];
-  /** Where the field is written, for messages to operators. */
-  location: string;
+  /** The paths at which the field is written, or would be if it were not read-only: `['meta.day', 'meta.time']`. */
+  writtenPaths: string[];
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
-  /** Writing changes a part of a stored text, so it needs the CMS record before the write. */
+  /** Writing depends on what is stored, so it needs the CMS record before the write. */
   needsCurrent?: boolean;
+  /** The value is a part of a JSON text at its path. Other fields may be in the same text. */
+  isPartOfText?: boolean;
   /** The CMS stores a number for the text of the field. */
   isNumeric?: boolean;
 }
-
-/** The paths that a write sets. */
-export const writtenPaths = ({ location }: FieldAccessor): string[] => location.split(', ');
 
 /** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
 export class MappingFieldError extends Error {
@@ -129,3 +122,77 @@ export function parseWritablePath(text: string, pointer: string): Path {
 }
 
 export const isWritablePath = (path: Path): boolean => path.every((key) => typeof key === 'string');
+
+/** Converts between a field's value and what the CMS stores. */
+export interface Codec {
+  /** Returns `undefined` if nothing usable is stored. */
+  read(stored: unknown, zones: Zones): unknown;
+  /** @throws UnrepresentableValue if the stored form cannot express the value */
+  write(value: unknown, zones: Zones): unknown;
+  /** The stored form depends on the event's time zone, so writing needs to know the zone. */
+  needsZone?: boolean;
+  /**
+   * The CMS stores a number for the text of the field, so `$12.50` and `Free` are converted before `write`, which would
+   * refuse them.
+   */
+  isNumeric?: boolean;
+}
+
+/** The CMS's stored form cannot express a value. The message says which values it can. */
+export class UnrepresentableValue extends Error {}
+
+/** How WordPress must register a `meta` key that holds values of a codec. */
+export interface MetaType {
+  type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
+  /** Each value has a row of its own, and `type` is the type of one value. Absent: one row holds all values. */
+  multiple?: true;
+  /** `false` is stored as the absence of a row. */
+  absentWhenFalse?: true;
+  /** Value of a key that is not set. Absent: blank, zero or false. */
+  default?: string | boolean | number;
+}
+
+export interface CodecContext {
+  field: Field;
+  /** JSON pointer to the codec, relative to the field, for error messages. */
+  pointer: string;
+  /** The value is only written at this location, never read back. */
+  writeOnly: boolean;
+}
+
+/**
+ * One entry of the codec registry. A mapping selects it with `"as": "<name>"` or `"as": { "<name>": <options> }`. A
+ * codec has either `create`, for a value at one path, or `createAccessor`, for a value in several paths.
+ */
+export interface CodecDefinition<Options = unknown> {
+  name: string;
+  /** Field types whose values the codec converts. */
+  fits: readonly FieldType[];
+  /** Restricts the codec to one field, by its property of the record (`Field.key`). */
+  onlyField?: string;
+  /** Field types that use the codec if the mapping names none. */
+  defaultFor?: readonly FieldType[];
+  /** JSON Schema of the options. Absent: there are none. */
+  optionsSchema?: object;
+  /** The codec cannot be selected by its name alone. */
+  optionsRequired?: true;
+  /** The codec cannot be named in a mapping. */
+  internal?: true;
+  /** Absent: text. */
+  metaType?(options: Options | undefined, field: Field): MetaType;
+  create?(options: Options | undefined, context: CodecContext): Codec;
+  createAccessor?(path: Path, options: Options, pointer: string): FieldAccessor;
+}
+
+/** JSON Schema of options that are an object with these properties alone. */
+export const optionsOf = (properties: Record<string, object>, required?: string[]): object => ({
+  type: 'object',
+  ...(required && { required }),
+  additionalProperties: false,
+  properties,
+});
+
+export const PATH_SCHEMA = { $ref: '#/definitions/path' };
+
+/** A codec as a mapping names it: `"ids"`, `{ "ids": "csv" }`. */
+export type CodecSpec = string | Record<string, unknown>;

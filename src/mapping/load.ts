@@ -11,11 +11,10 @@ import type { CmsName } from './mapping-file.ts';
 // The compiled file lies one folder deeper than its source.
 const FOLDERS = ['../../mappings/', '../../../mappings/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
+const mappingsFolder = FOLDERS.find((folder) => existsSync(folder))!;
 
 /** Names of the bundled mappings, or of those for one CMS. */
 export function mappingNames(cms?: CmsName): string[] {
-  if (!existsSync(mappingsFolder)) return [];
   const files = readdirSync(mappingsFolder).filter((file) => file.endsWith('.json'));
   const names = files.map((file) => file.slice(0, -'.json'.length)).sort();
   return cms === undefined ? names : names.filter((name) => loadMapping(name).cms === cms);

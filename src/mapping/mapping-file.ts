@@ -5,8 +5,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
-import type { CodecSpec } from './codecs/codec.ts';
 import { codecSchema } from './codecs/registry.ts';
+import type { CodecSpec } from './field-accessor.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 
 export interface DatePartSpec {
@@ -125,8 +125,8 @@ const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).comp
 /** @throws ConfigError that names the file, the JSON pointer and the reason */
 export function validateMappingFile(json: unknown, file: string): MappingFile {
   if (validate(json)) return json;
-  const error = mostSpecific(validate.errors ?? []);
-  throw mappingError(file, error?.instancePath ?? '', reasonOf(error));
+  const [error] = validate.errors!.toSorted((a, b) => specificity(b) - specificity(a));
+  throw mappingError(file, error!.instancePath, reasonOf(error!));
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
@@ -134,32 +134,24 @@ export function mappingError(file: string, pointer: string, reason: string, reme
   return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason, remedy);
 }
 
-const KEYWORD_RANKS: Record<string, number> = { additionalProperties: 5, oneOf: 0, if: 0 };
-
 /**
- * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all
- * an unknown key.
+ * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all an
+ * unknown key.
  */
-function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
-  const rank = ({ instancePath, keyword }: ErrorObject): number =>
-    instancePath.split('/').length * 10 + (KEYWORD_RANKS[keyword] ?? 2);
-  return [...errors].sort((a, b) => rank(b) - rank(a))[0];
+function specificity({ instancePath, keyword }: ErrorObject): number {
+  const depth = instancePath.split('/').length;
+  if (keyword === 'oneOf' || keyword === 'if') return depth - 0.5;
+  return keyword === 'additionalProperties' ? depth + 0.5 : depth;
 }
 
-function reasonOf(error: ErrorObject | undefined): string {
-  if (!error) return 'is not a mapping';
-  const { keyword, params, message, parentSchema } = error;
+function reasonOf({ keyword, params, message, parentSchema }: ErrorObject): string {
   if (keyword === 'additionalProperties') {
-    const known = Object.keys((parentSchema?.properties as object | undefined) ?? {});
-    return (
-      'has the unknown key ' +
-      `"${params.additionalProperty}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`
-    );
+    const known = Object.keys(parentSchema?.properties ?? {}).join(', ');
+    return `has the unknown key "${params.additionalProperty}"${known === '' ? '' : `; known are ${known}`}`;
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
   if (keyword === 'false schema') return 'is not for the CMS that "upstream" names';
   if (keyword === 'not')
     return 'names its collection in the words of another CMS: WordPress has "posts" or "terms", Payload "collection"';
-  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
   return message ?? keyword;
 }

@@ -6,26 +6,25 @@ import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/por
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
 import type { CustomFields } from './compile-field.ts';
 import type { WriteContext } from './convert-record.ts';
-import type { EmbeddedReader } from './embedded.ts';
-import type { LinkField, LinkTables } from './link-fields.ts';
 import type { CmsName, MappingFile } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
-
-/** A custom field in `locations`. */
-export type CustomFieldKey = `customFields.${string}`;
+import type { EmbeddedReader, LinkField, LinkTables } from './references.ts';
 
 export interface KindMapping<K extends Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
-  /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
-  locations: ReadonlyMap<keyof FieldsOf[K] | CustomFieldKey, string>;
+  /**
+   * The paths at which a field is written, by its property of the record, for messages and checks. Of `start` perhaps
+   * `['meta.day', 'meta.time']`; of a custom field, `customFields.seats`, `['meta.seats']`.
+   */
+  writtenPaths: ReadonlyMap<string, readonly string[]>;
   /** Fields whose text the CMS stores as a number. */
   numeric: ReadonlySet<string>;
   /**
-   * Events only: readers of embedded linked records. `read` puts only their ids into the event; the caller
-   * stores the records.
+   * Events only: readers of embedded linked records. `read` puts only their ids into the event; the caller stores the
+   * records.
    */
   embedded: { venue?: EmbeddedReader; organizer?: EmbeddedReader };
   /** Events only: link fields, whose tables `read` and `write` need. */

@@ -8,19 +8,18 @@ import { isObject } from '../model/json.ts';
 import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
 import { completeEvent } from './convert-record.ts';
-import type { LinkTables } from './link-fields.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
+import type { LinkTables } from './references.ts';
 
 /**
- * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event
- * is no series.
+ * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event is no
+ * series.
  */
 export const OCCURRENCES_FIELD = 'calendar_occurrences';
 
 /** Of one series. The companion plugin sends those that are nearest to today. */
 export const MAX_OCCURRENCES = 1000;
 
-const DEFAULT_WINDOW = { pastDays: 180, futureDays: 366 };
 /** WordPress's database column for slugs, in bytes. */
 const MAX_SLUG_LENGTH = 200;
 
@@ -29,28 +28,27 @@ type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => 
 /** The occurrences of the series, in the order of their starts; empty for any other event. */
 export type OccurrenceReader = (...args: Parameters<ReadEvent>) => EventRecord[];
 
-export function occurrenceParams({ pastDays, futureDays }: OccurrenceWindow): Query {
-  const { pastDays: past, futureDays: future } = DEFAULT_WINDOW;
-  return { [OCCURRENCES_FIELD]: `${pastDays ?? past},${futureDays ?? future}` };
-}
+export const occurrenceParams = ({ pastDays = 180, futureDays = 366 }: OccurrenceWindow): Query => ({
+  [OCCURRENCES_FIELD]: `${pastDays},${futureDays}`,
+});
 
 /** Whether the record is a series. No list shows a series itself: its occurrences are listed. */
 export const isSeries = (cmsRecord: CmsRecord): boolean => Array.isArray(cmsRecord[OCCURRENCES_FIELD]);
 
-/** Reads events as `readEvent` does, but hides a series from lists. */
-export const hidingSeries =
-  (readEvent: ReadEvent): ReadEvent =>
-  (cmsRecord, ...context) => {
+/**
+ * `read` hides a series from lists.
+ * @param readEvent reads the series as an event of its own
+ */
+export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; occurrences: OccurrenceReader } {
+  const read: ReadEvent = (cmsRecord, ...context) => {
     const event = readEvent(cmsRecord, ...context);
     return isSeries(cmsRecord) ? { ...event, hidden: true } : event;
   };
-
-/** @param readEvent reads the series as an event of its own */
-export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
-  return (cmsRecord, site, linkTables) => {
+  const occurrences: OccurrenceReader = (cmsRecord, site, linkTables) => {
     if (!isSeries(cmsRecord)) return [];
     const series = readEvent(cmsRecord, site, linkTables);
-    const stored = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES).flatMap(parseOccurrence);
+    const sent = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES);
+    const stored = sent.flatMap((each) => parseOccurrence(each) ?? []);
     stored.sort((a, b) => compare(a.start, b.start) || compare(a.end, b.end));
     const numbers = new Map<string, number>();
     return stored.flatMap((fields) => {
@@ -59,15 +57,14 @@ export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
       numbers.set(day, number + 1);
       const id = occurrenceId(series.id, fields.start, number);
       if (id === undefined) return [];
-      const occurrence: EventRecord = { ...series, ...fields, id, parent: series.id };
-      occurrence.slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      const slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      const occurrence: EventRecord = { ...series, ...fields, id, slug, parent: series.id };
       completeEvent(occurrence, site);
       return [occurrence];
     });
   };
+  return { read, occurrences };
 }
-
-type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<EventRecord>;
 
 /** What a single occurrence may say of itself: it is cancelled, postponed, moved online. */
 const STATE_FIELDS = Object.entries(FIELDS.event).filter(([, { optional }]) => optional);
@@ -87,24 +84,22 @@ const isText = (value: unknown, { characters }: Limit): value is string =>
   typeof value === 'string' && value.length <= characters;
 
 /**
- * One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the
- * series applies.
+ * Returns `undefined` for one without a readable start. What else is unreadable or too long, such as a zone of 10,000
+ * characters, is taken from the series.
  */
-function parseOccurrence(value: unknown): OccurrenceFields[] {
-  if (!isObject(value)) return [];
+function parseOccurrence(value: unknown): (Partial<EventRecord> & Pick<EventRecord, 'start' | 'end'>) | undefined {
+  if (!isObject(value)) return undefined;
   const { start, end, timezone, all_day: allDay, url } = value;
-  if (typeof start !== 'string' || parseWallTime(start) === undefined) return [];
+  if (typeof start !== 'string' || parseWallTime(start) === undefined) return undefined;
   const isEnd = typeof end === 'string' && parseWallTime(end) !== undefined && end >= start;
-  return [
-    {
-      start,
-      end: isEnd ? end : start,
-      ...(isText(timezone, SIZES.timeZone) && { timezone }),
-      ...(typeof allDay === 'boolean' && { allDay }),
-      ...(isText(url, SIZES.url) && { url }),
-      ...stateOf(value),
-    },
-  ];
+  return {
+    start,
+    end: isEnd ? end : start,
+    ...(isText(timezone, SIZES.timeZone) && { timezone }),
+    ...(typeof allDay === 'boolean' && { allDay }),
+    ...(isText(url, SIZES.url) && { url }),
+    ...stateOf(value),
+  };
 }
 
 /** `yoga-2027-03-12`. A long slug is cut as WordPress cuts it: not within a percent-encoded byte. */

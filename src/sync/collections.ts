@@ -2,10 +2,9 @@
 // compares with the replica's.
 
 import { type CmsRecord, type CmsView, type CollectionSpec, type Credentials, MEDIA } from '../cms/port.ts';
-import type { EmbeddedReader } from '../mapping/embedded.ts';
-import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
+import type { EmbeddedReader, LinkTables } from '../mapping/references.ts';
 import type { CalendarRecord, Kind, Site } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 

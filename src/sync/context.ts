@@ -4,8 +4,8 @@
 
 import { Ajv } from 'ajv';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
+import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';

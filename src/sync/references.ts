@@ -3,7 +3,7 @@
 
 import { type CmsRecord, type Detail, MEDIA, plainCollection } from '../cms/port.ts';
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
-import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
+import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, listModified, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
 import { type CollectionPart, MEDIA_PART } from './collections.ts';

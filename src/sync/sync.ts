@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
-import type { LinkTables } from '../mapping/link-fields.ts';
+import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';

@@ -75,7 +75,7 @@ describe('plugin --config', () => {
   it("has the gateway's mapping and webhook secret", async () => {
     const file = join(folder, 'config.json');
     expect(await plugin('--config', file, '--webhook-url', 'http://10.0.0.5:3001/-/changes')).to.equal(0);
-    expect(printed).to.include('Plugin Name: Calendar gateway: acf').and.to.include("'of the file'");
+    expect(printed).to.include('Plugin Name: Calendar gateway: acf').and.to.include('"of the file"');
   });
 
   /** What the command refuses; it prints nothing then. */

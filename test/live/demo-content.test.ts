@@ -34,13 +34,13 @@ describe("the demo's calendar", () => {
 
   it('is seeded in the form of the mapping, each record after those that it refers to', () => {
     const { kinds } = loadMapping('wordpress-meta');
-    const locations = new Set(Object.values(kinds).flatMap((kind) => [...(kind?.locations.values() ?? [])]));
+    const paths = new Set(Object.values(kinds).flatMap((kind) => [...(kind?.writtenPaths.values() ?? [])].flat()));
     const created = new Set<string>();
     const collections = new Set<string>();
     const entries = seedOf(townCalendar(DAYS[0]!));
     const wrong: string[] = [];
     for (const { collection, key, body = {} } of entries) {
-      for (const name of Object.keys(body.meta ?? {})) if (!locations.has(`meta.${name}`)) wrong.push(name);
+      for (const name of Object.keys(body.meta ?? {})) if (!paths.has(`meta.${name}`)) wrong.push(name);
       for (const [, ref] of JSON.stringify(body).matchAll(/"ref":"([^"]*)"/g)) if (!created.has(ref!)) wrong.push(ref!);
       if (key !== undefined) created.add(key);
       collections.add(collection);

@@ -2,8 +2,8 @@
 // (`node test/cms/contract-table.ts`).
 
 import { expect } from 'chai';
-import { UnrepresentableValue } from '../../src/mapping/codecs/codec.ts';
 import { htmlToLexical } from '../../src/mapping/codecs/lexical.ts';
+import { UnrepresentableValue } from '../../src/mapping/field-accessor.ts';
 import { mappingWith } from './samples.ts';
 
 interface Node {

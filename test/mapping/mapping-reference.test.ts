@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FIELDS } from '../../src/interface/fields.ts';
 import { CODECS } from '../../src/mapping/codecs/registry.ts';
-import { CORE_LOCATIONS } from '../../src/mapping/core-locations.ts';
+import { CORE_LOCATIONS } from '../../src/mapping/compile.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 import { KINDS } from '../../src/model/records.ts';
 

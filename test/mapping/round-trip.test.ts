@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
-import type { CodecSpec } from '../../src/mapping/codecs/codec.ts';
 import { CODECS, selectCodec } from '../../src/mapping/codecs/registry.ts';
+import type { CodecSpec } from '../../src/mapping/field-accessor.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
 import type { KindMapping } from '../../src/mapping/mapping.ts';
 import type { FieldSpec } from '../../src/mapping/mapping-file.ts';
@@ -302,8 +302,8 @@ function valuesOf(
     // Payload derives the HTML that is read from what is written.
     if (mapping.paths.get(info.key) === 'descriptionHtml') continue;
     // A CMS may have one instant for both.
-    if (info.key === 'date' && mapping.locations.get('date' as never) === mapping.locations.get('dateUtc' as never))
-      continue;
+    const [date, dateUtc] = ['date', 'dateUtc'].map((key) => String(mapping.writtenPaths.get(key as never)));
+    if (info.key === 'date' && date === dateUtc) continue;
     // With paragraphs, every text is in one.
     if (mapping.paths.get(info.key) === 'excerpt') {
       const line = words.map((text) => escapeMarkup(text.replace(/\s+/g, ' ').trim()));

@@ -5,19 +5,17 @@ import { styleText } from 'node:util';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import type { Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
 import { siteError } from '../advice.ts';
-import { readSite } from '../open-site.ts';
-import { readSamples, type Samples } from '../samples.ts';
+import { readSamples, readSite, type Samples } from '../open-site.ts';
 import { columns } from '../table.ts';
-import { type Check, type CheckContext, type CheckRow, type CmsChecks, mappedKinds, type RowState } from './checks.ts';
-import { FIELD_CHECKS } from './fields.ts';
-import { LIST_CHECK, SERIES_CHECK } from './lists.ts';
+import type { Check, CheckContext, CheckRow, CmsChecks, RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
-import { SITE_CHECKS } from './site.ts';
-import { listenForWebhooks, WEBHOOK_CHECK } from './webhooks.ts';
+import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
 import { openWordPressChecks } from './wordpress.ts';
-import { WRITE_CHECK } from './writes.ts';
+import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
 
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
@@ -94,7 +92,7 @@ async function runChecks(
       config,
       mapping,
       pluginOptions,
-      kinds: mappedKinds(mapping),
+      kinds: Object.values(mapping.kinds) as KindMapping<Kind>[],
       cms,
       connection,
       site,
@@ -119,8 +117,7 @@ async function runChecks(
 
 /** With the address for webhooks if there is a secret: a companion plugin made without it would end them. */
 function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }: Config): string {
-  const source = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
-  if (webhook.secret === undefined) return source;
-  const url = `--webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
-  return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
+  const url = webhook.secret === undefined ? '' : ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
+  if (file !== undefined) return `--config ${file}${url}`;
+  return `--mapping ${mapping}${url}${url === '' ? '' : ' --webhook-secret SECRET'}`;
 }

@@ -5,9 +5,8 @@ import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { SiteConnection } from '../open-site.ts';
-import type { SampledRecord, Samples } from '../samples.ts';
+import type { Kind, Site } from '../../model/records.ts';
+import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
 
 export type RowState = 'ok' | 'warn' | 'fail';
 
@@ -104,8 +103,8 @@ export interface CmsChecks {
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
   /**
-   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is
-   * none. `record` is undefined if the API refuses it.
+   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none.
+   * `record` is undefined if the API refuses it.
    */
   readByPlugin?(
     kindMapping: KindMapping<Kind>,
@@ -113,7 +112,3 @@ export interface CmsChecks {
     mapping: Mapping,
   ): Promise<{ api: string; record: JsonObject | undefined } | undefined>;
 }
-
-/** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */
-export const mappedKinds = (mapping: Mapping): KindMapping<Kind>[] =>
-  KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);

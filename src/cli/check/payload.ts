@@ -8,8 +8,7 @@ import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { GIVE_KEY, programName } from '../advice.ts';
-import { openSite, orIfRefused } from '../open-site.ts';
-import { listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { listPath, openSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
 import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>
@@ -93,7 +92,7 @@ async function judgeField(
   { kindMapping, spec, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
-  const written = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key)?.split(', ') ?? [];
+  const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const paths = [...new Set([...pathsOf(spec), ...written].map(listPath))];
   const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
   for (const path of unseen)

@@ -6,8 +6,7 @@ import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
 import { GIVE_PASSWORD, programName } from '../advice.ts';
-import { openSite, orIfRefused, type SiteConnection } from '../open-site.ts';
-import { pathsOf } from '../samples.ts';
+import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>
@@ -63,9 +62,9 @@ async function judgeField(
   { pluginOptions }: CheckContext,
 ): Promise<Finding | undefined> {
   // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
-  const location = (kindMapping.locations as ReadonlyMap<string, string>).get(definition.key) ?? '';
-  const written = [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
-  const unregistered = written.filter((key) => writableFields?.includes(key) === false);
+  const written = kindMapping.writtenPaths.get(definition.key) ?? [];
+  const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
+  const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
   const paths = pathsOf(spec);
   const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
   if (!/^(meta|acf)\./.test(key)) return undefined;

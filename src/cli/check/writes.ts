@@ -1,14 +1,29 @@
-// Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good.
+// Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good. Meanwhile it
+// listens on the gateway's admin port for the webhooks of these writes.
 
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
+import type { Config } from '../../config-schema.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
+import { createAdmin } from '../../http/admin.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
-import { formatSample, type SampledRecords, type Samples } from '../samples.ts';
-import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
+import { formatSample, isBlank, type SampledRecords, type Samples } from '../open-site.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CmsWords,
+  type Finding,
+  fail,
+  ok,
+  type WebhookListener,
+  warn,
+} from './checks.ts';
+
 export const WRITE_CHECK: Check = {
   area: 'writes',
   onlyWithWrite: true,
@@ -16,11 +31,8 @@ export const WRITE_CHECK: Check = {
     const { connection, kinds, unlisted } = context;
     if (connection.credentials === undefined)
       return { name: 'service', ...fail('writing needs a service account', context.cms.words.account) };
-    const trial: WriteTrial = {
-      ...context,
-      ...(await context.samples()),
-      options: { credentials: connection.credentials },
-    };
+    const options = { credentials: connection.credentials };
+    const trial: WriteTrial = { ...context, ...(await context.samples()), options };
     const findings: Finding[] = [];
     for (const kindMapping of kinds)
       if (!unlisted.has(kindMapping.kind)) findings.push(...(await tryKind(trial, kindMapping)));
@@ -90,9 +102,8 @@ async function tryFields(trial: WriteTrial, kindMapping: KindMapping<Kind>, id: 
     const alternatives = Math.max(...fields.map(({ values }) => values.length));
     let tried = await attempt(0);
     for (let at = 1; tried.isRefused && at < alternatives; at += 1) tried = await attempt(at);
-    const isWritten = ({ name }: TrialField) =>
-      tried.findings.some((each) => each.name === name && each.state === 'ok');
-    const clearable = fields.filter((field) => field.empty !== undefined && isWritten(field));
+    const written = tried.findings.filter(({ state }) => state === 'ok').map(({ name }) => name);
+    const clearable = fields.filter(({ name, empty }) => empty !== undefined && written.includes(name));
     const cleared =
       clearable.length > 0 ? await tryStep(trial, kindMapping, id, clearable, ({ empty }) => empty, true) : undefined;
     findings.push(...tried.findings.map((each) => cleared?.findings.find(({ name }) => name === each.name) ?? each));
@@ -117,8 +128,8 @@ const CLEAR_WITH =
   'website, "-" (docs/mapping.md).';
 
 /**
- * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows
- * better: it leaves out the phone number of a venue that was written to a key which it does not read.
+ * Writes the values, reads them back and compares. Of what the gateway wrote itself, an API of the plugin knows better:
+ * it leaves out the phone number of a venue that was written to a key which it does not read.
  */
 async function tryStep(
   trial: WriteTrial,
@@ -139,13 +150,10 @@ async function tryStep(
       const meant = own?.record?.[name];
       const isUnknown = meant === undefined && (isCustom || FIELDS[kindMapping.kind][name]?.parameter?.addition);
       if (!own?.record || isUnknown || isSameValue(name, shownByPlugin(meant, written), written)) return ok('');
-      const message =
-        `the plugin takes it for something else: ${own.api} shows ${shown(meant)} after ` +
-        `${shown(written)} was written`;
-      return fail(message, OTHER_KEY);
+      const found = `${own.api} shows ${shown(meant)} after ${shown(written)} was written`;
+      return fail(`the plugin takes it for something else: ${found}`, OTHER_KEY);
     }
-    const path =
-      (kindMapping.locations as ReadonlyMap<string, string>).get(isCustom ? `customFields.${key}` : key) ?? '';
+    const path = kindMapping.writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
     const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(written)}`;
     if (isClearing) return warn(message, CLEAR_WITH);
     const isLost = JSON.stringify(value) === JSON.stringify(valueIn(before, field));
@@ -161,8 +169,7 @@ async function tryStep(
     // A plugin that does not read the key of a flag shows its default: one of the two values of the flag.
     const isAsked = !isClearing || fields.some(({ empty }) => typeof empty === 'boolean');
     const own = isAsked ? await trial.cms.readByPlugin?.(kindMapping, id, trial.mapping) : undefined;
-    const findings: Finding[] = [];
-    for (const field of fields) findings.push({ name: field.name, ...judge(field, before, after, own) });
+    const findings = fields.map((field) => ({ name: field.name, ...judge(field, before, after, own) }));
     return { findings, isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
@@ -174,10 +181,7 @@ async function tryStep(
 
 type OwnRecord = Awaited<ReturnType<NonNullable<CheckContext['cms']['readByPlugin']>>>;
 
-function shown(value: unknown): string {
-  const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
-  return isEmpty ? 'nothing' : formatSample(value);
-}
+const shown = (value: unknown): string => (isBlank(value) ? 'nothing' : formatSample(value));
 
 function errorReason(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {
@@ -203,8 +207,8 @@ interface TrialField {
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /**
- * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a
- * field of Payload.
+ * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a field of
+ * Payload.
  */
 const STATUS = 'status';
 
@@ -236,7 +240,7 @@ export function trialSteps(
     return values[0] === undefined ? [] : [{ name, key, isCustom: false, values, empty }];
   });
   const custom = [...customFields].flatMap(([key, { type, accessor }]) => {
-    if (!accessor.write || accessor.location === STATUS) return [];
+    if (!accessor.write || accessor.writtenPaths.includes(STATUS)) return [];
     // A field may take only some words, such as those of a list of choices.
     const known = records[kind]
       ?.map(({ record }) => (record as Partial<EventRecord>).customFields?.[key])
@@ -245,9 +249,9 @@ export function trialSteps(
     const empty = type === 'text' ? '' : undefined;
     return [{ name: `custom_fields.${key}`, key, isCustom: true, values, empty }];
   });
-  const isTogether = ({ key, isCustom }: TrialField) => !isCustom && key in TOGETHER;
-  const [together, alone] = [own.filter(isTogether), own.filter((field) => !isTogether(field))];
-  return [...(together.length > 0 ? [together] : []), ...[...alone, ...custom].map((field) => [field])];
+  const together = own.filter(({ key }) => key in TOGETHER);
+  const alone = [...own, ...custom].filter((field) => !together.includes(field));
+  return [...(together.length > 0 ? [together] : []), ...alone.map((field) => [field])];
 }
 
 function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
@@ -283,11 +287,10 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
 
-/** What a mapping writes for values of the fields. */
+/** What a mapping writes for values of the fields of one call, which are custom fields or none is. */
 function changesOf(fields: readonly TrialField[], valueFor: (field: TrialField) => unknown): object {
-  const values = (isCustom: boolean) =>
-    Object.fromEntries(fields.filter((each) => each.isCustom === isCustom).map((each) => [each.key, valueFor(each)]));
-  return fields.some(({ isCustom }) => isCustom) ? { ...values(false), customFields: values(true) } : values(false);
+  const values = Object.fromEntries(fields.map((field) => [field.key, valueFor(field)]));
+  return fields.some(({ isCustom }) => isCustom) ? { customFields: values } : values;
 }
 
 const valueIn = (record: CalendarRecord, { key, isCustom }: TrialField): unknown =>
@@ -318,3 +321,80 @@ function hasMoney(read: string, written: string): boolean {
 }
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');
+
+export const WEBHOOK_CHECK: Check = {
+  area: 'gateway',
+  name: 'webhooks',
+  async run({ config, pluginOptions, cms: { words }, webhooks }) {
+    if (webhooks) return webhooks.finding();
+    if (config.webhook.secret !== undefined) return [];
+    return warn(
+      `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
+      'To see changes at once, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ' +
+        `${words.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`)}`,
+    );
+  },
+};
+
+const TIMEOUT_MS = 3000;
+const POLL_MS = 50;
+
+/**
+ * Returns `undefined` if no secret is configured: the gateway then accepts no webhooks.
+ * @param pluginOptions options of `plugin`, for the advice
+ */
+export async function listenForWebhooks(
+  { webhook, listen }: Config,
+  words: CmsWords,
+  pluginOptions: string,
+  wait: (ms: number) => Promise<unknown>,
+): Promise<WebhookListener | undefined> {
+  const { secret } = webhook;
+  if (secret === undefined) return undefined;
+  /** Kinds by the collection in which `check` wrote a record, and the collections that webhooks named. */
+  const written = new Map<string, Kind>();
+  const received = new Set<string>();
+  const admin = createAdmin({
+    metrics: { contentType: '', text: async () => '' },
+    status: () => ({}),
+    isComplete: () => false,
+    isLive: () => false,
+    onWebhook: async (changes) => {
+      for (const { collection } of changes) received.add(collection);
+    },
+    webhookSecret: secret,
+  });
+  const server = createServer(admin.listener);
+  const port = listen.adminPort;
+  const isListening = await once(server.listen(port, listen.adminHost), 'listening').then(
+    () => true,
+    () => false,
+  );
+  return {
+    wrote(kind, collection) {
+      written.set(collection, kind);
+    },
+    async finding() {
+      if (!isListening)
+        return warn(
+          `port ${port} is in use (by the gateway?): check cannot listen for webhooks`,
+          'Stop the gateway while check --write runs, or look at its log while you change an event.',
+        );
+      if (written.size === 0) return [];
+      const missing = () => [...written.keys()].filter((collection) => !received.has(collection));
+      for (let waitedMs = 0; missing().length > 0 && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS) await wait(POLL_MS);
+      const kinds = missing().map((collection) => `${written.get(collection)} (${collection})`);
+      if (kinds.length === 0) return ok(`arrived for each kind that was written: ${[...written.values()].join(', ')}`);
+      return fail(
+        `none arrived on port ${port} within ${TIMEOUT_MS / 1000} s for ${kinds.join(', ')}`,
+        'Is the plugin on the site, made for this mapping and version, with this secret and the address ' +
+          `http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the ` +
+          `loopback address by default)? ${words.plugin(pluginOptions)}`,
+      );
+    },
+    close() {
+      if (isListening) server.close();
+      server.closeAllConnections();
+    },
+  };
+}

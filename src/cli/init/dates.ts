@@ -3,7 +3,7 @@
 import { ConfigError } from '../../errors.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
-import { formatSample } from '../samples.ts';
+import { formatSample } from '../open-site.ts';
 import { likeness, plainName, type Source } from './infer.ts';
 import { fieldAt, type SourceField } from './site.ts';
 
@@ -188,8 +188,8 @@ const isCount = (value: unknown, perSecond: number): boolean =>
   Number(value) < 4_102_444_800 * perSecond;
 
 /**
- * The format that fits every sample; undefined if none does, or without samples.
- * A format that the operator named has to fit one sample.
+ * The format that fits every sample; undefined if none does, or without samples. A format that the operator named has
+ * to fit one sample.
  */
 export function inferDate(
   values: readonly unknown[],

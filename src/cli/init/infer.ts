@@ -3,7 +3,7 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/param-types.ts';
-import { isCoreField } from '../../mapping/core-locations.ts';
+import { isCoreField } from '../../mapping/compile.ts';
 import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import type { Kind } from '../../model/records.ts';
@@ -60,6 +60,7 @@ export function likeness(path: string, field: string): number {
 
 /** The field of an event that refers to each other kind. */
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
+export const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
 export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Record<string, Source> {

@@ -1,20 +1,30 @@
-// The `init` command: looks at a site, decides on a mapping, and writes a configuration that serves it, in this order.
+// The `init` command: looks at a site, decides on a mapping, and writes configuration, mapping, secrets and the plugin of
+// the site, in this order.
 
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { basicAuth } from '../../config.ts';
+import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
+import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
-import { basicAuth, openSite } from '../open-site.ts';
+import { openSite } from '../open-site.ts';
+import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
 import { isPayload, type ProbedSite, probe } from './site.ts';
-import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './write.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
 /**
- * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not
- * answer, or if a file exists.
+ * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not answer, or if a
+ * file exists.
  */
 export async function init(options: InitOptions, print = printLine): Promise<number> {
   const printAll = (lines: readonly string[]) => {
@@ -24,7 +34,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const { proposal, lines } = (await isPayload(url, userAgent))
+  const [proposal, lines] = (await isPayload(url, userAgent))
     ? proposeForPayload(url, options)
     : proposeForWordPress(await look(url, account, userAgent), options);
   printAll(lines);
@@ -34,33 +44,24 @@ export async function init(options: InitOptions, print = printLine): Promise<num
     return 1;
   }
   const files = outputFiles(url, proposal, options, account);
-  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
+  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${file}`));
   printAll(nextStepLines(proposal, options.out, files, account !== undefined));
   return 0;
 }
 
 function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
   if (user === undefined && password === undefined) return undefined;
-  if (user === undefined)
-    throw new ConfigError(
-      '--user',
-      'is missing: there is a password or an API key without one',
-      'Give both, or neither.',
-    );
-  if (password === undefined)
+  if (user === undefined || password === undefined)
     throw new ConfigError(
       '--user',
       'goes with an application password (of Payload: with an API key)',
-      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+      'Give both, or neither: --user NAME, and --password-file FILE or CALENDAR_UPSTREAM_PASSWORD.',
     );
   return { user, password, isFromEnvironment: isPasswordFromEnvironment };
 }
 
-interface Found {
-  proposal: ChosenMapping | undefined;
-  /** What `init` prints of it. */
-  lines: string[];
-}
+/** The lines say what was found. */
+type Found = [proposal: ChosenMapping | undefined, lines: string[]];
 
 async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
@@ -79,7 +80,7 @@ function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
   const lines = proposal
     ? [...proposal.assumed.map((what) => `Assumed     ${what}`), ...proposalLines(proposal, site), '']
     : whyNothingLines(site, options.eventType);
-  return { proposal, lines: [...siteLines(site), '', ...lines] };
+  return [proposal, [...siteLines(site), '', ...lines]];
 }
 
 const PAYLOAD_MAPPING = 'payload';
@@ -98,13 +99,200 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
   const { source } = loadMapping(PAYLOAD_MAPPING);
   const payload = user === undefined || user === 'users' ? {} : { users: user };
   const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
+  const lines = [
+    `Site        ${url}, Payload`,
+    'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
+      'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
+    '',
+  ];
+  return [{ preset: undefined, mapping, isUnseen: false, needsPlugin: false }, lines];
+}
+
+export interface OutputFile {
+  name: string;
+  text: string;
+  /** Only its owner may read it. */
+  isSecret: boolean;
+}
+
+export interface ServiceAccount {
+  user: string;
+  password: string;
+  /** If true, the password stays in the environment and is written to no file. */
+  isFromEnvironment: boolean;
+}
+
+const SECRET_MODE = 0o600;
+const SECRETS_FILE = 'secrets.env';
+/** Where the operator puts the plugin of the site. */
+const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
+  wordpress: 'into wp-content/mu-plugins/ of the site',
+  payload: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
+};
+
+export function outputFiles(
+  url: string,
+  proposal: ChosenMapping,
+  { out, publicUrl, webhookUrl, deploy }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'deploy'>,
+  account: ServiceAccount | undefined,
+): OutputFile[] {
+  // A mapping that does not compile is a mistake of `init`: nothing is written.
+  const mapping = compileMapping(proposal.mapping, 'proposal');
+  const secrets = secretsOf(earlierSecrets(out, url), account, webhookUrl !== undefined);
+  const isOwnMapping = proposal.preset === undefined;
+  const config = {
+    $schema: schemaPath(out, 'config/schema.json'),
+    // With the user in the configuration, serve names the variable if the password is missing.
+    upstream: { url, ...(account && secrets.CALENDAR_UPSTREAM_USER === undefined ? { user: account.user } : {}) },
+    // Relative to config.json: the folder may be moved, or mounted into a container.
+    mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
+    publicUrl,
+    ...(webhookUrl !== undefined && listenFor(webhookUrl)),
+  };
+  const schema = schemaPath(out, 'src/mapping/mapping.schema.json');
+  // A copy of a bundled mapping has the path from its folder.
+  const ownMapping = { ...{ $schema: schema }, ...proposal.mapping, $schema: schema };
+  const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
+  if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
+  if (Object.keys(secrets).length > 0)
+    files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
+  if (deploy === 'kubernetes')
+    files.push({ name: 'kubernetes-secret.json', text: toKubernetesText(secrets), isSecret: true });
+  if (proposal.needsPlugin || webhookUrl !== undefined) {
+    const { fileName, text } = SITE_PLUGINS[mapping.cms];
+    const webhookSecret = webhookUrl === undefined ? undefined : secrets.CALENDAR_WEBHOOK_SECRET;
+    const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
+    files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
+  }
+  return files;
+}
+
+/** Editors complete and check a file by its schema. Away from this package, the gateway ignores the path. */
+function schemaPath(folder: string, name: string): string {
+  const schema = fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+  return relative(resolve(folder), schema).replaceAll('\\', '/');
+}
+
+type Secrets = Partial<
+  Record<'CALENDAR_UPSTREAM_USER' | 'CALENDAR_UPSTREAM_PASSWORD' | 'CALENDAR_WEBHOOK_SECRET', string>
+>;
+
+/** What an earlier run wrote. The password of another site must not be sent to this one. */
+function earlierSecrets(folder: string, url: string): Secrets {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  try {
+    return JSON.parse(read('config.json')).upstream.url === url ? parseEnv(read(SECRETS_FILE)) : {};
+  } catch {
+    // None yet; or unreadable, then `writeFiles` says so.
+    return {};
+  }
+}
+
+/** Keeps the earlier ones: the CMS showed the password once, and the site may have a plugin with the webhook secret. */
+function secretsOf(earlier: Secrets, account: ServiceAccount | undefined, hasWebhooks: boolean): Secrets {
+  const { CALENDAR_WEBHOOK_SECRET: earlierSecret, ...earlierAccount } = earlier;
+  const webhookSecret = earlierSecret ?? (hasWebhooks ? randomBytes(24).toString('base64url') : undefined);
+  const isSame = account === undefined || account.password === earlier.CALENDAR_UPSTREAM_PASSWORD;
   return {
-    proposal: { origin: 'preset', preset: undefined, mapping, needsPlugin: false },
-    lines: [
-      `Site        ${url}, Payload`,
-      'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +
-        'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
-      '',
-    ],
+    ...(isSame && earlierAccount),
+    ...(account?.isFromEnvironment === false && {
+      CALENDAR_UPSTREAM_USER: account.user,
+      CALENDAR_UPSTREAM_PASSWORD: account.password,
+    }),
+    ...(webhookSecret !== undefined && { CALENDAR_WEBHOOK_SECRET: webhookSecret }),
   };
 }
+
+/** The admin port that webhooks name. Without a port, or with TLS, a proxy receives them and knows the admin port. */
+function listenFor(webhookUrl: string): { listen?: { adminPort: number } } {
+  const url = URL.parse(webhookUrl);
+  return url?.protocol === 'http:' && url.port !== '' ? { listen: { adminPort: Number(url.port) } } : {};
+}
+
+/** Creates the folder. If a file exists and `force` is false, throws `ConfigError` and writes nothing. */
+export function writeFiles(folder: string, files: readonly OutputFile[], force: boolean): string[] {
+  const existing = files.filter(({ name }) => existsSync(join(folder, name)));
+  if (existing.length > 0 && !force)
+    throw new ConfigError(
+      folder,
+      `${existing.map(({ name }) => name).join(', ')} exist${existing.length > 1 ? '' : 's'} already`,
+      'Name another folder with --out, or overwrite with --force.',
+    );
+  try {
+    makeDirectory(resolve(folder));
+    return files.map(({ name, text, isSecret }) => {
+      const file = join(folder, name);
+      // An existing file would keep its mode, and another process may have it open: replaces a secret one
+      // with a new file.
+      if (isSecret) rmSync(file, { force: true });
+      writeFileSync(file, text, isSecret ? { mode: SECRET_MODE, flag: 'wx' } : {});
+      return file;
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(folder, `cannot be written (${code ?? message})`, 'Name another folder with --out.');
+  }
+}
+
+/** `hasAccount`: there is a service account, with which `check --write` can write. */
+export function nextStepLines(
+  { preset, isUnseen, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
+  out: string,
+  files: readonly OutputFile[],
+  hasAccount: boolean,
+): string[] {
+  const has = (name: string): boolean => files.some((file) => file.name === name);
+  const path = (name: string): string => join(out, name);
+  const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
+  const lines = ['', 'Next'];
+  const plugin = SITE_PLUGINS[cms].fileName;
+  if (has(plugin)) {
+    lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[cms]}`);
+    if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
+    const andEvent = isUnseen ? ' and an event' : '';
+    if (needsPlugin && (isUnseen || preset === undefined))
+      lines.push(`  with it${andEvent}, run the same init with --force: it sees the values then`);
+  }
+  const step = (command: string, rest = ''): string =>
+    `  ${secrets}${programName()} ${command} --config ${path('config.json')}${rest}`;
+  const tryWriting = '  before clients write, try each field on drafts, which check deletes again';
+  const isWritable = hasAccount && event.readOnly !== true;
+  return [...lines, step('check'), ...(isWritable ? [tryWriting, step('check', ' --write')] : []), step('serve')];
+}
+
+/** Shells and systemd read these between quotation marks in different ways. */
+const UNWRITABLE = /["\\$`\n]/;
+
+/** An environment file that sh, systemd, compose and `node --env-file` all read. */
+function toEnvironmentText(secrets: Secrets): string {
+  const lines = Object.entries(secrets).map(([name, value]) => {
+    if (UNWRITABLE.test(value))
+      throw new ConfigError(
+        name,
+        'holds a quotation mark, backslash, dollar or line break',
+        'An application password has none of these; set this one in the environment yourself.',
+      );
+    return `${name}="${value}"`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** The keys of the secret that deploy/kubernetes.yaml mounts. */
+const KUBERNETES_KEYS: Readonly<Record<string, string>> = {
+  CALENDAR_UPSTREAM_USER: 'user',
+  CALENDAR_UPSTREAM_PASSWORD: 'password',
+  CALENDAR_WEBHOOK_SECRET: 'webhook-secret',
+};
+
+/** `kubectl apply` takes JSON as well as YAML. */
+function toKubernetesText(secrets: Secrets): string {
+  const known = Object.entries(secrets).filter(([name]) => Object.hasOwn(KUBERNETES_KEYS, name));
+  return toJsonText({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'calendar-gateway' },
+    stringData: Object.fromEntries(known.map(([name, value]) => [KUBERNETES_KEYS[name], value])),
+  });
+}
+
+const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

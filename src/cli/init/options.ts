@@ -108,8 +108,8 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
 }
 
 /**
- * Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`, which does
- * not quote the text: it may hold a password.
+ * Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`, which does not quote
+ * the text: it may hold a password.
  */
 export function parseSiteUrl(text: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
@@ -122,8 +122,8 @@ export function parseSiteUrl(text: string): string {
 }
 
 /**
- * The address in an option, as sent. Throws `ConfigError` for anything else: files of code and configuration
- * will hold it.
+ * The address in an option, as sent. Throws `ConfigError` for anything else: files of code and configuration will hold
+ * it.
  */
 export function parseAddress(option: string, text: string | undefined): string | undefined {
   if (text !== undefined && !isWebAddress(text))

@@ -1,13 +1,13 @@
 // The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
+import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
-import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, listPath, pathsOf, valueAtPath } from '../samples.ts';
+import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberSource } from './infer.ts';
-import { isBlank, type ProbedSite, type ProbedType, typeAt } from './site.ts';
+import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /** The mapping whose post types the companion plugin registers, for a site without events. */
 export const OWN_TYPES_PRESET = 'wordpress-meta';
@@ -20,7 +20,7 @@ export interface PresetMatch {
   reason: string;
 }
 
-/** Collections that any site may have. */
+/** Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it has. */
 const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
@@ -42,8 +42,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
     const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
-    const reason = isWhole ? 'the site has all its collections and fields' : dates;
-    return { name, mapping, isReadable: true, reason };
+    return { name, mapping, isReadable: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
@@ -132,8 +131,8 @@ export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSi
 }
 
 /**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without
- * types that look like events. Folders, or the namespaces of routes for those who may not see these.
+ * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without types
+ * that look like events. Folders, or the namespaces of routes for those who may not see these.
  */
 export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
   (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));

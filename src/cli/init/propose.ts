@@ -6,7 +6,7 @@ import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionOf, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, pathsOf } from '../samples.ts';
+import { formatSample, pathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
 import { type DateDecisions, proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
@@ -31,10 +31,11 @@ export interface Decisions extends DateDecisions {
 
 /** What `init` writes. */
 export interface ChosenMapping {
-  origin: 'preset' | 'generated' | 'own-types';
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
+  /** The site shows none of its collections yet: the companion plugin registers or opens them. */
+  isUnseen: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }
@@ -46,8 +47,6 @@ export interface Proposal extends ChosenMapping {
   /** What the samples leave open: what the proposal assumes, and the option to change it. */
   assumed: string[];
 }
-
-const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /** How to name the dates of a type, after `--event-type BASE`. */
 const OTHER_EVENTS =
@@ -128,11 +127,8 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
     if (base === 'posts' || base === 'pages') return hasValues ? name + 1 : 0;
     return name + (hasValues ? 3 : dates ? 1 : 0);
   };
-  const scored = types.map((type) => ({ type, score: score(type) }));
-  return scored
-    .filter((each) => each.score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ type }) => type);
+  const scored = types.map((type) => ({ type, score: score(type) })).filter((each) => each.score > 0);
+  return scored.sort((a, b) => b.score - a.score).map(({ type }) => type);
 }
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
@@ -143,12 +139,12 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
   const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && unseenKeys(mapping, site).length > 0;
   return {
-    origin: 'preset',
     preset: isUnchanged ? name : undefined,
-    summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    notes: note === undefined ? [] : [note],
+    isUnseen: false,
     needsPlugin: !isReadable || needsKeys,
+    summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
+    notes: note === undefined ? [] : [note],
     assumed: [],
   };
 }
@@ -173,36 +169,40 @@ function generatedProposal(
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
   const unmapped = unmappedFields(type, mapping);
-  const names = unmapped.map(({ path }) => path).join(', ');
-  const leftOut =
-    `not sure what these fields of ${base} are, so the mapping leaves them out: ${shownFields(unmapped)}; name one ` +
-    'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)';
-  if (names !== '') mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
+  const notes: string[] = [];
+  if (unmapped.length > 0) {
+    const names = unmapped.map(({ path }) => path).join(', ');
+    mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
+    notes.push(
+      `not sure what these fields of ${base} are, so the mapping leaves them out: ${shownFields(unmapped)}; name one ` +
+        'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)',
+    );
+  }
   const bases = eventTypes.map((each) => each.base);
-  const isChosen = bases.length > 1 && decisions.eventType === undefined;
+  if (bases.length > 1 && decisions.eventType === undefined)
+    dates.assumed.unshift(`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`);
+  const { path, values } = dates.startField;
+  const found = values.length > 0 ? 'its records hold dates in' : 'the start is in';
   return {
-    origin: 'generated',
     preset: undefined,
-    summary:
-      `a mapping of its own for ${type.label}${type.label === base ? '' : ` (${base})`}: ` +
-      (dates.startField.values.length > 0 ? 'its records hold dates in ' : 'the start is in ') +
-      dates.startField.path,
     mapping,
-    notes: names === '' ? [] : [leftOut],
+    isUnseen: false,
     needsPlugin: unseenKeys(mapping, site).length > 0,
-    assumed: [
-      ...(isChosen ? [`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`] : []),
-      ...dates.assumed,
-    ],
+    summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
+    notes,
+    assumed: dates.assumed,
   };
 }
+
+/** `Gigs (gigs_2)`; only the name of the collection if the label is the same. */
+const nameOf = ({ label, base }: ProbedType): string => (label === base ? base : `${label} (${base})`);
 
 /**
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
  * links.
  */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
-  for (const kind of LINKED_KINDS) {
+  for (const kind of inference.LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionOf(mapping[each] ?? {})));
     const found = inference.inferLink(kind, event, site, used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
@@ -222,16 +222,17 @@ function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFil
 }
 
 /**
- * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves
- * out.
+ * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves out.
  */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
-    const linked = LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
+    const linked = inference.LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
     const spec = mapping[kind];
-    if (path === 'none') delete spec?.fields?.[field];
-    if (path === 'none') continue;
+    if (path === 'none') {
+      delete spec?.fields?.[field];
+      continue;
+    }
     if (!spec)
       throw new ConfigError(
         `--field ${name}=${path}`,
@@ -242,22 +243,23 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
     const dates = kind === 'event' && /^(start|end)_date$/.test(field) ? proposeDates(fields, decisions) : undefined;
     const date = dates && (field === 'end_date' ? dates.end : dates.start);
     const isLinked = kind === 'event' && linked !== undefined && mapping[linked] !== undefined;
-    const source = date ?? inference.namedSource(kind, field, fieldAt(path, fields), isLinked);
-    spec.fields = { ...spec.fields, [field]: source };
+    spec.fields ??= {};
+    spec.fields[field] = date ?? inference.namedSource(kind, field, fieldAt(path, fields), isLinked);
   }
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */
 function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite): Pick<MappingFile, 'wordpress'> {
-  const specs = KINDS.flatMap((kind) => mapping[kind] ?? []);
-  const posts = types
-    .filter(({ type, base }) => type !== base && specs.some((spec) => spec.posts === base))
-    .map(({ type, base }) => [base, { type, existing: true }]);
-  const terms = taxonomies
-    .filter(({ taxonomy, base }) => taxonomy !== base && specs.some((spec) => spec.terms === base))
-    .map(({ taxonomy, base }) => [base, { taxonomy, existing: true }]);
+  const mapped = new Set(KINDS.map((kind) => collectionOf(mapping[kind] ?? {})));
+  const posts = types.filter(({ type, base }) => type !== base && mapped.has(base));
+  const terms = taxonomies.filter(({ taxonomy, base }) => taxonomy !== base && mapped.has(base));
   if (posts.length + terms.length === 0) return {};
-  return { wordpress: { posts: Object.fromEntries(posts), terms: Object.fromEntries(terms) } };
+  return {
+    wordpress: {
+      posts: Object.fromEntries(posts.map(({ type, base }) => [base, { type, existing: true }])),
+      terms: Object.fromEntries(terms.map(({ taxonomy, base }) => [base, { taxonomy, existing: true }])),
+    },
+  };
 }
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
@@ -265,17 +267,17 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const mapping = loadMapping(name).source;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { origin: 'own-types', preset: name, summary, mapping, notes, needsPlugin, assumed: [] };
+  return { preset: name, mapping, isUnseen: true, needsPlugin, summary, notes, assumed: [] };
 }
 
 const MAX_SHOWN = 12;
 
 /** The first fields, with a value of each. */
-const shownFields = (fields: readonly SourceField[]): string =>
-  fields
-    .slice(0, MAX_SHOWN)
-    .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`)
-    .join(', ');
+function shownFields(fields: readonly SourceField[]): string {
+  const example = ({ values }: SourceField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
+  const shown = fields.slice(0, MAX_SHOWN).map((field) => field.path + example(field));
+  return shown.join(', ');
+}
 
 const NO_ACCOUNT =
   'none: only public records are readable. With a user and an application password check sees what an editor may do; ' +
@@ -297,7 +299,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { origin, summary, preset, mapping, needsPlugin } = proposal;
+  const { isUnseen, summary, preset, mapping, needsPlugin } = proposal;
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
   const isEmpty = typeAt(site, collectionOf(mapping.event))?.total === 0 && !needsPlugin;
   const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
@@ -305,7 +307,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     const spec = mapping[kind];
     if (!spec) return [];
     const type = typeAt(site, spec.posts);
-    const fields = origin === 'own-types' ? [] : Object.entries(spec.fields ?? {});
+    const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
     return [
       [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
@@ -313,8 +315,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   });
   return [
     `Proposal    ${summary}.`,
-    'Mapping     ' +
-      `${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
+    `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
     '',
     ...columns(rows).map((row) => `  ${row}`),
     ...(notes.length > 0 ? [''] : []),
@@ -322,12 +323,16 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   ];
 }
 
-function describeCollection({ types, taxonomies }: ProbedSite, base: string): string {
-  const type = types.find((each) => each.base === base);
+function describeCollection(site: ProbedSite, base: string): string {
+  const type = typeAt(site, base);
   if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
-  const taxonomy = taxonomies.find((each) => each.base === base);
+  const taxonomy = site.taxonomies.find((each) => each.base === base);
   return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
 }
+
+const IN_TABLES =
+  'their dates are in database tables of its own, which no route of the REST API lists by their changes.';
+const UNDATED = 'the REST API shows none with a date.';
 
 /**
  * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
@@ -337,18 +342,17 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
   const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
   const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
   const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
-  if (plugins.length + unknown.length > 0)
+  const reasons = [
+    ...plugins.map(
+      (title) => `This site has its events in ${title}. The gateway cannot serve its events: ${IN_TABLES}`,
+    ),
+    ...unknown.map(
+      (name) => `This site may have its events in ${name}. The gateway cannot serve its events: ${UNDATED}`,
+    ),
+  ];
+  if (reasons.length > 0)
     return [
-      ...plugins.map(
-        (title) =>
-          `This site has its events in ${title}. The gateway cannot serve its events: their dates are in database ` +
-          'tables of its own, which no route of the REST API lists by their changes.',
-      ),
-      ...unknown.map(
-        (name) =>
-          `This site may have its events in ${name}. The gateway cannot serve its events: the REST API shows none ` +
-          'with a date.',
-      ),
+      ...reasons,
       '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
         'for one that comes with the gateway.',
       OWN_TYPES,

@@ -7,8 +7,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, type SiteConnection } from '../open-site.ts';
-import { SAMPLE_SIZE } from '../samples.ts';
+import { isBlank, orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SourceField {
@@ -63,19 +62,12 @@ export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedT
 export const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
   fields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
 
-export const isBlank = (value: unknown): boolean =>
-  value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-
-export function addValue(field: SourceField, value: unknown): void {
-  if (!isBlank(value)) field.values.push(value);
-}
-
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
 /**
- * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even
- * be part of a URL.
+ * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of
+ * a URL.
  */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
@@ -126,13 +118,10 @@ export async function probe(site: SiteConnection): Promise<ProbedSite> {
     }))
     .filter(({ base }) => COLLECTION.test(base));
   const types: ProbedType[] = [];
-  for (const type of postTypes)
-    if (
-      !NOT_CONTENT.test(String(type.slug)) &&
-      (type.rest_namespace ?? 'wp/v2') === 'wp/v2' &&
-      COLLECTION.test(baseOf(type))
-    )
-      types.push(await probeType(site, type, taxonomies));
+  for (const type of postTypes) {
+    const isReachable = (type.rest_namespace ?? 'wp/v2') === 'wp/v2' && COLLECTION.test(baseOf(type));
+    if (isReachable && !NOT_CONTENT.test(String(type.slug))) types.push(await probeType(site, type, taxonomies));
+  }
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   return {
     url,
@@ -176,28 +165,22 @@ async function probeType(
 /** The fields of a post type in its schema and in its records, without those of WordPress itself. */
 export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): SourceField[] {
   const fields = new Map<string, SourceField>();
-  const fieldAt = (path: string, type?: unknown): SourceField => {
-    const field = fields.get(path) ?? { path, type: undefined, values: [] };
-    field.type ??= typeName(type);
-    fields.set(path, field);
-    return field;
-  };
-  for (const holder of ['meta', 'acf'])
-    for (const [key, rule] of Object.entries(objectOrEmpty(objectOrEmpty(schema[holder]).properties))) {
-      const inner = holder === 'acf' ? objectOrEmpty(objectOrEmpty(rule).properties) : {};
-      fieldAt(`${holder}.${key}`, objectOrEmpty(rule).type);
-      for (const [name, part] of Object.entries(inner)) fieldAt(`${holder}.${key}.${name}`, objectOrEmpty(part).type);
+  const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
+    for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
+      if (prefix === '' && isCoreProperty(name)) continue;
+      const path = prefix + name;
+      const rule = objectOrEmpty(rules[name]);
+      const field = fields.get(path) ?? { path, type: typeName(rule.type), values: [] };
+      fields.set(path, field);
+      if (!isBlank(values[name])) field.values.push(values[name]);
+      // A field group of ACF is an object of fields.
+      if (prefix === 'acf.') addAll(`${path}.`, objectOrEmpty(rule.properties), objectOrEmpty(values[name]));
     }
-  for (const [name, rule] of Object.entries(schema)) if (!isCoreProperty(name)) fieldAt(name, objectOrEmpty(rule).type);
-  for (const cmsRecord of samples) {
+  };
+  for (const cmsRecord of [{}, ...samples] as CmsRecord[]) {
     for (const holder of ['meta', 'acf'])
-      for (const [key, value] of Object.entries(objectOrEmpty(cmsRecord[holder]))) {
-        addValue(fieldAt(`${holder}.${key}`), value);
-        // A field group of ACF is an object of fields.
-        if (isObject(value) && holder === 'acf')
-          for (const [name, part] of Object.entries(value)) addValue(fieldAt(`${holder}.${key}.${name}`), part);
-      }
-    for (const [name, value] of Object.entries(cmsRecord)) if (!isCoreProperty(name)) addValue(fieldAt(name), value);
+      addAll(`${holder}.`, objectOrEmpty(objectOrEmpty(schema[holder]).properties), objectOrEmpty(cmsRecord[holder]));
+    addAll('', schema, cmsRecord);
   }
   for (const field of fields.values())
     if (/^acf\..+\.url$/.test(field.path) && fields.has(field.path.replace(/url$/, 'target'))) field.readOnly = true;
@@ -216,6 +199,4 @@ async function readActivePlugins(site: SiteConnection): Promise<string[] | undef
   return response && recordsOf(response).map(({ plugin }) => String(plugin).split('/')[0] ?? '');
 }
 
-function stringList(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
+const stringList = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);

@@ -7,9 +7,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
+import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/compile-field.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { CmsName, KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
-import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
 export interface PluginOptions {
@@ -25,8 +25,6 @@ const CORE_TYPES: Readonly<Record<string, string>> = {
   categories: 'category',
   tags: 'post_tag',
 };
-
-type PhpValue = string | number | boolean | readonly PhpValue[] | { readonly [key: string]: PhpValue };
 
 /** The namespace of the parts; each mapping has its own. */
 const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
@@ -48,7 +46,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
-  const constants: Record<string, PhpValue> = { TYPES: types, TAXONOMIES: taxonomies };
+  const constants: Record<string, unknown> = { TYPES: types, TAXONOMIES: taxonomies };
   const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
   const { hooks } = mapping.source.wordpress ?? {};
@@ -62,9 +60,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
   return `${pluginHeader(mapping)}
 if (!\\defined(__NAMESPACE__ . '\\\\TYPES')) {
 
-${Object.entries(constants)
-  .map(([name, value]) => `\\define(__NAMESPACE__ . '\\\\${name}', ${phpLiteral(value)});`)
-  .join('\n')}
+${Object.entries(constants).map(phpConstant).join('\n')}
 ${parts.map((part) => `\n${readPart(part)}`).join('')}
 }
 `;
@@ -100,70 +96,60 @@ if (!\\defined('ABSPATH')) {
 `;
 }
 
-interface PhpType {
-  readonly [key: string]: PhpValue;
-  readonly existing: boolean;
-}
-
-function postTypesOf(source: MappingFile): Record<string, PhpType> {
-  const types: Record<string, PhpType> = {};
-  for (const kind of KINDS) {
+/** The post types of the mapping, by their own names. */
+function postTypesOf(source: MappingFile): Record<string, RegisteredType> {
+  const types = KINDS.flatMap((kind): [string, RegisteredType][] => {
     const kindSpec = source[kind];
-    if (kindSpec?.posts === undefined) continue;
-    const base = kindSpec.posts;
-    const spec = source.wordpress?.posts?.[base];
-    const type = spec?.type ?? CORE_TYPES[base] ?? base;
-    types[type] = {
-      ...labelsOf(kind, base, type, spec),
+    if (kindSpec?.posts === undefined) return [];
+    const spec = source.wordpress?.posts?.[kindSpec.posts];
+    const name = spec?.type ?? CORE_TYPES[kindSpec.posts] ?? kindSpec.posts;
+    const more = {
       icon: spec?.icon ?? 'dashicons-calendar-alt',
-      // A type that the mapping does not describe is another plugin's.
-      existing: spec?.existing ?? spec === undefined,
-      meta: metaOf(kind, kindSpec, source.event),
       without_password: kind === 'event' ? pathsWithoutPassword(kindSpec) : [],
     };
-  }
-  return types;
+    return [[name, { ...typeOf(kind, kindSpec.posts, name, spec, source), ...more }]];
+  });
+  return Object.fromEntries(types);
 }
 
-function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, PhpType> {
-  const taxonomies: Record<string, PhpType> = {};
-  for (const kind of KINDS) {
-    const kindSpec = source[kind];
-    if (kindSpec?.terms === undefined) continue;
-    const base = kindSpec.terms;
+/** The taxonomies of the mapping, by their own names. */
+function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, object> {
+  const taxonomies = KINDS.flatMap((kind): [string, object][] => {
+    const base = source[kind]?.terms;
+    if (base === undefined) return [];
     const spec = source.wordpress?.terms?.[base];
-    const taxonomy = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
-    const existing = spec?.existing ?? spec === undefined;
-    taxonomies[taxonomy] = {
-      ...labelsOf(kind, base, taxonomy, spec),
-      hierarchical: spec?.hierarchical ?? kind === 'category',
-      existing,
-      // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
-      types: existing && spec === undefined ? [] : eventTypes,
-      meta: metaOf(kind, kindSpec, source.event),
-    };
-  }
-  return taxonomies;
+    const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
+    const type = typeOf(kind, base, name, spec, source);
+    // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
+    const types = type.existing && spec === undefined ? [] : eventTypes;
+    return [[name, { ...type, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
+  });
+  return Object.fromEntries(taxonomies);
 }
 
-/** Names of a type or taxonomy, by default its own name. */
-function labelsOf(
+type RegisteredType = ReturnType<typeof typeOf>;
+
+/** What post types and taxonomies have. Their labels are by default their own name. */
+function typeOf(
   kind: Kind,
   base: string,
   name: string,
   spec: PostTypeSpec | TaxonomySpec | undefined,
-): Record<string, PhpValue> {
+  source: MappingFile,
+) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
-  return { kind, base, singular, plural, rewrite };
+  // A type that the mapping does not describe is another plugin's.
+  const existing = spec?.existing ?? spec === undefined;
+  return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, source[kind]!, source.event) };
 }
 
-function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, PhpValue> {
+function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, object> {
   return Object.fromEntries(
     metaKeys(kind, spec, events).map((meta) => [
       meta.key,
       {
         type: meta.type,
-        default: meta.default as PhpValue,
+        default: meta.default,
         hint: hintOf(meta),
         ...(meta.multiple ? { multiple: true } : {}),
         ...(meta.absentWhenFalse ? { absent_when_false: true } : {}),
@@ -181,18 +167,12 @@ function hintOf({ field, type, multiple }: MetaKey): string {
   return type === 'array' || multiple ? 'numbers, with commas between' : '';
 }
 
-/** With single quotes: PHP interprets nothing inside. */
-function phpLiteral(value: PhpValue, indent = ''): string {
-  if (typeof value === 'string') return `'${value.replace(/\\/g, '\\\\').replace(/'/g, "\\'")}'`;
-  if (typeof value !== 'object') return String(value);
-  const inner = `${indent}    `;
-  const lines = Array.isArray(value)
-    ? value.map((item: PhpValue) => phpLiteral(item, inner))
-    : Object.entries(value).map(([key, item]) => `${phpLiteral(key)} => ${phpLiteral(item as PhpValue, inner)}`);
-  const flat = `[${lines.join(', ')}]`;
-  if (flat.length < 100 && !flat.includes('\n')) return flat;
-  return `[\n${lines.map((line) => `${inner}${line},\n`).join('')}${indent}]`;
-}
+/** PHP interprets nothing inside a nowdoc, and no line of JSON begins with the word that ends it. */
+const phpConstant = ([name, value]: [string, unknown]): string =>
+  `\\define(__NAMESPACE__ . '\\\\${name}', \\json_decode(<<<'JSON'
+${JSON.stringify(value, null, 2)}
+JSON
+, true));`;
 
 /** Payload's plugin. The package has it at the same place. */
 const PAYLOAD_FILE = new URL('../../../examples/payload/calendar-gateway.ts', import.meta.url);
@@ -200,8 +180,8 @@ const COLLECTIONS = /^const COLLECTIONS = .*$/m;
 const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
 
 /**
- * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It
- * holds no secret: the site has that in its environment.
+ * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no
+ * secret: the site has that in its environment.
  */
 function payloadPlugin({ kinds, source }: Mapping, { webhookUrl }: PluginOptions): string {
   const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);

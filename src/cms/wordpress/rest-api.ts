@@ -34,7 +34,7 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
         path,
         query: { ...query, ...parts.query },
         ...sentBody(parts),
-        triesLess: parts.triesLess,
+        callerAsksForFewer: parts.callerAsksForFewer,
         ...options,
         label: `/${route}`,
       });
@@ -259,7 +259,7 @@ export function inSmallerPages(call: RestCall): RestCall {
     let failure: unknown;
     for (let size = divisorOf(wanted, learned.get(route) ?? wanted); ; size = divisorOf(wanted, size / 2)) {
       // Five failures in a row open the circuit breaker: each size gets one attempt.
-      const attempt = { ...parts, triesLess: size > SMALLEST };
+      const attempt = { ...parts, callerAsksForFewer: size > SMALLEST };
       try {
         if (size === wanted) return await call(method, route, attempt, options);
         const response = await readInParts(call, route, attempt, options, wanted, size);

@@ -1,12 +1,27 @@
-// Codecs of dates as text: `local-datetime`, `site-datetime` and `utc-datetime` in a PHP date format, on one of three
-// clocks; those of the dates that the CMS itself keeps; and the conversion from one clock to another.
+// Codecs of dates and zones: `local-datetime`, `site-datetime` and `utc-datetime` in a PHP date format, on one of three
+// clocks; `unix`; those of the dates that the CMS itself keeps; `zone`; and the conversion from one clock to another.
 
 import { NO_TIME, type WallTime } from '../../model/records.ts';
-import { isoToWall, parseWallTime } from '../../time/wall-time.ts';
-import { offsetMinutes, parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
+import { earliestMs, formatWallTime, isoToWall, latestMs, parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import {
+  offsetMinutes,
+  offsetText,
+  parseZone,
+  siteZone,
+  utcToWall,
+  utcZone,
+  wallToUtc,
+  type Zone,
+} from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
-import { MappingFieldError, type Zones } from '../field-accessor.ts';
-import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import {
+  type Codec,
+  type CodecDefinition,
+  MappingFieldError,
+  optionsOf,
+  UnrepresentableValue,
+  type Zones,
+} from '../field-accessor.ts';
 
 /** Whose clock a stored date shows. */
 type Clock = 'event' | 'site' | 'utc';
@@ -30,12 +45,10 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
       if (wall === '') return '';
       const [zone, storedZone] = [eventZone(zones), zoneOfClock(clock, zones)];
       const stored = convertWallTime(wall, zone, storedZone);
-      // When clocks are set back, a text names one of two hours.
-      if (wallToUtc(stored, storedZone) !== wallToUtc(wall, zone))
-        throw new UnrepresentableValue(
-          'the clock of the site shows this hour twice, and only one of the two can be stored here',
-        );
       const utc = wallToUtc(stored, storedZone);
+      // When clocks are set back, a text names one of two hours.
+      if (utc !== wallToUtc(wall, zone))
+        throw new UnrepresentableValue('the clock of the site shows this hour twice, and only one can be stored here');
       const text = format.write(stored, offsetMinutes(utc, storedZone));
       checkRepresentable(format.hasOffset ? utc : stored, text, format);
       return text;
@@ -125,7 +138,7 @@ export const instant: CodecDefinition<never> = {
   name: 'instant',
   fits: ['site-time', 'utc-time'],
   internal: true,
-  create: (_options, { type }) => {
+  create: (_options, { field: { type } }) => {
     const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
     return {
       read: (stored, { site }) => {
@@ -138,4 +151,69 @@ export const instant: CodecDefinition<never> = {
       },
     };
   },
+};
+
+interface UnixOptions {
+  /** Some plugins store the event's own wall time, counted as if it were UTC, instead of the instant. */
+  wallClockAsUtc?: boolean;
+  asText?: boolean;
+  milliseconds?: boolean;
+}
+
+const FLAG = { type: 'boolean' };
+
+export const unix: CodecDefinition<UnixOptions> = {
+  name: 'unix',
+  fits: ['wall-time'],
+  optionsSchema: optionsOf({ wallClockAsUtc: FLAG, asText: FLAG, milliseconds: FLAG }),
+  metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
+  create: ({ wallClockAsUtc = false, asText = false, milliseconds = false } = {}) => ({
+    read: (stored, zones) => {
+      const count = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
+      if (typeof count !== 'number' || count === 0) return undefined;
+      const ms = milliseconds ? count : count * 1000;
+      // A time beyond the year 9999 is not one in seconds: some plugins count milliseconds.
+      if (!(ms >= earliestMs && ms <= latestMs)) return undefined;
+      const utc = formatWallTime(ms);
+      return wallClockAsUtc ? utc : utcToWall(utc, eventZone(zones));
+    },
+    write: (value, zones) => {
+      const wall = String(value);
+      const ms = wallTimeMs(wallClockAsUtc ? wall : wallToUtc(wall, eventZone(zones)));
+      const count = milliseconds ? ms : ms / 1000;
+      return asText ? String(count) : count;
+    },
+    needsZone: !wallClockAsUtc,
+  }),
+};
+
+interface ZoneOptions {
+  /** The CMS's word for "the site's zone". Absent: the CMS stores the zone's name. */
+  site?: string;
+  /** The CMS accepts only names of the tz database and offsets such as `+02:00`; other spellings are converted. */
+  strict?: boolean;
+}
+
+function toStrictZone(text: string): string {
+  const zone = parseZone(text);
+  if (!zone) throw new UnrepresentableValue('only a time zone can be stored here');
+  return zone.kind === 'iana' ? zone.name : offsetText(zone.minutes, ':');
+}
+
+export const zone: CodecDefinition<ZoneOptions> = {
+  name: 'zone',
+  fits: ['zone'],
+  defaultFor: ['zone'],
+  optionsSchema: optionsOf({ site: { type: 'string' }, strict: { type: 'boolean' } }),
+  create: ({ site, strict = false } = {}) => ({
+    read: (stored, zones) => {
+      if (typeof stored !== 'string' || stored.trim() === '') return undefined;
+      return site !== undefined && stored === site ? zones.site : stored.trim();
+    },
+    write: (value, zones) => {
+      const text = String(value);
+      if (site !== undefined && (text === zones.site || text === '')) return site;
+      return strict ? toStrictZone(text || zones.site) : text;
+    },
+  }),
 };

@@ -3,8 +3,8 @@
 // formats and rules are converted; other elements leave their text.
 
 import { Parser } from 'htmlparser2';
-import { MappingFieldError } from '../field-accessor.ts';
-import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import { separatorOf } from '../../text/html.ts';
+import { type CodecDefinition, MappingFieldError, UnrepresentableValue } from '../field-accessor.ts';
 
 interface LexicalNode {
   type: string;
@@ -28,30 +28,18 @@ export const lexical: CodecDefinition<never> = {
   },
 };
 
-/** Lexical's bits of a text's format. */
-const FORMATS: Readonly<Record<string, number>> = {
-  b: 1,
-  strong: 1,
-  i: 2,
-  em: 2,
-  s: 4,
-  del: 4,
-  strike: 4,
-  u: 8,
-  ins: 8,
-  code: 16,
-  sub: 32,
-  sup: 64,
-};
+/** Elements by Lexical's format of their text, which is a bit: bold is 1, italic 2, strikethrough 4 and so on. */
+const FORMATS = [['b', 'strong'], ['i', 'em'], ['s', 'del', 'strike'], ['u', 'ins'], ['code'], ['sub'], ['sup']];
+
+function formatOf(name: string): number {
+  const bit = FORMATS.findIndex((names) => names.includes(name));
+  return bit < 0 ? 0 : 1 << bit;
+}
+
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
-/** Elements that begin and end a paragraph. */
-const BLOCKS = new Set(
-  (
-    'address article aside blockquote dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hr li main ol p ' +
-    'pre section table tbody td tfoot th thead tr ul'
-  ).split(' '),
-);
+/** Whether the element begins and ends a paragraph. */
+const isBlock = (name: string): boolean =>
+  name !== 'br' && (separatorOf(name) === '\n' || name === 'td' || name === 'th');
 const LINK_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const LINE_BREAK: LexicalNode = { type: 'linebreak', version: 1 };
 
@@ -77,7 +65,7 @@ export function htmlToLexical(html: string): object | null {
 }
 
 const htmlElement = (name: string, href = ''): HtmlElement => ({
-  ...{ name, href, hasBlock: BLOCKS.has(name), children: [] },
+  ...{ name, href, hasBlock: isBlock(name), children: [] },
 });
 
 function parseHtml(html: string): HtmlNode[] {
@@ -132,7 +120,7 @@ function blocksOf(nodes: readonly HtmlNode[], format: number): LexicalNode[] {
 }
 
 function block({ name, children }: HtmlElement, outerFormat: number): LexicalNode[] {
-  const format = outerFormat | (FORMATS[name] ?? 0);
+  const format = outerFormat | formatOf(name);
   if (name === 'hr') return [{ type: 'horizontalrule', version: 1 }];
   if (name === 'ul' || name === 'ol') return [list(name, children, format)];
   if (name === 'blockquote') return textBlock('quote', linesOf(children, format));
@@ -140,27 +128,23 @@ function block({ name, children }: HtmlElement, outerFormat: number): LexicalNod
   return blocksOf(children, format);
 }
 
-/** A list in an item is an item of its own, after it. */
 function list(tag: 'ul' | 'ol', children: readonly HtmlNode[], format: number): LexicalNode {
-  const items: LexicalNode[] = [];
-  const addItem = (contents: LexicalNode[]) =>
-    items.push(...textBlock('listitem', contents, { value: items.length + 1 }));
-  const addAll = (nodes: readonly HtmlNode[]) => {
-    let lines: LexicalNode[] = [];
-    for (const node of nodes) {
-      const isList = typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol');
-      if (!isList) {
-        lines.push(...linesOf([node], format));
-        continue;
-      }
-      addItem(lines);
-      lines = [];
-      addItem(block(node, format));
-    }
-    addItem(lines);
-  };
-  for (const child of children) addAll(typeof child !== 'string' && child.name === 'li' ? child.children : [child]);
-  return element('list', items, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
+  const contents = children.flatMap((child) =>
+    contentsOfItems(typeof child !== 'string' && child.name === 'li' ? child.children : [child], format),
+  );
+  const items = contents.flatMap((content) => textBlock('listitem', content));
+  const numbered = items.map((item, index) => ({ ...item, value: index + 1 }));
+  return element('list', numbered, { listType: tag === 'ul' ? 'bullet' : 'number', tag, start: 1 });
+}
+
+/** A list in an item is an item of its own, after it. */
+function contentsOfItems(nodes: readonly HtmlNode[], format: number): LexicalNode[][] {
+  const contents: LexicalNode[][] = [[]];
+  for (const node of nodes)
+    if (typeof node !== 'string' && (node.name === 'ul' || node.name === 'ol'))
+      contents.push([list(node.name, node.children, format)], []);
+    else contents.at(-1)!.push(...linesOf([node], format));
+  return contents;
 }
 
 /** The texts in a quote, a heading or an item: each paragraph is a line. */
@@ -179,7 +163,7 @@ function textsOf(node: HtmlNode, format: number): LexicalNode[] {
   const { name, href, children } = node;
   if (WITHOUT_TEXT.has(name)) return [];
   if (name === 'br') return [LINE_BREAK];
-  const texts = children.flatMap((child) => textsOf(child, format | (FORMATS[name] ?? 0)));
+  const texts = children.flatMap((child) => textsOf(child, format | formatOf(name)));
   const isLink = name === 'a' && URL.canParse(href) && LINK_SCHEMES.has(new URL(href).protocol);
   const fields = { linkType: 'custom', url: href, newTab: false };
   return isLink ? [element('link', texts, { version: 3, fields })] : texts;

@@ -2,42 +2,17 @@
 // CONTRIBUTING.md names the other places.
 
 import type { Field } from '../../interface/fields.ts';
-import { MappingFieldError } from '../field-accessor.ts';
-import { boolean } from './boolean.ts';
-import type { CodecDefinition, CodecSpec } from './codec.ts';
-import { currency } from './currency.ts';
-import { cmsDate, instant, localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
-import { ids } from './ids.ts';
+import { type CodecDefinition, type CodecSpec, MappingFieldError } from '../field-accessor.ts';
+import { boolean, word } from './choice.ts';
+import { currency, ticket } from './cost.ts';
+import { cmsDate, instant, localDateTime, siteDateTime, unix, utcDateTime, zone } from './datetime.ts';
 import { lexical } from './lexical.ts';
-import { link } from './link.ts';
-import { coordinate, number } from './number.ts';
-import { plainText } from './plain-text.ts';
-import { html, text } from './text.ts';
-import { ticket } from './ticket.ts';
-import { unix } from './unix.ts';
-import { word } from './word.ts';
-import { zone } from './zone.ts';
+import { coordinate, ids, number } from './number.ts';
+import { html, link, plainText, text } from './text.ts';
 
 export const CODECS: readonly CodecDefinition[] = [
-  text,
-  html,
-  plainText,
-  lexical,
-  link,
-  number,
-  coordinate,
-  boolean,
-  ids,
-  word,
-  zone,
-  localDateTime,
-  siteDateTime,
-  utcDateTime,
-  unix,
-  cmsDate,
-  instant,
-  currency,
-  ticket,
+  ...[text, html, plainText, lexical, link, number, coordinate, boolean, ids, word, zone],
+  ...[localDateTime, siteDateTime, utcDateTime, unix, cmsDate, instant, currency, ticket],
 ];
 
 const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));
@@ -54,11 +29,8 @@ export function selectCodec(
   field: Field,
   pointer: string,
 ): { codec: CodecDefinition; options: unknown } {
-  if (spec === undefined) {
-    const codec = CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type));
-    if (!codec) throw new Error(`field type ${field.type} has no default codec`);
-    return { codec, options: undefined };
-  }
+  if (spec === undefined)
+    return { codec: CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type))!, options: undefined };
   const [name, options] = typeof spec === 'string' ? [spec, undefined] : (Object.entries(spec)[0] ?? ['', undefined]);
   const codec = byName.get(name);
   if (!codec || !fits(codec, field)) {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { CmsWords } from '../../../src/cli/check/checks.ts';
-import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
+import { judgeList, judgeSeries } from '../../../src/cli/check/reads.ts';
 
 const words = { hiddenRecords: 'see listParams' } as CmsWords;
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { trialSteps } from '../../../src/cli/check/writes.ts';
-import type { SampledRecord } from '../../../src/cli/samples.ts';
+import type { SampledRecord } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { kindMappingOf } from '../../../src/mapping/mapping.ts';
 import type { Kind } from '../../../src/model/records.ts';

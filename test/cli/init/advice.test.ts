@@ -49,7 +49,7 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /gigs/,
   },
   {
-    says: /Give it as --password-file FILE/,
+    says: /Give both, or neither: --user NAME, and --password-file FILE/,
     args: 'URL --yes --user ada',
     follow: 'URL --yes --user ada --password-file FILE',
     writes: /gigs/,
@@ -76,7 +76,7 @@ const SCENARIOS: readonly Scenario[] = [
     types: [UNDATED],
     args: 'URL --yes',
     follow: 'URL --yes --event-type event --field event.start_date=meta.begin --field event.end_date=meta.finish',
-    writes: /"start_date": "meta\.begin"[\s\S]*"meta\.finish"[\s\S]*'begin' =>/,
+    writes: /"start_date": "meta\.begin"[\s\S]*"meta\.finish"[\s\S]*"begin": \{/,
   },
   {
     says: /switch on "Show in REST API"/,

@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
 import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
-import { pathsOf } from '../../../src/cli/samples.ts';
+import { pathsOf } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
+import { metaKeys } from '../../../src/mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
-import { metaKeys } from '../../../src/mapping/meta-keys.ts';
 
 type Json = Record<string, unknown>;
 
@@ -135,7 +135,7 @@ describe('a generated mapping', () => {
       ...{ start_date: 'meta.desde', end_date: 'meta.hasta' },
     });
     const three = records.map((record) => ({ ...record, meta: { ...record.meta, ensayo: '2031-04-30 19:30:00' } }));
-    expect(named(three)?.origin).to.equal('own-types');
+    expect(named(three)?.isUnseen).to.equal(true);
   });
 
   it('has no collection twice', () => {
@@ -334,7 +334,7 @@ describe('a generated mapping', () => {
   it('is absent for an event type without dates, and for a blog', () => {
     expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
     const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);
-    expect(propose(blog)?.origin).to.equal('own-types');
+    expect(propose(blog)?.isUnseen).to.equal(true);
     expect(findEventTypes(blog)).to.deep.equal([]);
   });
 
@@ -373,7 +373,7 @@ describe('a preset', () => {
         types.push({ ...type(about.posts, about.posts, []), fields });
       }
       const proposal = propose(site(types, { taxonomies }));
-      expect(proposal?.origin, name).to.equal('preset');
+      expect(proposal?.isUnseen, name).to.equal(false);
       expect(proposal?.mapping.name.replace(/-here$/, ''), name).to.equal(name);
       expect(proposal?.needsPlugin, name).to.equal(false);
     }
@@ -382,7 +382,7 @@ describe('a preset', () => {
   it('with usual names is not used for a site that lacks some of them: the mapping has what is there', () => {
     const events = type('events', 'events', [], registered('start_date end_date timezone cost'));
     const proposal = propose(site([events], all));
-    expect(proposal?.origin).to.equal('generated');
+    expect(proposal?.mapping.name).to.equal('site');
     expect(Object.keys(proposal?.mapping.event.fields ?? {})).to.deep.equal([
       'start_date',
       'end_date',

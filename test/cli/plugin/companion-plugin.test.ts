@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { companionPlugin } from '../../../src/cli/plugin/companion-plugin.ts';
 import { ConfigError } from '../../../src/errors.ts';
+import { metaKeys } from '../../../src/mapping/compile-field.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
-import { metaKeys } from '../../../src/mapping/meta-keys.ts';
 import { mappingWith, site } from '../../mapping/samples.ts';
 
 const webhook = { webhookUrl: 'http://127.0.0.1:3001/-/changes', webhookSecret: 'shared between both' };
@@ -23,8 +23,10 @@ describe('the companion plugin', () => {
       'hide_from_listings',
       'stateprovince',
     ])
-      expect(code).to.include(`'${name}' =>`);
+      expect(code).to.include(`"${name}"`);
     expect(code.startsWith('<?php\n')).to.equal(true);
+    // WordPress reads the name from a line of its own.
+    expect(code).to.match(/^ \* Plugin Name: Calendar gateway: wordpress-meta$/m);
     expect(code).to.not.include("WEBHOOK_SECRET', ");
   });
 
@@ -70,9 +72,9 @@ describe('the companion plugin', () => {
   it('only opens the types of an event plugin', () => {
     const code = companionPlugin(loadMapping('wp-event-manager'));
     expect(code)
-      .to.include("'event_listing' =>")
-      .and.to.include("'existing' => true")
-      .and.to.not.include("'existing' => false");
+      .to.include('"event_listing"')
+      .and.to.include('"existing": true')
+      .and.to.not.include('"existing": false');
     expect(code).to.not.include('show_form');
   });
 });

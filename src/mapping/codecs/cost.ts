@@ -1,0 +1,96 @@
+// Codecs of a cost, parts of which have paths of their own: `currency`, with its symbol, position and code, and `ticket`,
+// which says in another key whether the event is free or paid.
+
+import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
+import {
+  type CodecDefinition,
+  optionsOf,
+  PATH_SCHEMA,
+  type Path,
+  parseWritablePath,
+  selectorOf,
+  setAt,
+  valueAt,
+} from '../field-accessor.ts';
+import { readText } from './text.ts';
+
+interface CurrencyOptions {
+  symbol: string;
+  position: string;
+  /** The path of an ISO code, which is only read. */
+  code?: string;
+}
+
+/**
+ * The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would.
+ */
+export const currency: CodecDefinition<CurrencyOptions> = {
+  name: 'currency',
+  fits: ['text'],
+  onlyField: 'cost',
+  optionsRequired: true,
+  optionsSchema: optionsOf({ symbol: PATH_SCHEMA, position: PATH_SCHEMA, code: PATH_SCHEMA }, ['symbol', 'position']),
+  createAccessor: (path, { symbol, position, code }, pointer) => {
+    const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
+    const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);
+    const codePaths = code === undefined ? [] : [parseWritablePath(code, `${pointer}/as/currency/code`)];
+    return {
+      read: (cmsRecord) => {
+        const textAt = (at: Path): string => readText(valueAt(cmsRecord, at)) ?? '';
+        const [code = ''] = codePaths.map(textAt);
+        return encodeStoredCost(textAt(path), { symbol: textAt(symbolPath), position: textAt(positionPath), code });
+      },
+      write: (value, { body, current }) => {
+        const stored = pluginCurrency(decodeCost(String(value)).cost);
+        // The plugin stores no empty row for a new event.
+        if (value !== '' || current) setAt(body, path, String(value));
+        if (stored.symbol !== '' || current) setAt(body, symbolPath, stored.symbol);
+        if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
+      },
+      selectedPaths: [path, symbolPath, positionPath, ...codePaths].map(selectorOf),
+      writtenPaths: [path.join('.'), symbol, position],
+      needsCurrent: true,
+    };
+  },
+};
+
+interface TicketOptions {
+  /** The path of the key. */
+  option: string;
+  /** The CMS's words; default `paid` and `free`. */
+  paid?: string;
+  free?: string;
+}
+
+/** How the API says that an event is free. */
+const FREE = 'Free';
+
+const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;
+
+/**
+ * A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was not free.
+ */
+export const ticket: CodecDefinition<TicketOptions> = {
+  name: 'ticket',
+  fits: ['text'],
+  onlyField: 'cost',
+  optionsRequired: true,
+  optionsSchema: optionsOf({ option: PATH_SCHEMA, paid: { type: 'string' }, free: { type: 'string' } }, ['option']),
+  createAccessor: (path, { option, paid = 'paid', free = 'free' }, pointer) => {
+    const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
+    return {
+      read: (cmsRecord) => {
+        const price = readText(valueAt(cmsRecord, path)) ?? '';
+        return valueAt(cmsRecord, optionPath) !== free || isZero(price) ? price : FREE;
+      },
+      write: (value, { body }) => {
+        const cost = String(value);
+        const isFree = cost.toLowerCase() === FREE.toLowerCase();
+        setAt(body, path, isFree ? '' : cost);
+        setAt(body, optionPath, cost === '' ? '' : isFree || isZero(cost) ? free : paid);
+      },
+      selectedPaths: [path, optionPath].map(selectorOf),
+      writtenPaths: [path.join('.'), option],
+    };
+  },
+};

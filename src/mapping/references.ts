@@ -1,0 +1,135 @@
+// How an event refers to venues and organizers otherwise than by their ids: it embeds them as text, or it holds a term
+// whose slug is derived from theirs, or a number that they have in their meta (`via`).
+
+import { createHash } from 'node:crypto';
+import type { CmsRecord } from '../cms/port.ts';
+import { FIELDS } from '../interface/fields.ts';
+import { SIZES } from '../interface/value-lengths.ts';
+import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
+import { cutHtml, slugOf } from '../text/text.ts';
+import { readInteger } from './codecs/number.ts';
+import { readText } from './codecs/text.ts';
+import { type FieldAccessor, MappingFieldError, parsePathOrThrow, selectorOf, valueAt } from './field-accessor.ts';
+import type { LinkSpec } from './mapping-file.ts';
+
+/** Of each text: twice what a client may write into a line. */
+const MAX_CHARACTERS = 2 * SIZES.line.characters;
+
+/** Reads the embedded record of an event. Returns `undefined` if the event names none. */
+export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;
+
+/**
+ * Compiles `"embedded": { ... }`, which gives the path of each field of the embedded record.
+ * @throws MappingFieldError
+ */
+export function embeddedAccessor(
+  kind: LinkedKind,
+  pathTexts: Record<string, string>,
+): { accessor: FieldAccessor; reader: EmbeddedReader } {
+  if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `lacks "${kind}": the path of its name`);
+  const fields = Object.entries(pathTexts).map(([name, text]) => {
+    const field = FIELDS[kind][name];
+    if (!field || (field.type !== 'text' && field.type !== 'html'))
+      throw new MappingFieldError(`/embedded/${name}`, `is no text field of a ${kind}`);
+    return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
+  });
+  const reader: EmbeddedReader = (cmsRecord) => {
+    const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
+    const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
+    if (!name) return undefined;
+    const hash = createHash('sha256').update(JSON.stringify([kind, texts]));
+    const digest = hash.digest();
+    const record: Record<string, unknown> = { kind, id: FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6) };
+    for (const field of Object.values(FIELDS[kind])) record[field.key] = field.empty;
+    for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];
+    record.slug = `${slugOf(name) || kind}-${digest.toString('hex', 0, 4)}`;
+    record.date = record.dateUtc = record.modified = record.modifiedUtc = NO_TIME;
+    const isSearched = fields.map(({ field }) => field.searched || /^(title|description)$/.test(field.key));
+    record.searchText = texts.filter((_text, index) => isSearched[index]).join('\n');
+    // The field table has a row for each property of the type.
+    return record as unknown as LinkedRecord;
+  };
+  const accessor: FieldAccessor = {
+    read: (cmsRecord) => [reader(cmsRecord)?.id ?? []].flat(),
+    selectedPaths: fields.map(({ path }) => selectorOf(path)),
+    writtenPaths: [],
+  };
+  return { accessor, reader };
+}
+
+/**
+ * Reading and writing such a field takes a link table, which the caller builds from the listed linked records and
+ * terms.
+ */
+export interface LinkField {
+  field: 'venues' | 'organizers';
+  kind: LinkedKind;
+  /** Collection of the terms, to be listed with `id` and `slug`. Absent: the linked record itself has the number. */
+  terms?: string;
+  buildTable(linked: readonly CmsRecord[], terms: readonly CmsRecord[]): LinkTable;
+}
+
+export interface LinkTable {
+  /** Stored value of an event -> id of the linked record. */
+  idOf: ReadonlyMap<number, number>;
+  /** Id of the linked record -> stored value of an event. */
+  storedIdOf: ReadonlyMap<number, number>;
+  /** Stored values of events that the table lacks. These events must be re-read when the table gets them. */
+  missing: Set<number>;
+}
+
+export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
+
+/**
+ * Compiles the `via` of a field.
+ * @throws MappingFieldError
+ */
+export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
+  const field = kind === 'venue' ? 'venues' : 'organizers';
+  const { terms, slug: pattern, key } = via;
+  if (terms !== undefined && pattern !== undefined) {
+    const buildTable: LinkField['buildTable'] = (linked, listedTerms) => {
+      const termIds = new Map(listedTerms.map((term) => [term.slug, Number(term.id)]));
+      return createTable(linked, ({ slug }) => termIds.get(pattern.replace('{slug}', () => String(slug || ''))));
+    };
+    return { field, kind, terms, buildTable };
+  }
+  if (key === undefined) throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key"');
+  const path = parsePathOrThrow(key, '/via/key');
+  const numberOf = (cmsRecord: CmsRecord) => readInteger(readText(valueAt(cmsRecord, path)));
+  return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };
+}
+
+function createTable(
+  linked: readonly CmsRecord[],
+  storedIdFor: (cmsRecord: CmsRecord) => number | undefined,
+): LinkTable {
+  const idOf = new Map<number, number>();
+  const storedIdOf = new Map<number, number>();
+  for (const cmsRecord of linked) {
+    const storedId = storedIdFor(cmsRecord);
+    const id = Number(cmsRecord.id);
+    if (storedId === undefined || !Number.isSafeInteger(id)) continue;
+    if (!idOf.has(storedId)) idOf.set(storedId, id);
+    storedIdOf.set(id, storedId);
+  }
+  return { idOf, storedIdOf, missing: new Set() };
+}
+
+/**
+ * Ids of the linked records. Leaves out stored values that the table lacks: they are not ids of linked records. It adds
+ * them to `table.missing`: once a refreshed table has one of them, the sync reads the events again.
+ */
+export function linkedIds(storedIds: readonly number[], table: LinkTable | undefined): number[] {
+  return storedIds.flatMap((storedId) => {
+    const id = table?.idOf.get(storedId);
+    if (id === undefined) table?.missing.add(storedId);
+    return id ?? [];
+  });
+}
+
+/** What an event stores for these linked ids. Returns `undefined` if the table lacks one of them. */
+export function storedIds(ids: readonly number[], table: LinkTable | undefined): number[] | undefined {
+  const stored = ids.flatMap((id) => table?.storedIdOf.get(id) ?? []);
+  return stored.length === ids.length ? stored : undefined;
+}
