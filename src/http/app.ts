@@ -8,6 +8,7 @@ import type { ClientAddress } from './client-address.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Cors, Freshness } from './headers.ts';
+import { type McpOptions, mcp } from './mcp/mcp.ts';
 import { responseCache } from './public-reads.ts';
 import { type LoadSheddingOptions, loadShedding, type RateLimit, rateLimiting } from './rate-limit.ts';
 import { errorPages, mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
@@ -17,7 +18,7 @@ import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';
 
-export interface AppOptions extends RouteOptions {
+export interface AppOptions extends RouteOptions, McpOptions {
   limits: RouteOptions['limits'] & LoadSheddingOptions & { urlBytes: number };
   /** The prefixes under which the API is served. */
   mounts: string[];
@@ -52,6 +53,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits, clientAddress));
   if (services.peers) app.use(waitForToken(services.peers, poll));
+  app.use(mcp(app, options));
   app.use(servePages(options.pages));
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness, poll));

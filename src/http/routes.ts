@@ -30,7 +30,7 @@ import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
 import { parseJson, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
-import { type Middleware, newState, type State } from './state.ts';
+import { type Middleware, newState, type State, trials } from './state.ts';
 
 export interface UseCases {
   event: Events;
@@ -58,6 +58,7 @@ interface EndpointRequest {
   state: State;
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
+  isTrial?: boolean;
 }
 
 /** These describe the API, not the records of a site. */
@@ -103,7 +104,15 @@ export function routes(options: RouteOptions): Middleware {
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     state.apiResponse = endpoint
-      ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey })
+      ? await run({
+          route,
+          endpoint,
+          key: ctx.captures?.[0],
+          state,
+          body,
+          idempotencyKey,
+          isTrial: trials.has(ctx.req),
+        })
       : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
   }
 
@@ -207,8 +216,9 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runChecked(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { actor, requestId, baseUrl } = endpointRequest.state;
-    const { operation } = endpointRequest.endpoint;
+    const { isTrial = false, state, endpoint } = endpointRequest;
+    const { actor, requestId, baseUrl } = state;
+    const { operation } = endpoint;
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
     if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
       throw notReady(services.sync.status().percent);
@@ -216,7 +226,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const created: CreatedRecord[] = [];
     const images = createRequestImages(services, { actor, requestId, created });
     try {
-      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created });
+      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created, isTrial });
     } finally {
       images.release();
     }

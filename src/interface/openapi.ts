@@ -253,9 +253,12 @@ function defaultOf({ default: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-function schemaOf({ type, limit }: Parameter, { complete }: OpenApiContext): Schema {
+const schemaOf = (parameter: Parameter, { complete }: OpenApiContext): Schema =>
+  complete ? parameterSchema(parameter) : withoutTypeLists(parameter.type.schema);
+
+/** With the limits of texts. */
+export function parameterSchema({ type, limit }: Parameter): Schema {
   const schema = withoutTypeLists(type.schema);
-  if (!complete) return schema;
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
