@@ -45,7 +45,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     const { status, body } = await callApi(ctx, call);
     if (status >= 400) return failure(errorText(body), body);
     return {
-      content: [{ type: 'text', text: call.isTrial ? trialText(body) : tool.text(body) }],
+      content: [{ type: 'text', text: call.isTrial ? trialText(body) : tool.text(body, args) }],
       structuredContent: body,
     };
   }

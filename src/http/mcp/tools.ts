@@ -12,15 +12,16 @@ import { type Kind, PLURALS } from '../../model/records.ts';
 import type { ApiCall } from './api-client.ts';
 import { eventText, listText } from './texts.ts';
 
+type Args = Record<string, unknown>;
+
 export interface Tool {
   listed: ListedTool;
   isRead: boolean;
-  call(args: Record<string, unknown>): ApiCall;
-  /** The response for people. */
-  text(body: JsonObject): string;
+  call(args: Args): ApiCall;
+  /** The response as plain text. */
+  text(body: JsonObject, args: Args): string;
 }
 
-type Args = Record<string, unknown>;
 type Properties = Record<string, object>;
 
 /** What a list of events shows of each; `get_event` has all. */
@@ -71,7 +72,7 @@ function listTool(kind: Kind, names: string, description: string): Tool {
       path: `/${PLURALS[kind]}`,
       values: isEvent ? { start_date: 'today', ...args, fields: LISTED_PROPERTIES } : args,
     }),
-    text: (body) => listText(kind, body, Number(body.page)),
+    text: (body, { page = 1 }) => listText(kind, body, Number(page)),
   };
 }
 
