@@ -171,8 +171,9 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   /** Runs a create with an `Idempotency-Key` once per key. */
   function runOnce(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
-    // Every anonymous create is rejected.
-    if (endpoint.operation !== 'create' || idempotencyKey === undefined || !request.actor.account)
+    // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
+    const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
+    if (!isKeyed || !request.actor.account || request.isTrial)
       return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
     const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
