@@ -43,8 +43,8 @@ export function createApiClient(listener: RequestListener) {
     const { method, values, idempotencyKey, isTrial } = call;
     const isRead = method === 'GET';
     const [here, there] = duplexPair();
-    const { remoteAddress } = req.socket;
-    (isTrial ? trialServer : server).emit('connection', Object.assign(there, { remoteAddress }));
+    const connection = Object.assign(there, { remoteAddress: req.socket.remoteAddress });
+    (isTrial ? trialServer : server).emit('connection', connection);
     const passedOn = CALLER_HEADERS.flatMap((name) => (req.headers[name] ? [[name, req.headers[name]]] : []));
     const body = isRead ? '' : JSON.stringify(values);
     const sent = request({
