@@ -191,7 +191,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/mcp/mcp.ts', 'test/http/mcp/mcp.test.ts', {
     'scripts of other origins call no tool': {
-      function: 'mcpMiddleware',
       code: '_1 !== undefined && !_2.has(_1)',
       replacement: 'false',
       title: 'scripts of allowed origins',
@@ -205,7 +204,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'writes only if the setting says so',
     },
     'a tool has no arguments but its own': {
-      function: 'run',
       code: 'if (!_1(_2))',
       replacement: 'if (false)',
       title: 'get errors of the tool',
@@ -223,19 +221,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'nothing with dry_run',
     },
     'a tool counts for the address of its caller': {
-      function: 'callApi',
       code: 'Object.assign(_1, { remoteAddress: _2.socket.remoteAddress })',
       replacement: '_1',
       test: 'test/http/mcp/mcp.test.ts',
       title: 'rate limit of the client',
-    },
-  }),
-  ...mutantsOf('src/calendar/events.ts', 'test/http/mcp/roles.test.ts', {
-    'a try refuses what the CMS would refuse': {
-      function: 'assertMayEdit',
-      code: 'throw forbidden(false);',
-      replacement: 'return;',
-      title: 'let each account write',
     },
   }),
   ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {

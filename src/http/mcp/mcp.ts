@@ -7,14 +7,11 @@ import { ApiError } from '../../errors.ts';
 import { PRIVATE_HEADERS } from '../headers.ts';
 import { createBodyReader } from '../request-body.ts';
 import type { Middleware, State } from '../state.ts';
-import type { AnswerMessage } from './server.ts';
+import type { AnswerMessage, McpServerOptions } from './server.ts';
 
-export interface McpOptions {
-  mcp: Config['mcp'];
-  publicUrl: string;
+export interface McpOptions extends McpServerOptions {
   allowedOrigins: readonly string[];
   limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>;
-  siteName: () => string;
 }
 
 const PATH = '/mcp';

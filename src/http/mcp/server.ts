@@ -12,12 +12,18 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { Ajv } from 'ajv';
+import type { Config } from '../../config-schema.ts';
 import { VERSION } from '../../version.ts';
 import type { Context } from '../state.ts';
 import { type ApiCall, type ApiReply, createApiClient } from './api-client.ts';
-import type { McpOptions } from './mcp.ts';
 import { errorText } from './texts.ts';
 import { TOOLS, type Tool } from './tools.ts';
+
+export interface McpServerOptions {
+  mcp: Config['mcp'];
+  publicUrl: string;
+  siteName: () => string;
+}
 
 /** Answers one JSON-RPC message. */
 export type AnswerMessage = (ctx: Context, message: object) => Promise<Response>;
@@ -29,7 +35,7 @@ const INSTRUCTIONS =
 /** The headers of a message that the SDK reads. */
 const READ_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
 
-export function createMcpServer(listener: RequestListener, options: McpOptions): AnswerMessage {
+export function createMcpServer(listener: RequestListener, options: McpServerOptions): AnswerMessage {
   const callApi = createApiClient(listener);
   const tools = TOOLS.filter(({ isRead }) => isRead || options.mcp === 'write');
   const ajv = new Ajv({ strict: false, validateFormats: false });
