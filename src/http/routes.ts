@@ -173,8 +173,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
     // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
-    if (!isKeyed || !request.actor.account || request.isTrial)
-      return runOperation(endpointRequest, request);
+    if (!isKeyed || !request.actor.account || request.isTrial) return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
     const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
     return idempotency.createOnce({

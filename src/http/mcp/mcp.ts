@@ -15,11 +15,7 @@ export interface McpOptions extends McpServerOptions {
 }
 
 const PATH = '/mcp';
-const HEADERS = {
-  ...PRIVATE_HEADERS,
-  'X-Content-Type-Options': 'nosniff',
-  Vary: 'Origin',
-};
+const HEADERS = { ...PRIVATE_HEADERS, 'X-Content-Type-Options': 'nosniff', Vary: 'Origin' };
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Mcp-Protocol-Version',
