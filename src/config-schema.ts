@@ -101,7 +101,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       type: 'string',
       description: 'A path such as /wp-json/tribe/events/v1.',
       pattern: '^(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
-      not: { enum: ['/docs'] },
+      not: { enum: ['/docs', '/mcp'] },
     },
   },
   allowedOrigins: {
@@ -115,6 +115,11 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       description: 'An origin in lower case such as https://www.example.org, without a path.',
       pattern: '^https?://[a-z0-9.:\\[\\]-]+$',
     },
+  },
+  mcp: {
+    default: 'read',
+    description: 'Tools for AI assistants at /mcp: none, those that read, or also those that write (docs/agents.md).',
+    enum: ['off', 'read', 'write'],
   },
   dataDir: text(
     { minLength: 1 },

@@ -54,6 +54,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   CALENDAR_PUBLIC_URL: address('publicUrl'),
   CALENDAR_MOUNTS: { key: 'mounts', text: '/a/v1,', value: ['/calendar/events/v1', '/a/v1'], wrong: 'a/v1' },
+  CALENDAR_MCP: { key: 'mcp', text: 'write', value: 'write', wrong: 'all' },
   CALENDAR_ALLOWED_ORIGINS: {
     key: 'allowedOrigins',
     text: 'https://www.example.org, http://localhost:5173',

@@ -2,8 +2,8 @@
 // venues and organizers by id or data), check all, and then create what is missing.
 
 import { ApiError, CmsRejected } from '../errors.ts';
-import { couldNotCreate, invalidParam } from '../interface/errors.ts';
-import { copiedFields } from '../interface/fields.ts';
+import { alreadyTrashed, couldNotCreate, invalidParam } from '../interface/errors.ts';
+import { copiedFields, FIELDS } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
@@ -41,7 +41,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     read: (id: number, input: Input, request: RequestContext) => singlePost(services, 'event', id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request);
-      const fields = await fieldsOf(write, linkedRecords);
+      const checked = await checkedFields(write, linkedRecords);
+      if (request.isTrial) return trial('create', checked);
+      const fields = await withReferences(write, checked);
       const created = await save(write, fields);
       // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
       // Calendar saves a sticky event a second time, which sets its `modified` to now.
@@ -52,10 +54,13 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     readForReplay: (id: number, request: RequestContext) => createdBefore(services, 'event', id, request),
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request, id);
-      const record = await save(write, await fieldsOf(write, linkedRecords));
+      const checked = await checkedFields(write, linkedRecords);
+      if (request.isTrial) return trial('update', checked);
+      const record = await save(write, await withReferences(write, checked));
       return { status: 200, body: await ownView(services, record, request, { unlocked: true }) };
     },
-    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+      if (request.isTrial) return tryDelete(await beginWrite(services, 'event', input, request, id));
       const trashed = await trashPost(services, 'event', id, request);
       return { status: 200, body: await ownView(services, trashed, request, { unlocked: true }) };
     },
@@ -85,10 +90,16 @@ type ReferenceField = (typeof TERM_FIELDS | typeof LINKED_FIELDS)[number][0];
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
-async function fieldsOf(
+interface CheckedFields {
+  fields: Partial<EventFields>;
+  references: References;
+}
+
+/** Checks all of a body, and writes nothing. */
+async function checkedFields(
   write: PostWrite<'event'>,
   linkedRecords: Record<LinkedKind, LinkedRecords>,
-): Promise<Partial<EventFields>> {
+): Promise<CheckedFields> {
   const { services, input, request, stored } = write;
   const sent = input.fields;
   assertNotBlank(input);
@@ -112,6 +123,14 @@ async function fieldsOf(
     references[field] = await resolveLinked(linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
   await checkWrite(write, { ...fields, ...knownReferences(services, references) });
+  return { fields, references };
+}
+
+/** The fields, with the ids of what they refer to: creates it where it is missing. */
+async function withReferences(
+  write: PostWrite<'event'>,
+  { fields, references }: CheckedFields,
+): Promise<Partial<EventFields>> {
   for (const [field, items] of Object.entries(references)) {
     const ids = new Set<number>();
     for (const item of items) ids.add(typeof item === 'number' ? item : await item());
@@ -119,6 +138,22 @@ async function fieldsOf(
   }
   Object.assign(fields, await imageField(write));
   return fields;
+}
+
+/** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
+function trial(would: 'create' | 'update', { fields, references }: CheckedFields): ApiResponse {
+  const linked = Object.entries(references).map(([key, items]) => [
+    key,
+    items.map((item) => (typeof item === 'number' ? item : 'new')),
+  ]);
+  const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
+  const named = Object.entries(FIELDS.event).flatMap(([name, { key }]) => (key in values ? [[name, values[key]]] : []));
+  return { status: 200, body: { would, event: Object.fromEntries(named) } };
+}
+
+function tryDelete({ stored }: PostWrite<'event'>): ApiResponse {
+  if (stored!.status === 'trash') throw alreadyTrashed('event');
+  return { status: 200, body: { would: 'delete', event: { id: stored!.id, title: stored!.title } } };
 }
 
 /** A client sends back what it read: `$5 – $10` does not replace a stored `5-10`. */

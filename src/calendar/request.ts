@@ -194,6 +194,8 @@ export interface RequestContext {
   images?: RequestImages;
   /** Of a create or update: what it has created in the CMS so far. */
   created?: CreatedRecord[];
+  /** Of a write of an event: check all, say what would be written, and write nothing. */
+  isTrial?: boolean;
   /** For a create with an Idempotency-Key. */
   creationKey?: CreationKeyClaim;
 }

@@ -7,13 +7,14 @@ import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-l
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
+import { type McpOptions, mcp } from './mcp/mcp.ts';
 import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
 import { type FastPathOptions, fastPath, respond, responseCache } from './respond.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';
 
-export interface AppOptions extends RouteOptions, FastPathOptions {
+export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
   limits: RouteOptions['limits'] & LoadSheddingOptions & { urlBytes: number };
   /** The prefixes under which the API is served. */
   mounts: string[];
@@ -43,6 +44,7 @@ export function createListener(options: AppOptions): RequestListener {
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits, clientAddress));
   if (services.peers) app.use(waitForToken(services.peers, poll));
+  app.use(mcp(app, options));
   app.use(servePages(options.pages));
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness, poll));

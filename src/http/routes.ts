@@ -38,7 +38,7 @@ import type { Idempotency } from './idempotency.ts';
 import { combineRepeated, createBodyReader } from './read-request.ts';
 import { parseJson, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
-import { type Middleware, newState, type State } from './state.ts';
+import { type Middleware, newState, type State, trials } from './state.ts';
 
 export interface UseCases {
   event: Events;
@@ -66,6 +66,7 @@ interface EndpointRequest {
   state: State;
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
+  isTrial?: boolean;
 }
 
 /** These describe the API, not the records of a site. */
@@ -111,7 +112,15 @@ export function routes(options: RouteOptions): Middleware {
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     state.apiResponse = endpoint
-      ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey })
+      ? await run({
+          route,
+          endpoint,
+          key: ctx.captures?.[0],
+          state,
+          body,
+          idempotencyKey,
+          isTrial: trials.has(ctx.req),
+        })
       : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
   }
 
@@ -170,9 +179,9 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   /** Runs a create with an `Idempotency-Key` once per key. */
   function runOnce(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
-    // Every anonymous create is rejected.
-    if (endpoint.operation !== 'create' || idempotencyKey === undefined || !request.actor.account)
-      return runOperation(endpointRequest, request);
+    // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
+    const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
+    if (!isKeyed || !request.actor.account || request.isTrial) return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
     const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
     return idempotency.createOnce({
@@ -215,8 +224,9 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runChecked(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { actor, requestId, baseUrl } = endpointRequest.state;
-    const { operation } = endpointRequest.endpoint;
+    const { isTrial = false, state, endpoint } = endpointRequest;
+    const { actor, requestId, baseUrl } = state;
+    const { operation } = endpoint;
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
     if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
       throw notReady(services.sync.status().percent);
@@ -224,7 +234,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const created: CreatedRecord[] = [];
     const images = createRequestImages(services, { actor, requestId, created });
     try {
-      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created });
+      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created, isTrial });
     } finally {
       images.release();
     }

@@ -202,7 +202,7 @@ const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).
  */
 function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
-  if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter) };
+  if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
   if (!context.complete && misplacedParameters(route).includes(parameter))
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
@@ -215,7 +215,7 @@ const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext
 
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, type } = parameter;
-  const fullSchema = schemaOf(parameter);
+  const fullSchema = parameterSchema(parameter);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
   const value = name === 'per_page' ? context.perPage : defaultOf(parameter);
@@ -240,7 +240,8 @@ function defaultOf({ default: value, type }: Parameter): unknown {
   return type.parse ? type.parse(value) : value;
 }
 
-function schemaOf({ type, limit }: Parameter): Schema {
+/** With the limits of texts. */
+export function parameterSchema({ type, limit }: Parameter): Schema {
   const schema = withoutTypeLists(type.schema);
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
@@ -262,7 +263,7 @@ function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
   const schema: Schema = {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, { ...schemaOf(field), description: field.description }]),
+      fields.map((field) => [field.name, { ...parameterSchema(field), description: field.description }]),
     ),
     ...(required.length > 0 ? { required } : {}),
   };

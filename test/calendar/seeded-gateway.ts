@@ -12,7 +12,7 @@ import { upsert } from '../store/changes.ts';
 export const NOW_MS = Date.UTC(2026, 10, 21, 2, 42);
 
 interface SeedOptions
-  extends Pick<MemoryOptions, 'allowedOrigins' | 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
+  extends Pick<MemoryOptions, 'allowedOrigins' | 'mcp' | 'cache' | 'pages' | 'limits' | 'maxPerPage' | 'mapping'> {
   nowMs?: number | (() => number);
   perPage?: number;
   images?: ImageRecord[];

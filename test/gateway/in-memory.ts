@@ -50,6 +50,8 @@ export interface MemoryOptions {
   cache?: Partial<Config['cache']>;
   limits?: Partial<Config['limits']>;
   allowedOrigins?: string[];
+  /** Default: `read`. */
+  mcp?: Config['mcp'];
   /** Default: polls only on demand. */
   intervalMs?: number;
   resyncIntervalMs?: number | undefined;
@@ -125,6 +127,7 @@ function configOf({
   cache,
   limits,
   allowedOrigins = [],
+  mcp = 'read',
   pages = NO_PAGES,
 }: MemoryOptions): Config {
   const config = loadConfig({
@@ -137,6 +140,7 @@ function configOf({
   return {
     ...config,
     allowedOrigins,
+    mcp,
     lists: { ...config.lists, perPage, maxPerPage },
     cache: { ...config.cache, ...cache },
     // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.

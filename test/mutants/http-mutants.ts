@@ -189,6 +189,44 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       code: '_1.replicaVersion !== _2 ||',
     },
   }),
+  ...mutantsOf('src/http/mcp/mcp.ts', 'test/http/mcp/mcp.test.ts', {
+    'scripts of other origins call no tool': {
+      code: '_1 !== undefined && !_2.has(_1)',
+      replacement: 'false',
+      title: 'scripts of allowed origins',
+    },
+  }),
+  ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/mcp.test.ts', {
+    'tools write only if the setting says so': {
+      function: 'createMcpServer',
+      code: "_1 || _2.mcp === 'write'",
+      replacement: 'true',
+      title: 'writes only if the setting says so',
+    },
+    'a tool has no arguments but its own': {
+      code: 'if (!_1(_2))',
+      replacement: 'if (false)',
+      title: 'get errors of the tool',
+    },
+  }),
+  ...mutantsOf('src/http/mcp/api-client.ts', 'test/http/mcp/roles.test.ts', {
+    "a tool has the caller's rights": {
+      code: "'authorization', ",
+      title: 'list what the API lists',
+    },
+    'a try writes nothing': {
+      function: 'createApiClient',
+      code: 'trials.add(_1);',
+      test: 'test/http/mcp/mcp.test.ts',
+      title: 'nothing with dry_run',
+    },
+    'a tool counts for the address of its caller': {
+      code: 'Object.assign(_1, { remoteAddress: _2.socket.remoteAddress })',
+      replacement: '_1',
+      test: 'test/http/mcp/mcp.test.ts',
+      title: 'rate limit of the client',
+    },
+  }),
   ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {
     'length of values': {
       function: 'createEndpointRunner.runOperation',

@@ -2,7 +2,7 @@
 
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS } from '../cms/fake-cms.ts';
-import type { TestGateway } from '../start-gateway.ts';
+import type { MemoryOptions, TestGateway } from '../start-gateway.ts';
 import { MOUNT } from '../start-gateway.ts';
 import { event, organizer, term, venue } from '../store/sample-records.ts';
 
@@ -36,14 +36,14 @@ export interface Town {
   authorization: string;
 }
 
-export async function startTown(): Promise<Town> {
+export async function startTown({ mcp = 'read' }: Pick<MemoryOptions, 'mcp'> = {}): Promise<Town> {
   const records = [
     ...Array.from({ length: CONCERTS }, (_, n) => concert(n)),
     venue(21, { title: 'Old Pier', city: 'Gullhaven' }),
     organizer(26, { title: 'Music Society' }),
     term('category', 31, { name: 'Concerts', slug: 'concerts' }),
   ];
-  const gateway = await seededGateway(records, { perPage: 4 });
+  const gateway = await seededGateway(records, { perPage: 4, mcp });
   const { url } = await gateway.listen();
   return { gateway, url: url + MOUNT, authorization: CREDENTIALS.editor };
 }

@@ -1,0 +1,68 @@
+// `POST /mcp`: the calendar as tools for AI assistants (Model Context Protocol, Streamable HTTP, without sessions).
+// Checks the request; the SDK is loaded with the first one that gets past the checks.
+
+import type Koa from 'koa';
+import type { Config } from '../../config-schema.ts';
+import { ApiError } from '../../errors.ts';
+import { PRIVATE_HEADERS } from '../headers.ts';
+import { createBodyReader } from '../read-request.ts';
+import type { Middleware, State } from '../state.ts';
+import type { AnswerMessage, McpServerOptions } from './server.ts';
+
+export interface McpOptions extends McpServerOptions {
+  allowedOrigins: readonly string[];
+  limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>;
+}
+
+const PATH = '/mcp';
+const HEADERS = { ...PRIVATE_HEADERS, 'X-Content-Type-Options': 'nosniff', Vary: 'Origin' };
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Mcp-Protocol-Version',
+};
+
+/**
+ * Answers `/mcp`. Each call of a tool becomes a request to the API, which `app` handles like every other one: rights and
+ * limits are those of the API.
+ */
+export function mcp(app: Koa<State>, options: McpOptions): Middleware {
+  const { publicUrl, allowedOrigins, limits } = options;
+  const readBody = createBodyReader(limits);
+  const origins = new Set([...allowedOrigins, new URL(publicUrl).origin]);
+  let loaded: Promise<AnswerMessage> | undefined;
+
+  async function load(): Promise<AnswerMessage> {
+    const { createMcpServer } = await import('./server.ts');
+    return createMcpServer(app.callback(), options);
+  }
+
+  return async function mcpMiddleware(ctx, next) {
+    if (options.mcp === 'off' || ctx.path !== PATH) return next();
+    const { origin } = ctx.headers;
+    ctx.state.route = 'mcp';
+    // A page whose host name was made to lead here (DNS rebinding) has the origin of that name.
+    if (origin !== undefined && !origins.has(origin))
+      throw new ApiError(403, 'rest_forbidden', 'Scripts of this origin may not call the tools (allowedOrigins).');
+    ctx.set({ ...HEADERS, 'X-Request-Id': ctx.state.requestId });
+    if (origin !== undefined) ctx.set('Access-Control-Allow-Origin', origin);
+    if (ctx.method === 'OPTIONS') {
+      ctx.set(PREFLIGHT_HEADERS);
+      ctx.status = 204;
+      return;
+    }
+    if (ctx.method !== 'POST') {
+      ctx.set('Allow', 'POST, OPTIONS');
+      ctx.status = 405;
+      ctx.body = { code: 'rest_method_not_allowed', message: 'Send a POST.', data: { status: 405 } };
+      return;
+    }
+    // A list of messages is no object, and so none of them: one request is one call.
+    const message = ctx.req.readableEnded ? {} : await readBody(ctx);
+    loaded ??= load();
+    const answer = await loaded;
+    const response = await answer(ctx, message);
+    ctx.status = response.status;
+    ctx.body = response.body === null ? '' : Buffer.from(await response.arrayBuffer());
+    ctx.type = 'application/json';
+  };
+}

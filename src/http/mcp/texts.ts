@@ -1,0 +1,65 @@
+// Responses of the API as plain text: without HTML, and each time with its zone.
+
+import { type FeedEvent, linesOf, placeOf, titleOf } from '../../calendar/feeds/icalendar.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { type Kind, PLURALS } from '../../model/records.ts';
+import { textLine } from '../../text/html.ts';
+import { postalAddress } from '../../text/text.ts';
+import { wholeDays } from '../../time/wall-time.ts';
+
+const MAX_DESCRIPTION = 10_000;
+const MAX_EXCERPT = 300;
+
+/** `2027-05-01 19:30 to 2027-05-01 22:00, Europe/Berlin`; the days alone of an event that lasts whole days. */
+function timesOf({ all_day: isAllDay, start_date: start, end_date: end, timezone }: FeedEvent): string {
+  const [from, to] = isAllDay ? wholeDays(start, end) : [start.slice(0, 16), end.slice(0, 16)];
+  return `${from === to ? from : `${from} to ${to}`}, ${isAllDay ? 'whole days, ' : ''}${timezone}`;
+}
+
+const namesOf = (value: unknown, name: string): string =>
+  [value]
+    .flat()
+    .flatMap((one) => (isObject(one) && typeof one[name] === 'string' ? [textLine(one[name])] : []))
+    .join(', ');
+
+function linesOfEvent(body: JsonObject, html: string, maxCharacters: number): string {
+  const event = body as unknown as FeedEvent;
+  const state = event.status === 'publish' ? '' : ` (${event.status})`;
+  const lines = [
+    `Event ${event.id}: ${titleOf(event)}${state}`,
+    timesOf(event),
+    placeOf(event),
+    `Organizer: ${namesOf(body.organizer, 'organizer')}`,
+    `Categories: ${namesOf(body.categories, 'name')}`,
+    `Cost: ${textLine(String(body.cost ?? ''))}`,
+    event.url,
+    ...linesOf(event, html, maxCharacters),
+  ];
+  return lines.filter((line) => line !== '' && !line.endsWith(': ')).join('\n');
+}
+
+export const eventText = (body: JsonObject): string =>
+  linesOfEvent(body, String(body.description ?? ''), MAX_DESCRIPTION);
+
+/** A venue, an organizer or a category. */
+function lineOf(kind: Kind, record: JsonObject): string {
+  const name = namesOf(record, kind === 'category' ? 'name' : kind);
+  const place = kind === 'venue' ? textLine(postalAddress(record)) : '';
+  return `${kind} ${record.id}: ${[name, place].filter((part) => part !== '').join(', ')}`;
+}
+
+export function listText(kind: Kind, body: JsonObject, page: number): string {
+  const records = (body[PLURALS[kind]] ?? []) as JsonObject[];
+  const texts = records.map((one) =>
+    kind === 'event' ? linesOfEvent(one, String(one.excerpt ?? ''), MAX_EXCERPT) : lineOf(kind, one),
+  );
+  const head = `${body.total} ${PLURALS[kind]}, page ${page} of ${body.total_pages}.`;
+  return [head, ...texts].join(kind === 'event' ? '\n\n' : '\n');
+}
+
+/** The error with each parameter that it names, and what to write instead. */
+export function errorText({ message, data }: JsonObject): string {
+  const { params = {}, hints = {} } = (isObject(data) ? data : {}) as Record<string, Record<string, string>>;
+  const lines = Object.entries(params).map(([name, text]) => `${name}: ${hints[name] ?? text}`);
+  return [String(message), ...(Array.isArray(params) ? [] : lines)].join('\n');
+}
