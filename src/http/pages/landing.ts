@@ -7,13 +7,14 @@ import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
-import { type Html, html } from './html.ts';
+import { Html, html } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { eventsView, landingPage } from './landing-template.ts';
@@ -22,7 +23,6 @@ import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
-import { richText } from './rich-text.ts';
 
 export interface LandingOptions {
   config: Config['pages'];
@@ -174,7 +174,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const event = await reader.event(id);
     const { url: siteUrl } = site();
     const eventUrl = webAddress(event.url) ?? siteUrl;
-    const description = await richText(event.description, { eventUrl, siteUrl });
+    const description = new Html(await safeHtml(event.description, { linkBase: eventUrl, imageBase: siteUrl }));
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, language, shareUrl, calendarFile };

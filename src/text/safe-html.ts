@@ -1,9 +1,8 @@
-// Sanitizes the HTML of descriptions: text, structure and links stay; scripts, styles, forms and embeds go.
+// Makes the HTML of descriptions safe: text, structure and links stay; scripts, styles, forms and embeds go.
 
 import type { IOptions } from 'sanitize-html';
-import { escapeHtml, textLines } from '../../text/html.ts';
-import { cutHtml, webAddress } from '../../text/text.ts';
-import { Html } from './html.ts';
+import { escapeHtml, textLines } from './html.ts';
+import { cutHtml, webAddress } from './text.ts';
 
 const TAGS = [
   'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6',
@@ -17,24 +16,25 @@ const MAX_TAGS = 2000;
 const MAX_CHARACTERS = 50_000;
 const MAX_DEPTH = 20;
 
-export interface RichTextOptions {
-  /** The event in the CMS: links are relative to it. */
-  eventUrl: string;
+/** Without a base, relative links lead nowhere, and relative pictures are left out. */
+export interface SafeHtmlOptions {
+  /** The address of the event's page: links are relative to it. */
+  linkBase?: string;
   /** Pictures are relative to the site. */
-  siteUrl: string;
+  imageBase?: string;
 }
 
-/** A description of the CMS as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
-export async function richText(description: string, options: RichTextOptions): Promise<Html> {
+/** A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
+export async function safeHtml(description: string, options: SafeHtmlOptions): Promise<string> {
   const source = cutHtml(description, MAX_CHARACTERS);
   if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
-    return new Html(`<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`);
+    return `<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`;
   // Loaded with the first description.
   const { default: sanitize } = await import('sanitize-html');
-  return new Html(sanitize(source, rulesOf(options)));
+  return sanitize(source, rulesOf(options));
 }
 
-function rulesOf({ eventUrl, siteUrl }: RichTextOptions): IOptions {
+function rulesOf({ linkBase, imageBase }: SafeHtmlOptions): IOptions {
   return {
     allowedTags: TAGS.split(' '),
     nonTextTags: WITHOUT_TEXT.split(' '),
@@ -49,11 +49,11 @@ function rulesOf({ eventUrl, siteUrl }: RichTextOptions): IOptions {
       a: (tagName, { href }) => ({
         tagName,
         // The target of a link to a part of the page has a name, and no address.
-        attribs: href === undefined ? {} : { href: absolute(href, eventUrl), rel: 'nofollow noopener' },
+        attribs: href === undefined ? {} : { href: absolute(href, linkBase), rel: 'nofollow noopener' },
       }),
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
-        attribs: { src: src ? absolute(src, siteUrl) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
+        attribs: { src: src ? absolute(src, imageBase) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
       }),
     },
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
@@ -61,7 +61,7 @@ function rulesOf({ eventUrl, siteUrl }: RichTextOptions): IOptions {
 }
 
 /** The absolute address of a link or picture. */
-const absolute = (url: string, base: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
+const absolute = (url: string, base?: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
 
 function sizeOf(width: string, height: string): Record<string, string> {
   const isSize = /^\d{1,4}$/;
