@@ -61,6 +61,7 @@ export function loadConfig({
   }
   const validated = config as JsonObject & Config;
   checkDependencies(validated);
+  checkReceivers(validated.push ?? []);
   const { limits } = validated.upstream;
   limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
   return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
@@ -229,6 +230,22 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
     'is the same as listen.port',
     'Choose another port.',
   );
+}
+
+/** Names a receiver by its place alone: `push.0`. */
+function checkReceivers(receivers: NonNullable<Config['push']>): void {
+  for (const [i, { url, secret, quietS, method }] of receivers.entries()) {
+    const refuse = (isWrong: boolean, reason: string, remedy: string) => {
+      if (isWrong) throw new ConfigError(`push.${i}`, reason, remedy);
+    };
+    refuse(hasCredentials(url), 'has credentials in its url', 'Build hooks have a secret in the path instead.');
+    // Its position is kept by its address.
+    const isFirst = receivers.findIndex((receiver) => receiver.url === url) === i;
+    refuse(!isFirst, 'has the url of another receiver', 'Name all kinds in one of them.');
+    const either = 'Set secret, for signed messages, or quietS, for a build hook.';
+    refuse((secret === undefined) === (quietS === undefined), 'needs either secret or quietS', either);
+    refuse(method !== undefined && quietS === undefined, 'has a method without quietS', either);
+  }
 }
 
 /** Merges objects by key and replaces everything else. The schema has accepted both sides. */

@@ -81,7 +81,7 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
  * Checks hosts that are IP addresses here, since these never reach the resolver.
  * @throws PublicRequestError
  */
-function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address: string) => boolean): void {
+export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address: string) => boolean): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new PublicRequestError(`${url.protocol} is neither http: nor https:`);
   if (url.username !== '' || url.password !== '') throw new PublicRequestError('an address with a password');
@@ -125,10 +125,13 @@ export function createHostResolver(servers?: readonly string[], options = DNS): 
   };
 }
 
-const resolveHost = createHostResolver();
+export const resolveHost = createHostResolver();
 
 /** Creates a `lookup` for connections that fails if any address of the name is not allowed. */
-function createCheckedLookup(resolve: ResolveHost, isAllowedAddress: (address: string) => boolean): LookupFunction {
+export function createCheckedLookup(
+  resolve: ResolveHost,
+  isAllowedAddress: (address: string) => boolean,
+): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {

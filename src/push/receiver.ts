@@ -1,0 +1,230 @@
+// One receiver of outgoing webhooks: what it has got of the change journal, what it gets next, and when.
+
+import { createHash } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import type { Config } from '../config-schema.ts';
+import type { Observe } from '../observability/observations.ts';
+import type { JournalEntry, JournalPage, JournalPosition } from '../store/change-journal.ts';
+import type { Replica } from '../store/replica.ts';
+import { getState, setState } from '../store/state.ts';
+import { ReceiverConnection, type ReceiverRequest } from './request.ts';
+
+export type ReceiverSettings = NonNullable<Config['push']>[number];
+
+/** Of a cluster: where the gateway that sent before this one has stopped. */
+export interface SharedPositions {
+  position(receiver: string): string | undefined;
+  keep(receiver: string, position: string): void;
+}
+
+export interface ReceiverOptions {
+  replica: Replica;
+  observe: Observe;
+  shared?: SharedPositions | undefined;
+  nowMs?: () => number;
+  random?: () => number;
+  timeoutMs?: number;
+}
+
+interface Message {
+  /** Undefined of a build hook. */
+  signed: { id: string; body: string } | undefined;
+  /** Of a receiver that has accepted it. */
+  next: JournalPosition;
+}
+
+/** What Cloudflare's API purges in one request; Fastly's takes 256. */
+const BATCH = 100;
+const TIMEOUT_MS = 10_000;
+/** After the first failure; doubles with each, up to an hour. A batch is never given up. */
+const FIRST_PAUSE_MS = 2000;
+const MAX_PAUSE_MS = 3_600_000;
+/** A build waits no longer than this many quiet periods, although changes go on. */
+const MAX_QUIET_PERIODS = 10;
+
+export class Receiver {
+  readonly #settings: ReceiverSettings;
+  readonly #options: Required<Omit<ReceiverOptions, 'shared'>> & Pick<ReceiverOptions, 'shared'>;
+  readonly #label: { receiver: number; host: string };
+  readonly #webhook: Webhook | undefined;
+  readonly #connection: ReceiverConnection;
+  readonly #stopping = new AbortController();
+  /** The key of its position: its address without what that says. */
+  readonly #key: string;
+  /** The receiver has everything up to here. Undefined until it is looked up. */
+  #position: JournalPosition | undefined;
+  /** Is sent until it is accepted, unchanged, so that a repetition has the same id. */
+  #message: Message | undefined;
+  /** Of a build hook: up to where changes were seen, and when the first and the last were noticed. */
+  #seen: JournalPosition | undefined;
+  #waiting: { firstMs: number; lastMs: number } | undefined;
+  #sending: Promise<void> | undefined;
+  #hasTurn = false;
+  #failures = 0;
+  #retryMs = 0;
+  #answer: string | undefined;
+  #answeredMs: number | undefined;
+
+  constructor(settings: ReceiverSettings, index: number, options: ReceiverOptions) {
+    this.#settings = settings;
+    this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
+    this.#label = { receiver: index, host: new URL(settings.url).host };
+    this.#webhook = settings.secret === undefined ? undefined : new Webhook(settings.secret);
+    this.#connection = new ReceiverConnection(settings.url, settings.allowPrivate === true, this.#options.timeoutMs);
+    this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
+  }
+
+  status() {
+    return {
+      host: this.#label.host,
+      position: this.#position?.number,
+      failures: this.#failures,
+      answer: this.#answer,
+      answeredMs: this.#answeredMs,
+      retryMs: this.#failures > 0 ? this.#retryMs : undefined,
+    };
+  }
+
+  /** Sends what is due, in order, until a failure. Does nothing more while it is sending. */
+  run(): Promise<void> {
+    this.#hasTurn = true;
+    if (this.#options.nowMs() < this.#retryMs) return Promise.resolve();
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  /** Another gateway sends: it knows the position from now on. */
+  leave(): void {
+    this.#hasTurn = false;
+    this.#position = this.#message = this.#seen = this.#waiting = undefined;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#sending?.catch(() => undefined);
+    await this.#connection.close();
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#hasTurn && !this.#stopping.signal.aborted) {
+      this.#message ??=
+        this.#settings.quietS === undefined ? this.#nextBatch() : this.#nextBuild(this.#settings.quietS);
+      if (!this.#message || !(await this.#deliver(this.#message))) return;
+    }
+  }
+
+  #nextBatch(): Message | undefined {
+    for (;;) {
+      const page = this.#pageAfter(this.#keptPosition());
+      if (!page) return this.#everything();
+      const entries = page.entries.filter((entry) => this.#isWanted(entry));
+      if (entries.length > 0) return { signed: this.#describe(entries), next: page.next };
+      if (page.entries.length > 0) this.#keep(page.next);
+      if (!page.hasMore) return undefined;
+    }
+  }
+
+  #nextBuild(quietS: number): Message | undefined {
+    const nowMs = this.#options.nowMs();
+    for (let hasMore = true; hasMore; ) {
+      const page = this.#pageAfter(this.#seen ?? this.#keptPosition());
+      if (!page || page.entries.some((entry) => this.#isWanted(entry)))
+        this.#waiting = { firstMs: this.#waiting?.firstMs ?? nowMs, lastMs: nowMs };
+      this.#seen = page?.next ?? this.#options.replica.journal.head();
+      hasMore = page?.hasMore === true;
+    }
+    if (!this.#waiting) return undefined;
+    const { firstMs, lastMs } = this.#waiting;
+    const quietMs = quietS * 1000;
+    if (nowMs < Math.min(lastMs + quietMs, firstMs + quietMs * MAX_QUIET_PERIODS)) return undefined;
+    this.#waiting = undefined;
+    return { signed: undefined, next: this.#seen! };
+  }
+
+  #isWanted({ kind }: JournalEntry): boolean {
+    return this.#settings.kinds?.includes(kind) ?? true;
+  }
+
+  /** Undefined if the journal does not know what has changed since: nobody does. */
+  #pageAfter(position: JournalPosition | undefined): JournalPage | undefined {
+    return position && this.#options.replica.journal.since(position, BATCH);
+  }
+
+  #keptPosition(): JournalPosition | undefined {
+    const { replica, shared } = this.#options;
+    const text = this.#position ? undefined : (shared?.position(this.#key) ?? getState(replica.db, this.#key));
+    this.#position ??= text === undefined ? undefined : JSON.parse(text);
+    return this.#position;
+  }
+
+  #keep(position: JournalPosition): void {
+    const text = JSON.stringify(position);
+    this.#position = position;
+    this.#options.shared?.keep(this.#key, text);
+    setState(this.#options.replica.db, this.#key, text);
+  }
+
+  /**
+   * The id is the same for the same changes, also after a restart. It differs if one of the records has changed again,
+   * because a change has a number of its own in the journal.
+   */
+  #describe(entries: readonly JournalEntry[]) {
+    const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
+    const facts = entries.map(({ kind, id, change, number, notedS }) => [kind, id, change, number, notedS]);
+    return this.#write('calendar.changed', { changes }, facts);
+  }
+
+  #everything(): Message {
+    const next = this.#options.replica.journal.head();
+    return { signed: this.#write('calendar.reset', {}, [next.epoch, next.number]), next };
+  }
+
+  #write(type: string, data: object, facts: unknown) {
+    const timestamp = new Date(this.#options.nowMs()).toISOString();
+    const hash = createHash('sha256')
+      .update(JSON.stringify([type, facts]))
+      .digest('base64url');
+    return { id: `msg_${hash.slice(0, 27)}`, body: JSON.stringify({ type, timestamp, data }) };
+  }
+
+  /** Resolves with whether the receiver has accepted it. */
+  async #deliver(message: Message): Promise<boolean> {
+    const { nowMs, random, observe } = this.#options;
+    const startedMs = nowMs();
+    const answer = await this.#connection.send(this.#requestOf(message, startedMs), this.#stopping.signal);
+    if (this.#stopping.signal.aborted) return false;
+    const isAccepted = /^2\d\d$/.test(answer);
+    this.#answer = answer;
+    this.#answeredMs = nowMs();
+    this.#failures = isAccepted ? 0 : this.#failures + 1;
+    if (isAccepted) {
+      this.#message = undefined;
+      this.#keep(message.next);
+    } else {
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
+      this.#retryMs = nowMs() + pauseMs * (0.5 + random() / 2);
+    }
+    const position = this.#position?.number ?? 0;
+    const failures = this.#failures;
+    observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: nowMs() - startedMs });
+    return isAccepted;
+  }
+
+  #requestOf({ signed }: Message, nowMs: number): ReceiverRequest {
+    const headers = { 'user-agent': 'calendar-gateway' };
+    if (!signed || !this.#webhook) return { method: this.#settings.method ?? 'POST', headers, body: null };
+    return {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'webhook-id': signed.id,
+        'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+        'webhook-signature': this.#webhook.sign(signed.id, new Date(nowMs), signed.body),
+      },
+      body: signed.body,
+    };
+  }
+}
