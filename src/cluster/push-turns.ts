@@ -1,7 +1,7 @@
 // Which gateway of a cluster sends the outgoing webhooks, and how far each receiver is: a lease and a hash in Redis.
 
 import { randomUUID } from 'node:crypto';
-import type { PushTurns as PushTurnsPort } from '../push/push.ts';
+import type { PushTurns as PushTurnsPort } from '../push/receiver.ts';
 import type { Connection } from './connection.ts';
 
 /** A gateway that died is replaced after this time; the holder renews it each second. */

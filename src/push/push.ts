@@ -1,19 +1,12 @@
 // Outgoing webhooks: tells the receivers in the settings which records have changed. docs/webhooks.md says what they
 // get. Each second it looks into the change journal, which costs less than to be called for each change.
 
-import { Receiver, type ReceiverOptions, type ReceiverSettings, type SharedPositions } from './receiver.ts';
+import { Receiver, type ReceiverOptions, type ReceiverSettings } from './receiver.ts';
 
-/** Of a cluster: which gateway sends. */
-export interface PushTurns extends SharedPositions {
-  takesTurn(): Promise<boolean>;
-}
-
-export interface PushOptions extends Omit<ReceiverOptions, 'shared'> {
+export interface PushOptions extends ReceiverOptions {
   receivers: readonly ReceiverSettings[];
   /** After the initial sync: until then the journal has no changes. */
   isReady: () => boolean;
-  /** Absent: this gateway sends. */
-  turns?: PushTurns | undefined;
 }
 
 const INTERVAL_MS = 1000;
@@ -26,7 +19,7 @@ export class Push {
 
   constructor({ receivers, ...options }: PushOptions) {
     this.#options = { receivers, ...options };
-    this.#receivers = receivers.map((each, i) => new Receiver(each, i, { ...options, shared: options.turns }));
+    this.#receivers = receivers.map((each, i) => new Receiver(each, i, options));
   }
 
   start(): void {

@@ -11,8 +11,9 @@ import { ReceiverConnection, type ReceiverRequest } from './request.ts';
 
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
-/** Of a cluster: where the gateway that sent before this one has stopped. */
-export interface SharedPositions {
+/** Of a cluster: which gateway sends, and where the one before it has stopped. */
+export interface PushTurns {
+  takesTurn(): Promise<boolean>;
   position(receiver: string): string | undefined;
   keep(receiver: string, position: string): void;
 }
@@ -20,7 +21,8 @@ export interface SharedPositions {
 export interface ReceiverOptions {
   replica: Replica;
   observe: Observe;
-  shared?: SharedPositions | undefined;
+  /** Absent: this gateway sends. */
+  turns?: PushTurns | undefined;
   nowMs?: () => number;
   random?: () => number;
   timeoutMs?: number;
@@ -44,7 +46,7 @@ const MAX_QUIET_PERIODS = 10;
 
 export class Receiver {
   readonly #settings: ReceiverSettings;
-  readonly #options: Required<Omit<ReceiverOptions, 'shared'>> & Pick<ReceiverOptions, 'shared'>;
+  readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number };
   readonly #label: { receiver: number; host: string };
   readonly #webhook: Webhook | undefined;
   readonly #connection: ReceiverConnection;
@@ -67,10 +69,11 @@ export class Receiver {
 
   constructor(settings: ReceiverSettings, index: number, options: ReceiverOptions) {
     this.#settings = settings;
-    this.#options = { nowMs: Date.now, random: Math.random, timeoutMs: TIMEOUT_MS, ...options };
+    const { timeoutMs = TIMEOUT_MS } = options;
+    this.#options = { nowMs: Date.now, random: Math.random, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
     this.#webhook = settings.secret === undefined ? undefined : new Webhook(settings.secret);
-    this.#connection = new ReceiverConnection(settings.url, settings.allowPrivate === true, this.#options.timeoutMs);
+    this.#connection = new ReceiverConnection(settings.url, settings.allowPrivate === true, timeoutMs);
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
   }
 
@@ -118,9 +121,14 @@ export class Receiver {
   #nextBatch(): Message | undefined {
     for (;;) {
       const page = this.#pageAfter(this.#keptPosition());
-      if (!page) return this.#everything();
+      if (!page) {
+        const next = this.#options.replica.journal.head();
+        return { signed: this.#describe('calendar.reset', {}, next), next };
+      }
       const entries = page.entries.filter((entry) => this.#isWanted(entry));
-      if (entries.length > 0) return { signed: this.#describe(entries), next: page.next };
+      const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
+      if (entries.length > 0)
+        return { signed: this.#describe('calendar.changed', { changes }, entries), next: page.next };
       if (page.entries.length > 0) this.#keep(page.next);
       if (!page.hasMore) return undefined;
     }
@@ -153,8 +161,8 @@ export class Receiver {
   }
 
   #keptPosition(): JournalPosition | undefined {
-    const { replica, shared } = this.#options;
-    const text = this.#position ? undefined : (shared?.position(this.#key) ?? getState(replica.db, this.#key));
+    const { replica, turns } = this.#options;
+    const text = this.#position ? undefined : (turns?.position(this.#key) ?? getState(replica.db, this.#key));
     this.#position ??= text === undefined ? undefined : JSON.parse(text);
     return this.#position;
   }
@@ -162,26 +170,15 @@ export class Receiver {
   #keep(position: JournalPosition): void {
     const text = JSON.stringify(position);
     this.#position = position;
-    this.#options.shared?.keep(this.#key, text);
+    this.#options.turns?.keep(this.#key, text);
     setState(this.#options.replica.db, this.#key, text);
   }
 
   /**
-   * The id is the same for the same changes, also after a restart. It differs if one of the records has changed again,
-   * because a change has a number of its own in the journal.
+   * @param facts make the id: it is the same for the same changes, also after a restart, and differs if a record has
+   *   changed again, because each change has a number of its own in the journal
    */
-  #describe(entries: readonly JournalEntry[]) {
-    const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
-    const facts = entries.map(({ kind, id, change, number, notedS }) => [kind, id, change, number, notedS]);
-    return this.#write('calendar.changed', { changes }, facts);
-  }
-
-  #everything(): Message {
-    const next = this.#options.replica.journal.head();
-    return { signed: this.#write('calendar.reset', {}, [next.epoch, next.number]), next };
-  }
-
-  #write(type: string, data: object, facts: unknown) {
+  #describe(type: string, data: object, facts: unknown) {
     const timestamp = new Date(this.#options.nowMs()).toISOString();
     const hash = createHash('sha256')
       .update(JSON.stringify([type, facts]))

@@ -5,11 +5,7 @@ import { Agent, request } from 'undici';
 import { isPublicAddress } from '../cms/public-address.ts';
 import { checkUrl, createCheckedLookup, PublicRequestError, resolveHost } from '../cms/public-request.ts';
 
-export interface ReceiverRequest {
-  method: 'GET' | 'POST';
-  headers: Record<string, string>;
-  body: string | null;
-}
+export type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null };
 
 /** Of an answer, whose text nobody needs: more than a line closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
