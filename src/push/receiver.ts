@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { Config } from '../config-schema.ts';
 import type { Observe } from '../observability/observations.ts';
-import type { JournalEntry, JournalPage, JournalPosition } from '../store/change-journal.ts';
+import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState, setState } from '../store/state.ts';
 import { ReceiverConnection, type ReceiverRequest } from './request.ts';
@@ -62,10 +62,8 @@ export class Receiver {
   #waiting: { firstMs: number; lastMs: number } | undefined;
   #sending: Promise<void> | undefined;
   #hasTurn = false;
-  #failures = 0;
-  #retryMs = 0;
-  #answer: string | undefined;
-  #answeredMs: number | undefined;
+  /** `retryMs`: when the next attempt is due after a failure. */
+  #last = { answer: undefined as string | undefined, answeredMs: 0, failures: 0, retryMs: 0 };
 
   constructor(settings: ReceiverSettings, index: number, options: ReceiverOptions) {
     this.#settings = settings;
@@ -78,20 +76,13 @@ export class Receiver {
   }
 
   status() {
-    return {
-      host: this.#label.host,
-      position: this.#position?.number,
-      failures: this.#failures,
-      answer: this.#answer,
-      answeredMs: this.#answeredMs,
-      retryMs: this.#failures > 0 ? this.#retryMs : undefined,
-    };
+    return { host: this.#label.host, position: this.#position?.number, ...this.#last };
   }
 
   /** Sends what is due, in order, until a failure. Does nothing more while it is sending. */
   run(): Promise<void> {
     this.#hasTurn = true;
-    if (this.#options.nowMs() < this.#retryMs) return Promise.resolve();
+    if (this.#options.nowMs() < this.#last.retryMs) return Promise.resolve();
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
     });
@@ -119,10 +110,13 @@ export class Receiver {
   }
 
   #nextBatch(): Message | undefined {
+    const { journal } = this.#options.replica;
     for (;;) {
-      const page = this.#pageAfter(this.#keptPosition());
+      const position = this.#keptPosition();
+      const page = position && journal.since(position, BATCH);
+      // Nobody knows what has changed since.
       if (!page) {
-        const next = this.#options.replica.journal.head();
+        const next = journal.head();
         return { signed: this.#describe('calendar.reset', {}, next), next };
       }
       const entries = page.entries.filter((entry) => this.#isWanted(entry));
@@ -136,11 +130,13 @@ export class Receiver {
 
   #nextBuild(quietS: number): Message | undefined {
     const nowMs = this.#options.nowMs();
+    const { journal } = this.#options.replica;
     for (let hasMore = true; hasMore; ) {
-      const page = this.#pageAfter(this.#seen ?? this.#keptPosition());
+      const position = this.#seen ?? this.#keptPosition();
+      const page = position && journal.since(position, BATCH);
       if (!page || page.entries.some((entry) => this.#isWanted(entry)))
         this.#waiting = { firstMs: this.#waiting?.firstMs ?? nowMs, lastMs: nowMs };
-      this.#seen = page?.next ?? this.#options.replica.journal.head();
+      this.#seen = page?.next ?? journal.head();
       hasMore = page?.hasMore === true;
     }
     if (!this.#waiting) return undefined;
@@ -153,11 +149,6 @@ export class Receiver {
 
   #isWanted({ kind }: JournalEntry): boolean {
     return this.#settings.kinds?.includes(kind) ?? true;
-  }
-
-  /** Undefined if the journal does not know what has changed since: nobody does. */
-  #pageAfter(position: JournalPosition | undefined): JournalPage | undefined {
-    return position && this.#options.replica.journal.since(position, BATCH);
   }
 
   #keptPosition(): JournalPosition | undefined {
@@ -193,35 +184,30 @@ export class Receiver {
     const answer = await this.#connection.send(this.#requestOf(message, startedMs), this.#stopping.signal);
     if (this.#stopping.signal.aborted) return false;
     const isAccepted = /^2\d\d$/.test(answer);
-    this.#answer = answer;
-    this.#answeredMs = nowMs();
-    this.#failures = isAccepted ? 0 : this.#failures + 1;
+    const failures = isAccepted ? 0 : this.#last.failures + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.5 + random() / 2);
+    const answeredMs = nowMs();
+    this.#last = { answer, answeredMs, failures, retryMs: isAccepted ? 0 : answeredMs + pauseMs };
     if (isAccepted) {
       this.#message = undefined;
       this.#keep(message.next);
-    } else {
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
-      this.#retryMs = nowMs() + pauseMs * (0.5 + random() / 2);
     }
     const position = this.#position?.number ?? 0;
-    const failures = this.#failures;
-    observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: nowMs() - startedMs });
+    observe({ type: 'push', ...this.#label, answer, failures, position, durationMs: answeredMs - startedMs });
     return isAccepted;
   }
 
   #requestOf({ signed }: Message, nowMs: number): ReceiverRequest {
-    const headers = { 'user-agent': 'calendar-gateway' };
-    if (!signed || !this.#webhook) return { method: this.#settings.method ?? 'POST', headers, body: null };
-    return {
-      method: 'POST',
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'webhook-id': signed.id,
-        'webhook-timestamp': String(Math.floor(nowMs / 1000)),
-        'webhook-signature': this.#webhook.sign(signed.id, new Date(nowMs), signed.body),
-      },
-      body: signed.body,
+    const userAgent = { 'user-agent': 'calendar-gateway' };
+    if (!signed || !this.#webhook) return { method: this.#settings.method ?? 'POST', headers: userAgent, body: null };
+    const { id, body } = signed;
+    const headers = {
+      ...userAgent,
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+      'webhook-signature': this.#webhook.sign(id, new Date(nowMs), body),
     };
+    return { method: 'POST', headers, body };
   }
 }

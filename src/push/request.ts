@@ -42,7 +42,5 @@ export class ReceiverConnection {
     }
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
-  }
+  close = (): Promise<void> => this.#agent.destroy();
 }

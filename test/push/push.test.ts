@@ -110,7 +110,7 @@ describe('outgoing webhooks', () => {
     const before = nowMs;
     for (let n = 0; n < 14; n += 1) {
       await push.tick();
-      nowMs = Math.max(nowMs + 1, push.status().receivers[0]!.retryMs ?? 0);
+      nowMs = Math.max(nowMs + 1, push.status().receivers[0]!.retryMs);
     }
     // 2 + 4 + ... + 2048 seconds, and three hours.
     expect((nowMs - before) / 1000).to.equal(4094 + 3 * 3600);
