@@ -25,10 +25,9 @@ export class Push {
   start(): void {
     const { observe } = this.#options;
     this.#timer = setInterval(() => {
-      this.tick().catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+      const warn = (reason: unknown) =>
         observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
-      });
+      this.tick().catch(warn);
     }, INTERVAL_MS);
   }
 

@@ -7,7 +7,7 @@ import type { Observe } from '../observability/observations.ts';
 import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState, setState } from '../store/state.ts';
-import { ReceiverConnection, type ReceiverRequest } from './request.ts';
+import { openReceiver, type ReceiverRequest } from './request.ts';
 
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
@@ -48,8 +48,9 @@ export class Receiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number };
   readonly #label: { receiver: number; host: string };
+  readonly #isWanted = ({ kind }: JournalEntry): boolean => this.#settings.kinds?.includes(kind) ?? true;
   readonly #webhook: Webhook | undefined;
-  readonly #connection: ReceiverConnection;
+  readonly #connection: ReturnType<typeof openReceiver>;
   readonly #stopping = new AbortController();
   /** The key of its position: its address without what that says. */
   readonly #key: string;
@@ -71,7 +72,7 @@ export class Receiver {
     this.#options = { nowMs: Date.now, random: Math.random, ...options };
     this.#label = { receiver: index, host: new URL(settings.url).host };
     this.#webhook = settings.secret === undefined ? undefined : new Webhook(settings.secret);
-    this.#connection = new ReceiverConnection(settings.url, settings.allowPrivate === true, timeoutMs);
+    this.#connection = openReceiver(new URL(settings.url), settings.allowPrivate === true, timeoutMs);
     this.#key = `push:${createHash('sha256').update(settings.url).digest('hex').slice(0, 16)}`;
   }
 
@@ -119,7 +120,7 @@ export class Receiver {
         const next = journal.head();
         return { signed: this.#describe('calendar.reset', {}, next), next };
       }
-      const entries = page.entries.filter((entry) => this.#isWanted(entry));
+      const entries = page.entries.filter(this.#isWanted);
       const changes = entries.map(({ kind, id, change }) => ({ kind, id, change }));
       if (entries.length > 0)
         return { signed: this.#describe('calendar.changed', { changes }, entries), next: page.next };
@@ -134,7 +135,7 @@ export class Receiver {
     for (let hasMore = true; hasMore; ) {
       const position = this.#seen ?? this.#keptPosition();
       const page = position && journal.since(position, BATCH);
-      if (!page || page.entries.some((entry) => this.#isWanted(entry)))
+      if (!page || page.entries.some(this.#isWanted))
         this.#waiting = { firstMs: this.#waiting?.firstMs ?? nowMs, lastMs: nowMs };
       this.#seen = page?.next ?? journal.head();
       hasMore = page?.hasMore === true;
@@ -145,10 +146,6 @@ export class Receiver {
     if (nowMs < Math.min(lastMs + quietMs, firstMs + quietMs * MAX_QUIET_PERIODS)) return undefined;
     this.#waiting = undefined;
     return { signed: undefined, next: this.#seen! };
-  }
-
-  #isWanted({ kind }: JournalEntry): boolean {
-    return this.#settings.kinds?.includes(kind) ?? true;
   }
 
   #keptPosition(): JournalPosition | undefined {

@@ -10,29 +10,22 @@ export type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, 
 /** Of an answer, whose text nobody needs: more than a line closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
 
-/** Connections to one receiver: a slow one keeps none from another. */
-export class ReceiverConnection {
-  readonly #url: URL;
-  readonly #isAllowed: (address: string) => boolean;
-  readonly #timeoutMs: number;
-  readonly #agent: Agent;
-
-  /** @param timeoutMs for everything: DNS, connecting, the answer */
-  constructor(url: string, allowPrivate: boolean, timeoutMs: number) {
-    this.#url = new URL(url);
-    this.#isAllowed = (address) => allowPrivate || isPublicAddress(address);
-    this.#timeoutMs = timeoutMs;
-    const lookup = createCheckedLookup(resolveHost, isPublicAddress);
-    this.#agent = new Agent({ connections: 1, allowH2: false, connect: allowPrivate ? {} : { lookup } });
-  }
+/**
+ * Connections to one receiver: a slow one keeps none from another.
+ * @param timeoutMs for everything: DNS, connecting, the answer
+ */
+export function openReceiver(url: URL, allowPrivate: boolean, timeoutMs: number) {
+  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address);
+  const lookup = createCheckedLookup(resolveHost, isPublicAddress);
+  const agent = new Agent({ connections: 1, allowH2: false, connect: allowPrivate ? {} : { lookup } });
 
   /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */
-  async send(sent: ReceiverRequest, stopping: AbortSignal): Promise<string> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
+  async function send(sent: ReceiverRequest, stopping: AbortSignal): Promise<string> {
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([stopping, timeout]);
     try {
-      checkUrl(this.#url, true, this.#isAllowed);
-      const { statusCode, body } = await request(this.#url, { ...sent, dispatcher: this.#agent, signal });
+      checkUrl(url, true, isAllowed);
+      const { statusCode, body } = await request(url, { ...sent, dispatcher: agent, signal });
       await body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
       return String(statusCode);
     } catch (error) {
@@ -42,5 +35,5 @@ export class ReceiverConnection {
     }
   }
 
-  close = (): Promise<void> => this.#agent.destroy();
+  return { send, close: () => agent.destroy() };
 }
