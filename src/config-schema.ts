@@ -178,6 +178,40 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       'Secret with which the companion plugin signs its webhooks, at least eight characters; absent: no webhooks.',
     ),
   }),
+  push: {
+    type: 'array',
+    writeOnly: true,
+    description:
+      'Receivers of outgoing webhooks (docs/webhooks.md). As JSON in the variable, or in one line of the file.',
+    maxItems: 20,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['url'],
+      description: 'One receiver: url with secret, or with quietS and method.',
+      properties: {
+        url: text({ maxLength: 2000, format: 'web-address' }, 'Address, which may hold a secret in its path.'),
+        secret: text(
+          { pattern: '^whsec_([A-Za-z0-9+/]{4}){7,21}[A-Za-z0-9+/]{2}([A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==)$' },
+          'Secret that signs each message: whsec_ and 24 to 64 random bytes in base64.',
+        ),
+        kinds: {
+          type: 'array',
+          description: 'Kinds of records whose changes it gets; absent: all.',
+          minItems: 1,
+          items: { type: 'string', enum: ['event', 'venue', 'organizer', 'category', 'tag'] },
+        },
+        quietS: {
+          type: 'integer',
+          description: 'Makes it a build hook: one empty request once nothing has changed for so many seconds.',
+          minimum: 1,
+          maximum: 86_400,
+        },
+        method: { type: 'string', enum: ['GET', 'POST'], description: 'Of a build hook; POST if absent.' },
+        allowPrivate: { type: 'boolean', description: 'Whether the address may be in a private network.' },
+      },
+    },
+  },
   redisUrl: text(
     { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
     'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
@@ -193,15 +227,15 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
 
 /** The type of the values that a schema accepts. */
 type ValueOf<Schema> = Schema extends { properties: infer Properties }
-  ? SectionOf<Properties>
+  ? SectionOf<Properties> & RequiredOf<Properties, Schema>
   : Schema extends { enum: readonly (infer Value)[] }
     ? Value
     : Schema extends { type: 'integer' | 'number' }
       ? number
       : Schema extends { type: 'boolean' }
         ? boolean
-        : Schema extends { type: 'array' }
-          ? string[]
+        : Schema extends { type: 'array'; items: infer Item }
+          ? ValueOf<Item>[]
           : Schema extends { type: readonly ['boolean', 'array'] }
             ? boolean | string[]
             : string;
@@ -210,6 +244,11 @@ type ValueOf<Schema> = Schema extends { properties: infer Properties }
 type SectionOf<Properties> = {
   [Key in keyof Properties as Properties[Key] extends Present ? Key : never]: ValueOf<Properties[Key]>;
 } & { [Key in keyof Properties as Properties[Key] extends Present ? never : Key]?: ValueOf<Properties[Key]> };
+
+/** The keys under `required`, as in an item of `push`. */
+type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
+  ? { [Name in Key]: ValueOf<Properties[Name]> }
+  : unknown;
 
 type Present = { default: unknown } | { properties: unknown };
 

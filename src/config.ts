@@ -60,6 +60,7 @@ export function loadConfig({
   }
   const validated = config as JsonObject & Config;
   checkDependencies(validated);
+  checkReceivers(validated.push ?? []);
   const { limits } = validated.upstream;
   limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
   return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
@@ -234,6 +235,22 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
   );
 }
 
+/** Names a receiver by its place alone: `push.0`. */
+function checkReceivers(receivers: NonNullable<Config['push']>): void {
+  for (const [i, { url, secret, quietS, method }] of receivers.entries()) {
+    const refuse = (isWrong: boolean, reason: string, remedy: string) => {
+      if (isWrong) throw new ConfigError(`push.${i}`, reason, remedy);
+    };
+    refuse(hasCredentials(url), 'has credentials in its url', 'Build hooks have a secret in the path instead.');
+    // Its position is kept by its address.
+    const isFirst = receivers.findIndex((receiver) => receiver.url === url) === i;
+    refuse(!isFirst, 'has the url of another receiver', 'Name all kinds in one of them.');
+    const either = 'Set secret, for signed messages, or quietS, for a build hook.';
+    refuse((secret === undefined) === (quietS === undefined), 'needs either secret or quietS', either);
+    refuse(method !== undefined && quietS === undefined, 'has a method without quietS', either);
+  }
+}
+
 /** Merges objects by key and replaces everything else. The schema has accepted both sides. */
 function merge(target: JsonObject, source: JsonObject): void {
   for (const [key, value] of Object.entries(source)) {
@@ -345,7 +362,8 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
     else if (fileSetting) {
       if (textOf(fileSetting.variable) !== '')
         throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text.trim(), variable) });
+      const secret = readSecretFile(text.trim(), variable);
+      assignments.push({ variable, key: fileSetting.key, value: parse(secret, fileSetting) });
     } else unknown.push(variable);
   }
   if (unknown.length > 0) warn(unknownVariablesMessage(unknown));
@@ -363,7 +381,7 @@ function isServiceLink(variable: string, text: string): boolean {
 
 /** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return text;
+  if (fileVariable !== undefined) return types.includes('array') ? parseJson(text) : text;
   const trimmed = text.trim();
   const lower = trimmed.toLowerCase();
   if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
@@ -373,6 +391,15 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
   }
   const isNumeric = types.includes('integer') || types.includes('number');
   return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+}
+
+/** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Docker and systemd leave the line break of a file with Windows line ends at each value. */

@@ -20,6 +20,7 @@ import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapp
 import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
+import { Push } from './push/push.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/poll.ts';
 import { Sync } from './sync/sync.ts';
@@ -93,6 +94,7 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
   replica: Replica;
   peers: ReturnType<Cluster['createPeers']> | undefined;
   sync: Sync;
+  push: Push | undefined;
 }
 
 type Cluster = ReturnType<ClusterModule['openCluster']>;
@@ -262,11 +264,19 @@ export class Gateway {
       };
       const sync = new Sync({ ...reading, replica, cms, mapping, observe });
       const application = this.#openApplication(config, { replica, peers, sync });
-      return { ...application, replica, peers, sync };
+      return { ...application, replica, peers, sync, push: this.#createPush(replica, sync) };
     } catch (error) {
       replica.close();
       throw error;
     }
+  }
+
+  #createPush(replica: Replica, sync: Sync): Push | undefined {
+    const { push: receivers } = this.#config;
+    if (receivers === undefined) return undefined;
+    const isReady = () => sync.state().complete;
+    const turns = this.#cluster?.createPushTurns();
+    return new Push({ receivers, replica, isReady, turns, observe: this.#observe });
   }
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
@@ -288,16 +298,18 @@ export class Gateway {
   }
 
   async #closeReplicaStack(): Promise<void> {
-    const { peers, sync, replica } = this.#current;
+    const { peers, sync, replica, push } = this.#current;
+    await push?.stop();
     await peers?.stop();
     await sync.stop();
     replica.close();
   }
 
   #startSync(): void {
-    const { peers, sync } = this.#current;
+    const { peers, sync, push } = this.#current;
     sync.start();
     peers?.start(sync);
+    push?.start();
   }
 
   /** Requests get 503 meanwhile. */
@@ -317,7 +329,7 @@ export class Gateway {
   }
 
   #status(): object {
-    const { sync, status, replica, peers } = this.#current;
+    const { sync, status, replica, peers, push } = this.#current;
     return {
       ...sync.status(),
       ...status(),
@@ -326,6 +338,7 @@ export class Gateway {
       mapping: this.#mapping.name,
       version: replica.version,
       ...(peers ? { cluster: peers.status() } : {}),
+      ...(push ? { push: push.status() } : {}),
     };
   }
 

@@ -16,6 +16,7 @@ const LAYERS = [
   'application.ts',
   'http',
   'cluster',
+  'push',
   'calendar',
   'sync',
   'store',

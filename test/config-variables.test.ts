@@ -76,6 +76,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_PAGES_ACCENT: colour('pages.accent'),
   CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'pt-BR' },
   CALENDAR_WEBHOOK_SECRET: { ...text('webhook.secret', 'long enough'), wrong: 'hunter2' },
+  CALENDAR_PUSH: {
+    key: 'push',
+    text: '[{"url":"https://builds.example/hook","quietS":30}]',
+    value: [{ url: 'https://builds.example/hook', quietS: 30 }],
+    wrong: '[{"url":"https://hunter2.example/"',
+  },
   CALENDAR_REDIS_URL: { ...text('redisUrl', 'rediss://:pw@cache:6379'), wrong: 'hunter2:6379' },
   CALENDAR_LOG_LEVEL: { ...text('log.level', 'warn'), wrong: 'verbose' },
 };

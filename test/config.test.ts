@@ -19,6 +19,7 @@ const OPTIONAL = [
   'pages.accent',
   'pages.locale',
   'webhook.secret',
+  'push',
   'redisUrl',
 ];
 

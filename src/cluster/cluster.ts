@@ -5,6 +5,7 @@ import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { openConnection } from './connection.ts';
 import { Peers, type PeersOptions } from './peers.ts';
+import { PushTurns } from './push-turns.ts';
 
 export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'intervalMs' | 'observe'> {
   siteUrl: string;
@@ -23,6 +24,8 @@ export function openCluster({ siteUrl, mapping, ...options }: ClusterOptions) {
   return {
     /** For one replica. */
     createPeers: () => new Peers({ ...options, connection, prefix }),
+    /** Likewise. */
+    createPushTurns: () => new PushTurns({ connection, prefix }),
     /** For what else the gateways share, under keys with the prefix. */
     connection,
     prefix,

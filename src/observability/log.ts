@@ -76,6 +76,11 @@ const LINES: {
     message: ({ isTaken }) => (isTaken ? 'polls in this interval' : 'another gateway polls in this interval'),
   },
   'cluster-entry-ignored': { level: 'debug', message: () => 'ignored an entry in Redis that no gateway wrote' },
+  push: {
+    // The first failure, and then only what an operator asks for.
+    level: ({ failures }) => (failures === 1 ? 'warn' : 'debug'),
+    message: ({ receiver, host, answer }) => `outgoing webhook to push.${receiver}, ${host}: ${answer}`,
+  },
   message: { level: ({ level }) => level, message: ({ message }) => redactCredentials(message) },
 };
 

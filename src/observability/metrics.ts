@@ -88,6 +88,14 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const ignored = 'Cluster: entries in Redis that no gateway wrote';
   count('cluster-entry-ignored', 'calendar_cluster_ignored_entries_total', ignored);
 
+  const receiver: Labels<'push'> = { receiver: ({ receiver }) => String(receiver), host: ({ host }) => host };
+  const sent = 'Outgoing webhooks by receiver and answer';
+  time('push', 'calendar_push_seconds', sent, { ...receiver, answer: ({ answer }) => answer });
+  const failures = 'Outgoing webhooks: failures of a receiver since its last success';
+  gauge('push', 'calendar_push_failures', failures, (observation) => observation.failures, receiver);
+  const position = 'Outgoing webhooks: the number of the last change that a receiver has';
+  gauge('push', 'calendar_push_position', position, (observation) => observation.position, receiver);
+
   return { observe, contentType: registry.contentType, text: () => registry.metrics() };
 }
 
@@ -139,9 +147,10 @@ function createInstruments(registry: Registry, on: On) {
       name: string,
       help: string,
       value: (observation: ObservationOf<T>) => number,
+      labels: Labels<T> = {},
     ): void {
-      const metric = new Gauge({ name, help, registers });
-      on(type, (observation) => metric.set(value(observation)));
+      const metric = new Gauge({ name, help, labelNames: Object.keys(labels), registers });
+      on(type, (observation) => metric.set(valuesOf(labels, observation), value(observation)));
     },
   };
 }

@@ -48,6 +48,18 @@ export type Observation =
   | { type: 'cluster-turn'; isTaken: boolean }
   /** Redis contained an entry that no gateway wrote. */
   | { type: 'cluster-entry-ignored' }
+  /** An outgoing webhook: `answer` is a status, or why there was none. Nothing of the address but the host. */
+  | {
+      type: 'push';
+      receiver: number;
+      host: string;
+      answer: string;
+      /** Since the last success. */
+      failures: number;
+      /** The last change that the receiver has. */
+      position: number;
+      durationMs: number;
+    }
   | { type: 'message'; level: 'info' | 'warn'; message: string };
 
 export type ObservationOf<T extends Observation['type']> = Extract<Observation, { type: T }>;

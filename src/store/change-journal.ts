@@ -13,6 +13,9 @@ export interface JournalEntry {
   kind: Kind;
   id: number;
   change: ChangeType;
+  /** Of the change, in this file, and when it was noticed: they differ for two changes of one record. */
+  number: number;
+  notedS: number;
 }
 
 /** What a reader has seen: all changes up to and including one. */
@@ -137,9 +140,9 @@ export class ChangeJournal {
     const hasMore = rows.length > limit;
     const shown = rows.slice(0, limit);
     const first = isOwn ? Math.min(position.first, after) : after;
-    const entries = shown.map(({ kind, id, created, deleted }): JournalEntry => {
+    const entries = shown.map(({ kind, id, created, deleted, ...row }): JournalEntry => {
       const change = created > first ? 'created' : 'updated';
-      return { kind, id, change: deleted ? 'deleted' : change };
+      return { kind, id, change: deleted ? 'deleted' : change, number: row.number, notedS: row.notedS };
     });
     if (!hasMore) return { entries, next: this.head(), hasMore };
     const { number, scanS } = shown.at(-1)!;

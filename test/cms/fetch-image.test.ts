@@ -6,7 +6,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createHostResolver, type FetchImageOptions, fetchImage, filenameOf } from '../../src/cms/image-fetcher.ts';
+import { type FetchImageOptions, fetchImage, filenameOf } from '../../src/cms/image-fetcher.ts';
+import { createHostResolver } from '../../src/cms/public-request.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',

@@ -83,7 +83,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'on request ids: a valid one is kept, in the response and for the CMS',
     },
   }),
-  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', {
+  ...mutantsOf('src/cms/public-request.ts', 'test/cms/fetch-image.test.ts', {
     'every resolved address is checked': {
       function: 'createCheckedLookup',
       code: '!_1.every(({ address }) => _2(_3))',
@@ -96,43 +96,51 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'rejects a host with one private address among public ones',
     },
     'addresses in the URL are checked': {
-      function: 'mayBeCalled',
-      code: 'return isIP(_1) === 0 || _2(_3);',
-      replacement: 'return true;',
+      function: 'checkUrl',
+      code: 'isIP(_1) !== 0 && !_2(_3)',
+      replacement: 'false',
       title: 'does not call 127.0.0.1',
     },
     'redirects are checked': {
-      function: 'fetchImage',
-      code: '_1(_2) && _3 <= MAX_REDIRECTS',
-      replacement: '(hops > 0 || _1(_2)) && hops <= MAX_REDIRECTS',
+      function: 'getPublic',
+      code: 'checkUrl(_1, _2.anyPort ?? false, (_3) => _4 || _5(_3));',
+      replacement: 'if (hops === 0) checkUrl(url, options.anyPort ?? false, (address) => isAllowedAddress(address));',
       title: 'does not follow a redirect',
     },
+    'the number of redirects': {
+      function: 'getPublic',
+      code: '_1 <= MAX_REDIRECTS',
+      replacement: 'hops <= 10',
+      title: 'follows at most three redirects',
+    },
     'no credentials in the URL': {
-      function: 'mayBeCalled',
-      code: "if (_1.username !== '' || _1.password !== '') return false;",
+      function: 'checkUrl',
+      code: "if (_1.username !== '' || _1.password !== '') throw new PublicRequestError('an address with a password');",
       title: 'sends no credentials or cookies, and rejects URLs with credentials',
     },
-    'size of an image': {
-      function: 'readImage',
-      code: 'readBody(_1.body, MAX_BYTES)',
-      replacement: 'readBody(response.body, Number.MAX_SAFE_INTEGER)',
+    'size of a body': {
+      function: 'readResponse',
+      code: 'readBody(_1, _2)',
+      replacement: 'readBody(body, Number.MAX_SAFE_INTEGER)',
       title: 'stops at the byte limit, with and without Content-Length',
     },
-    'time for an image': {
-      function: 'fetchImage',
+    'time for a response': {
+      function: 'getPublic',
       code: 'AbortSignal.timeout(_1)',
       replacement: 'new AbortController().signal',
       title: 'stops at the time limit, before headers and within a body',
     },
+    'no other port is called': {
+      function: 'checkUrl',
+      code: "if (_1.port !== '' && !_2) throw new PublicRequestError(_3);",
+      title: 'calls standard ports only, also after a redirect',
+    },
+  }),
+  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', {
     'the type is read from the bytes': {
-      function: 'readImage',
+      function: 'fetchImage',
       code: 'const _1 = IMAGE_TYPES.find(({ matches }) => _2(_3));',
       replacement: "const _1 = IMAGE_TYPES.find(({ mimeType }) => mimeType === response.headers['content-type']);",
-    },
-    'no other port is called for an image': {
-      function: 'mayBeCalled',
-      code: "if (_1.port !== '' && !_2) return false;",
-      title: 'calls standard ports only, also after a redirect',
     },
   }),
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {

@@ -20,6 +20,7 @@ const OBSERVATIONS: Observation[] = [
   { type: 'sync-poll', requests: 1, changed: 1, removed: 1, durationMs: 1 },
   { type: 'cluster-turn', isTaken: true },
   { type: 'webhook', result: 'accepted' },
+  { type: 'push', receiver: 0, host: 'a.test', answer: '204', failures: 0, position: 1, durationMs: 1 },
 ];
 
 interface Metric {

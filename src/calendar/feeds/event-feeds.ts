@@ -249,7 +249,8 @@ export function createChanges({ replica, sync, site, mapping, nowMs }: Services)
     const isOfSite = since === undefined || since.siteKey === siteKey();
     const page = isOfSite ? journal.since(since ?? journal.head(), limit) : undefined;
     if (!page) throw changesGone();
-    const body = { changes: page.entries, next_token: tokenOf(page.next), has_more: page.hasMore };
+    const changes = page.entries.map(({ kind, id, change }) => ({ kind, id, change }));
+    const body = { changes, next_token: tokenOf(page.next), has_more: page.hasMore };
     return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
   };
 }

@@ -1,13 +1,11 @@
-// The details of one event, in the dialog and on a page of its own. Of its description text, structure and links stay;
-// scripts, styles, forms and embeds go.
+// The details of one event, in the dialog and on a page of its own.
 
-import type { IOptions } from 'sanitize-html';
-import { escapeHtml, textLine, textLines } from '../../text/html.ts';
-import { cutHtml, postalAddress, webAddress } from '../../text/text.ts';
+import { textLine } from '../../text/html.ts';
+import { postalAddress, webAddress } from '../../text/text.ts';
 import { addLinks } from './calendar-links.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { Language, Texts } from './language.ts';
-import { Html, html } from './page-template.ts';
+import { type Html, html } from './page-template.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 export interface EventDetails {
@@ -113,66 +111,3 @@ const terms = (records: { id: number; name: string }[], link: (id: string, name:
 /** Staff may publish an event before it has a date. */
 const when = (event: PublicEvent, { dates }: Language): Html | false =>
   event.start_date !== '' && html`<time datetime="${event.start_date.replace(' ', 'T')}">${dates.when(event)}</time>`;
-
-const TAGS = [
-  'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6',
-  'figure figcaption img table caption thead tbody tr th td',
-].join(' ');
-/** Elements that go together with the text in them. */
-const WITHOUT_TEXT = 'script style textarea option noscript iframe object svg math template title xmp noembed noframes';
-
-/** The parser's worst case is quadratic: this many take a few milliseconds. */
-const MAX_TAGS = 2000;
-const MAX_CHARACTERS = 50_000;
-const MAX_DEPTH = 20;
-
-interface RichTextOptions {
-  /** The event in the CMS: links are relative to it. */
-  eventUrl: string;
-  /** Pictures are relative to the site. */
-  siteUrl: string;
-}
-
-/** A description of the CMS as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
-export async function richText(description: string, options: RichTextOptions): Promise<Html> {
-  const source = cutHtml(description, MAX_CHARACTERS);
-  if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
-    return new Html(`<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`);
-  // Loaded with the first description.
-  const { default: sanitize } = await import('sanitize-html');
-  return new Html(sanitize(source, rulesOf(options)));
-}
-
-function rulesOf({ eventUrl, siteUrl }: RichTextOptions): IOptions {
-  return {
-    allowedTags: TAGS.split(' '),
-    nonTextTags: WITHOUT_TEXT.split(' '),
-    allowedAttributes: { a: ['href', 'rel'], img: ['src', 'alt', 'width', 'height', 'loading'] },
-    allowedSchemes: ['http', 'https', 'mailto', 'tel'],
-    parseStyleAttributes: false,
-    nestingLimit: MAX_DEPTH,
-    transformTags: {
-      // The headings of the page are above.
-      h1: 'h3',
-      h2: 'h3',
-      a: (tagName, { href }) => ({
-        tagName,
-        // The target of a link to a part of the page has a name, and no address.
-        attribs: href === undefined ? {} : { href: absolute(href, eventUrl), rel: 'nofollow noopener' },
-      }),
-      img: (tagName, { src, alt = '', width = '', height = '' }) => ({
-        tagName,
-        attribs: { src: src ? absolute(src, siteUrl) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
-      }),
-    },
-    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
-  };
-}
-
-/** The absolute address of a link or picture. */
-const absolute = (url: string, base: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
-
-function sizeOf(width: string, height: string): Record<string, string> {
-  const isSize = /^\d{1,4}$/;
-  return isSize.test(width) && isSize.test(height) ? { width, height } : {};
-}

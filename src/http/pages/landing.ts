@@ -7,17 +7,18 @@ import { type Config, DEFAULTS } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
-import { eventArticle, richText } from './event-template.ts';
+import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
 import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { eventsView, landingPage, monthRange } from './landing-template.ts';
 import { fill, type Language } from './language.ts';
-import { type Brand, type Html, html } from './page-template.ts';
+import { type Brand, Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
 
 export interface LandingOptions {
@@ -170,7 +171,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const event = await reader.event(id);
     const { url: siteUrl } = site();
     const eventUrl = webAddress(event.url) ?? siteUrl;
-    const description = await richText(event.description, { eventUrl, siteUrl });
+    const description = new Html(await safeHtml(event.description, { linkBase: eventUrl, imageBase: siteUrl }));
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, language, shareUrl, calendarFile };

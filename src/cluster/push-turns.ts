@@ -1,0 +1,54 @@
+// Which gateway of a cluster sends the outgoing webhooks, and how far each receiver is: a lease and a hash in Redis.
+
+import { randomUUID } from 'node:crypto';
+import type { PushTurns as PushTurnsPort } from '../push/receiver.ts';
+import type { Connection } from './connection.ts';
+
+/** A gateway that died is replaced after this time; the holder renews it each second. */
+const LEASE_MS = 5000;
+/** Longer than any outage that somebody wants to bridge. */
+const POSITIONS_MS = 7 * 24 * 3_600_000;
+
+export class PushTurns implements PushTurnsPort {
+  readonly #connection: Connection;
+  readonly #keys: { lease: string; positions: string };
+  readonly #node = randomUUID();
+  /** As they were when Redis last responded: another gateway may have to go on from there while it is away. */
+  #positions: Record<string, string> = {};
+
+  constructor({ connection, prefix }: { connection: Connection; prefix: string }) {
+    this.#connection = connection;
+    this.#keys = { lease: `${prefix}push`, positions: `${prefix}push-positions` };
+  }
+
+  /** While Redis is away, every gateway sends: receivers get repetitions, and miss nothing. */
+  async takesTurn(): Promise<boolean> {
+    const { lease, positions } = this.#keys;
+    const expiration = { type: 'PX', value: LEASE_MS } as const;
+    try {
+      return await this.#connection.run(async (client) => {
+        const isNew = (await client.set(lease, this.#node, { expiration, condition: 'NX' })) !== null;
+        const isOwn = isNew || (await client.get(lease)) === this.#node;
+        if (isOwn && !isNew) await client.pExpire(lease, LEASE_MS);
+        if (isNew || !isOwn) this.#positions = await client.hGetAll(positions);
+        return isOwn;
+      });
+    } catch {
+      return true;
+    }
+  }
+
+  position(receiver: string): string | undefined {
+    return this.#positions[receiver];
+  }
+
+  keep(receiver: string, position: string): void {
+    this.#positions[receiver] = position;
+    const { positions } = this.#keys;
+    const save = this.#connection.run((client) =>
+      client.multi().hSet(positions, receiver, position).pExpire(positions, POSITIONS_MS).exec(),
+    );
+    // The next gateway then repeats a batch.
+    save.catch(() => undefined);
+  }
+}

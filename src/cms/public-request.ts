@@ -1,0 +1,148 @@
+// A GET by URL that never reaches a private network: http and https, public hosts only, each redirect checked, within
+// limits of time and size.
+
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, request } from 'undici';
+import { readBody } from './http-exchange.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** Resolves a host name's addresses; none if it has none. */
+export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
+
+export interface PublicRequest {
+  /** Sent to every host of a chain of redirects: no credentials. */
+  headers: Record<string, string>;
+  /** Of the body. */
+  maxBytes: number;
+  /** For everything: DNS, redirects, body. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Hosts of private networks too, by the names that this machine knows, such as `localhost`. */
+  allowPrivate?: boolean;
+  /** Default: only 80 for http and 443 for https. Others belong to other services, which clients must not probe. */
+  anyPort?: boolean;
+  /** Default: public addresses only. */
+  isAllowedAddress?: (address: string) => boolean;
+  /** Default: the DNS servers of this machine. */
+  resolve?: ResolveHost;
+}
+
+export interface PublicResponse {
+  /** After redirects. */
+  url: URL;
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  /** Empty unless the status is 2xx. */
+  bytes: Buffer;
+}
+
+/** The message says to an operator what is wrong: `intranet.example is not a public host`. */
+export class PublicRequestError extends Error {
+  override name = 'PublicRequestError';
+}
+
+const MAX_REDIRECTS = 3;
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Any status but a redirect is a response. Checks each host's address as resolved for the actual connection, so that
+ * a second resolution cannot change it (DNS rebinding).
+ * @throws PublicRequestError, also when `signal` aborts
+ */
+export async function getPublic(text: string, options: PublicRequest): Promise<PublicResponse> {
+  const { timeoutMs, allowPrivate = false, isAllowedAddress = isPublicAddress, resolve = resolveHost } = options;
+  const lookup = createCheckedLookup(resolve, isAllowedAddress);
+  const agent = new Agent({
+    connect: { ...(!allowPrivate && { lookup }), timeout: timeoutMs },
+    allowH2: false,
+  });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  try {
+    let url = new URL(text.trim());
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+      checkUrl(url, options.anyPort ?? false, (address) => allowPrivate || isAllowedAddress(address));
+      const response = await request(url, { method: 'GET', headers: options.headers, dispatcher: agent, signal });
+      if (!REDIRECT_STATUSES.has(response.statusCode)) return await readResponse(url, response, options.maxBytes);
+      discard(response);
+      url = new URL(String(response.headers.location), url);
+    }
+    throw new PublicRequestError(`more than ${MAX_REDIRECTS} redirects`);
+  } catch (error) {
+    if (timeout.aborted) throw new PublicRequestError(`no complete answer within ${timeoutMs / 1000} s`);
+    throw error instanceof PublicRequestError ? error : new PublicRequestError(messageOf(error), { cause: error });
+  } finally {
+    await agent.destroy().catch(() => undefined);
+  }
+}
+
+/**
+ * Checks hosts that are IP addresses here, since these never reach the resolver.
+ * @throws PublicRequestError
+ */
+export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address: string) => boolean): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new PublicRequestError(`${url.protocol} is neither http: nor https:`);
+  if (url.username !== '' || url.password !== '') throw new PublicRequestError('an address with a password');
+  if (url.port !== '' && !anyPort) throw new PublicRequestError(`port ${url.port} is not allowed`);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) !== 0 && !isAllowedAddress(host)) throw new PublicRequestError(`${host} is not a public host`);
+}
+
+async function readResponse(url: URL, response: Dispatcher.ResponseData, maxBytes: number): Promise<PublicResponse> {
+  const { statusCode: status, headers, body } = response;
+  if (status >= 200 && status < 300) return { url, status, headers, bytes: await readBody(body, maxBytes) };
+  discard(response);
+  return { url, status, headers, bytes: Buffer.alloc(0) };
+}
+
+/** Releases the connection of an unread body. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+/** `too large`, `connect ECONNREFUSED 192.0.2.1:443`, `Invalid URL`. */
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The longest wait for the answer of a DNS server in milliseconds, and how often each server is queried. */
+const DNS = { timeout: 2000, tries: 2 };
+
+/**
+ * Asks the DNS servers of the machine, or these, itself. The system's lookups cannot be cancelled, and only
+ * two of them run at a time: a client's names whose servers do not answer would keep the gateway from finding
+ * the CMS.
+ */
+export function createHostResolver(servers?: readonly string[], options = DNS): ResolveHost {
+  return async (hostname) => {
+    const resolver = new Resolver(options);
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return answers.flatMap((answer, i) =>
+      answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: i === 0 ? 4 : 6 })) : [],
+    );
+  };
+}
+
+export const resolveHost = createHostResolver();
+
+/** Creates a `lookup` for connections that fails if any address of the name is not allowed. */
+export function createCheckedLookup(
+  resolve: ResolveHost,
+  isAllowedAddress: (address: string) => boolean,
+): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (!first) callback(new PublicRequestError(`${hostname} has no address`), '');
+        else if (!addresses.every(({ address }) => isAllowedAddress(address)))
+          callback(new PublicRequestError(`${hostname} is not a public host`), '');
+        else if (all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
+  };
+}

@@ -1,0 +1,108 @@
+// What a read-only calendar beside the CMS gives: a snapshot of all its events, or the news that nothing changed.
+
+import type { AttendanceMode, EventStatus } from '../../model/event-state.ts';
+import type { WallTime } from '../../model/records.ts';
+
+/** Of one answer of a source. */
+export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
+/** Of one source, each instance of a series counted. */
+export const MAX_SOURCE_EVENTS = 20_000;
+
+/**
+ * Where one event comes from, as its source describes it. Titles, names and descriptions are HTML as in the replica:
+ * `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts). `''`: the source does not say.
+ */
+export interface SourceEvent {
+  /**
+   * Names the event for ever within its source: the UID, and for an instance of a series also its start
+   * (`uid/20270501T180000Z`).
+   */
+  key: string;
+  /** The iCalendar UID, or the `global_id` of an events/v1 site: equal ones of two sources are the same event. */
+  uid: string;
+  title: string;
+  description: string;
+  excerpt: string;
+  /** In `timezone`. A whole day is 00:00:00 to 23:59:59. */
+  start: WallTime;
+  end: WallTime;
+  startUtc: WallTime;
+  endUtc: WallTime;
+  timezone: string;
+  allDay: boolean;
+  cost: string;
+  website: string;
+  /** The page of the event at its origin. */
+  url: string;
+  eventStatus: EventStatus | '';
+  eventStatusReason: string;
+  attendanceMode: AttendanceMode | '';
+  onlineUrl: string;
+  createdUtc?: WallTime;
+  modifiedUtc?: WallTime;
+  /** Names, in the order of the source. */
+  categories: string[];
+  tags: string[];
+  venue?: SourceVenue;
+  organizers: SourceOrganizer[];
+  /** By its address: never downloaded. `0`: the source does not say how large it is. */
+  image?: { url: string; width: number; height: number };
+}
+
+/** Texts as in a venue of the replica; `''` and `null`: the source does not say. */
+export interface SourceVenue {
+  name: string;
+  address: string;
+  city: string;
+  country: string;
+  province: string;
+  state: string;
+  zip: string;
+  phone: string;
+  website: string;
+  latitude: number | null;
+  longitude: number | null;
+}
+
+/** Without e-mail addresses: iCalendar's are of people. */
+export interface SourceOrganizer {
+  name: string;
+  phone: string;
+  website: string;
+}
+
+/** What the next request sends, or compares its answer with. */
+export interface SourceValidators {
+  etag?: string;
+  lastModified?: string;
+  /** Of the whole answer, as the source computes it. */
+  hash?: string;
+}
+
+/** Events of one source that could not be served, for one reason. */
+export interface LeftOut {
+  /** What an operator understands: `private`, `no start`. */
+  reason: string;
+  count: number;
+  /** A UID, or what else names the event in the source. */
+  example: string;
+}
+
+export interface SourceSnapshot {
+  events: SourceEvent[];
+  leftOut: LeftOut[];
+  validators: SourceValidators;
+}
+
+export interface Source {
+  /**
+   * All events now. Undefined: nothing changed since these validators.
+   * @throws SourceError
+   */
+  read(previous: SourceValidators | undefined, signal: AbortSignal): Promise<SourceSnapshot | undefined>;
+}
+
+/** The whole source cannot be read. The message says to an operator why: `a web page instead of a calendar`. */
+export class SourceError extends Error {
+  override name = 'SourceError';
+}

@@ -1,0 +1,51 @@
+// Outgoing webhooks: tells the receivers in the settings which records have changed. docs/webhooks.md says what they
+// get. Each second it looks into the change journal, which costs less than to be called for each change.
+
+import { Receiver, type ReceiverOptions, type ReceiverSettings } from './receiver.ts';
+
+export interface PushOptions extends ReceiverOptions {
+  receivers: readonly ReceiverSettings[];
+  /** After the initial sync: until then the journal has no changes. */
+  isReady: () => boolean;
+}
+
+const INTERVAL_MS = 1000;
+
+export class Push {
+  readonly #options: PushOptions;
+  readonly #receivers: Receiver[];
+  #timer: NodeJS.Timeout | undefined;
+  #hasTurn = false;
+
+  constructor({ receivers, ...options }: PushOptions) {
+    this.#options = { receivers, ...options };
+    this.#receivers = receivers.map((each, i) => new Receiver(each, i, options));
+  }
+
+  start(): void {
+    const { observe } = this.#options;
+    this.#timer = setInterval(() => {
+      const warn = (reason: unknown) =>
+        observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
+      this.tick().catch(warn);
+    }, INTERVAL_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#receivers.map((receiver) => receiver.stop()));
+  }
+
+  /** Sends what is due. Resolves once every receiver has answered, or has failed. */
+  async tick(): Promise<void> {
+    const { turns, isReady } = this.#options;
+    if (!isReady()) return;
+    this.#hasTurn = turns === undefined || (await turns.takesTurn());
+    if (this.#hasTurn) await Promise.all(this.#receivers.map((receiver) => receiver.run()));
+    else for (const receiver of this.#receivers) receiver.leave();
+  }
+
+  status() {
+    return { sends: this.#hasTurn, receivers: this.#receivers.map((receiver) => receiver.status()) };
+  }
+}

@@ -1,0 +1,69 @@
+// Makes the HTML of descriptions safe: text, structure and links stay; scripts, styles, forms and embeds go.
+
+import type { IOptions } from 'sanitize-html';
+import { escapeHtml, textLines } from './html.ts';
+import { cutHtml, webAddress } from './text.ts';
+
+const TAGS = [
+  'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6',
+  'figure figcaption img table caption thead tbody tr th td',
+].join(' ');
+/** Elements that go together with the text in them. */
+const WITHOUT_TEXT = 'script style textarea option noscript iframe object svg math template title xmp noembed noframes';
+
+/** The parser's worst case is quadratic: this many take a few milliseconds. */
+const MAX_TAGS = 2000;
+const MAX_CHARACTERS = 50_000;
+const MAX_DEPTH = 20;
+
+/** Without a base, relative links lead nowhere, and relative pictures are left out. */
+export interface SafeHtmlOptions {
+  /** The address of the event's page: links are relative to it. */
+  linkBase?: string;
+  /** Pictures are relative to the site. */
+  imageBase?: string;
+}
+
+/** A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
+export async function safeHtml(description: string, options: SafeHtmlOptions): Promise<string> {
+  const source = cutHtml(description, MAX_CHARACTERS);
+  if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
+    return `<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`;
+  // Loaded with the first description.
+  const { default: sanitize } = await import('sanitize-html');
+  return sanitize(source, rulesOf(options));
+}
+
+function rulesOf({ linkBase, imageBase }: SafeHtmlOptions): IOptions {
+  return {
+    allowedTags: TAGS.split(' '),
+    nonTextTags: WITHOUT_TEXT.split(' '),
+    allowedAttributes: { a: ['href', 'rel'], img: ['src', 'alt', 'width', 'height', 'loading'] },
+    allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+    parseStyleAttributes: false,
+    nestingLimit: MAX_DEPTH,
+    transformTags: {
+      // The headings of the page are above.
+      h1: 'h3',
+      h2: 'h3',
+      a: (tagName, { href }) => ({
+        tagName,
+        // The target of a link to a part of the page has a name, and no address.
+        attribs: href === undefined ? {} : { href: absolute(href, linkBase), rel: 'nofollow noopener' },
+      }),
+      img: (tagName, { src, alt = '', width = '', height = '' }) => ({
+        tagName,
+        attribs: { src: src ? absolute(src, imageBase) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
+      }),
+    },
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
+  };
+}
+
+/** The absolute address of a link or picture. */
+const absolute = (url: string, base?: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
+
+function sizeOf(width: string, height: string): Record<string, string> {
+  const isSize = /^\d{1,4}$/;
+  return isSize.test(width) && isSize.test(height) ? { width, height } : {};
+}

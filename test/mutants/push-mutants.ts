@@ -1,0 +1,31 @@
+// Mutants of the outgoing webhooks.
+
+import { type Mutant, mutantsOf } from './mutant.ts';
+
+const PUSH = 'test/push/push.test.ts';
+
+export const PUSH_MUTANTS: readonly Mutant[] = [
+  ...mutantsOf('src/push/request.ts', PUSH, {
+    'push: private addresses are refused': {
+      code: 'allowPrivate || isPublicAddress(_1)',
+      replacement: 'true',
+      title: 'do not reach 127.0.0.1',
+    },
+    'push: names of private addresses are refused': {
+      code: 'allowPrivate ? {} : { _1 }',
+      replacement: '{}',
+      title: 'do not reach localhost',
+    },
+  }),
+  ...mutantsOf('src/push/receiver.ts', PUSH, {
+    'push: a message stays until it is accepted': {
+      code: '|| !(await this.#deliver(this.#message))',
+      replacement: '|| !(await this.#deliver(this.#message).then(() => true))',
+      title: 'ten minutes',
+    },
+    'push: the position is kept': {
+      code: 'setState(this.#options.replica.db, this.#key, _1);',
+      title: 'also after a restart',
+    },
+  }),
+];
