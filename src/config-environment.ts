@@ -98,7 +98,11 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
     else if (fileSetting) {
       if (textOf(fileSetting.variable) !== '')
         throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      assignments.push({ variable, key: fileSetting.key, value: parse(readSecretFile(text.trim(), variable), fileSetting) });
+      assignments.push({
+        variable,
+        key: fileSetting.key,
+        value: parse(readSecretFile(text.trim(), variable), fileSetting),
+      });
     } else unknown.push(variable);
   }
   if (unknown.length > 0) warn(unknownVariablesMessage(unknown));

@@ -262,7 +262,8 @@ type Present = { default: unknown } | { properties: unknown };
  */
 export type Config = Settings & typeof LIMITS & { upstream: { url: string } };
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
-export type SourceSettings = Partial<Settings['sources'][number]> & { name: string };
+/** The schema requires the name and one of the addresses. */
+export type SourceSettings = Settings['sources'][number];
 
 const settings = defaultsOf(CONFIG_SCHEMA);
 /** The values of all settings that have a default, and the fixed limits beside them. */

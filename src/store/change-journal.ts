@@ -54,13 +54,12 @@ const MAX_EPOCHS = 500;
  * inside an event, or belongs to an event of a source, changes with the event.
  */
 const isListedRecord = (record: PostRecord | undefined): boolean =>
-  record !== undefined && !record.protected && (record.kind === 'event' ? !record.hidden : record.id < FIRST_EMBEDDED_ID);
+  record !== undefined &&
+  !record.protected &&
+  (record.kind === 'event' ? !record.hidden : record.id < FIRST_EMBEDDED_ID);
 
 /** The change of the public lists that replaces one state of a post by another; undefined for none. */
-export function changeBetween(
-  before: PostRecord | undefined,
-  after: PostRecord | undefined,
-): ChangeType | undefined {
+export function changeBetween(before: PostRecord | undefined, after: PostRecord | undefined): ChangeType | undefined {
   const [was, is] = [isListedRecord(before), isListedRecord(after)];
   if (is) return was ? 'updated' : 'created';
   return was ? 'deleted' : undefined;

@@ -33,11 +33,13 @@ export interface ChangeSet {
   deletes?: readonly { kind: KindOrImage; ids: readonly number[]; trashed?: ReadonlySet<number> }[];
   /** Records that no list shows until they are read again. */
   withheld?: readonly { kind: PostKind; id: number }[];
-  /** What sources say of events; `null`: the source has it no more. */
-  sourceEvents?: readonly (SourceRow | { source: string; key: string; event: null })[];
+  sourceEvents?: readonly SourceChange[];
   /** Entries of the replica's state. */
   state?: Readonly<Record<string, string>>;
 }
+
+/** What a source says of an event; `null`: it has the event no more. */
+export type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 interface StoredPost {
   kind: PostKind;
@@ -124,7 +126,7 @@ export class ChangeBatch {
   }
 
   /** Call it after the upserts: an event shows its source, and where else it is. */
-  setSourceEvent(row: NonNullable<ChangeSet['sourceEvents']>[number]): void {
+  setSourceEvent(row: SourceChange): void {
     const before = sourceRow(this.#db, row.source, row.key);
     if (isDeepStrictEqual(before, row)) return;
     if (before) deleteSourceRow(this.#db, row);

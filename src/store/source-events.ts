@@ -3,7 +3,7 @@
 
 import { FIRST_SOURCE_ID, type Kind } from '../model/records.ts';
 import type { Database, View } from './database.ts';
-import { type TargetKind, TARGET_KIND } from './schema.ts';
+import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
 export interface SourceRow {
