@@ -86,7 +86,7 @@ export class EventsApi implements source.Source {
       if (!hasNext && received <= source.MAX_SOURCE_EVENTS) return pass;
       if (bytes >= source.MAX_SOURCE_BYTES || received >= source.MAX_SOURCE_EVENTS) break;
     }
-    const count = Math.max(1, firstTotal - pass.events.size);
+    const count = Math.max(1, firstTotal - Math.min(received, source.MAX_SOURCE_EVENTS));
     pass.leftOut.set('', { reason: 'beyond 10 MB or 20,000 events', count, example: `page ${pass.etags.length + 1}` });
     return pass;
   }
