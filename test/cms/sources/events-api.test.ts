@@ -37,6 +37,7 @@ describe('an events/v1 API as a source', () => {
     });
 
     it('are of fifty events, from half a year ago to in two years', async () => {
+      site.address += '/';
       await site.read();
       const query = Object.fromEntries(site.requests[0]!.url.searchParams);
       expect(query).to.deep.equal({ page: '1', per_page: '50', start_date: '2026-06-01', end_date: '2028-11-01' });
@@ -127,6 +128,7 @@ describe('an events/v1 API as a source', () => {
       site.respond = (page, response) => {
         request += 1;
         const events = page === 1 ? [event(request)] : [event(10)];
+        response.setHeader('etag', '"a"');
         response.end(JSON.stringify({ events, total: request, total_pages: 2 }));
         return true;
       };
@@ -163,6 +165,15 @@ describe('an events/v1 API as a source', () => {
       site.pages = [[event(1)], [event(2, { title: 'Moved' })]];
       const second = await site.reader().read(first!.validators, signal());
       expect(second?.events.map(({ title }) => title)).to.deep.equal(['Event 1', 'Moved']);
+    });
+
+    it('gives its new ETags if only these changed, so that the next request has them', async () => {
+      site.pages = [[event(1)]];
+      const first = await site.read();
+      withEtags();
+      const second = await site.reader().read(first!.validators, signal());
+      expect(second?.events).to.deep.equal(first!.events);
+      expect(second?.validators.etag).to.be.a('string');
     });
 
     it('is known by its content if it sends no ETags', async () => {
@@ -217,8 +228,9 @@ describe('an events/v1 API as a source', () => {
     });
 
     it('in a private network is not asked', async () => {
-      const error = await new EventsApi(site.address.replace(/:\d+/, '')).read(undefined, signal()).catch((e) => e);
-      expect(error.message).to.equal('page 1: 127.0.0.1 is not a public host');
+      const messageAt = (address: string) => new EventsApi(address).read(undefined, signal()).catch((e) => e.message);
+      expect(await messageAt(site.address.replace(/:\d+/, ''))).to.equal('page 1: 127.0.0.1 is not a public host');
+      expect(await messageAt(site.address)).to.match(/^page 1: port \d+ is not allowed$/);
       expect(site.requests).to.deep.equal([]);
     });
   });
@@ -293,6 +305,42 @@ describe('an events/v1 API as a source', () => {
     it('keeps an address as its source writes it, without the entities of the original', async () => {
       const { website } = await readOne({ website: 'https://e.example/?a=1&amp;b=2' });
       expect(website).to.equal('https://e.example/?a=1&b=2');
+    });
+
+    it('has its cost as text: the original escapes it', async () => {
+      expect((await readOne({ cost: 'a &amp; b' })).cost).to.equal('a & b');
+      expect((await readOne({ cost: 10 })).cost).to.equal('10');
+    });
+
+    it('has texts that SQLite and UTF-8 can hold', async () => {
+      const { title, description } = await readOne({ title: 'A\0\u0007\ud800B', description: '<pre>a\n\tb\0c</pre>' });
+      expect(title).to.equal('A\ufffdB');
+      expect(description).to.equal('<pre>a\n\tbc</pre>');
+    });
+
+    it('has links as on its page', async () => {
+      const { description } = await readOne({
+        url: 'https://e.example/event/a/',
+        description: '<a href="../b/">b</a>',
+      });
+      expect(description).to.equal('<a href="https://e.example/event/b/" rel="nofollow noopener">b</a>');
+    });
+
+    it('without a global id is named by its site and id', async () => {
+      expect((await readOne({})).uid).to.equal('127.0.0.1?id=1');
+    });
+
+    it('has each category once, and a hundred at most', async () => {
+      const categories = ['Music', 'R&amp;D', 'Music', ''].map((name) => ({ name }));
+      expect((await readOne({ categories })).categories).to.deep.equal(['Music', 'R&amp;D']);
+      const many = Array.from({ length: 1000 }, (_, i) => ({ name: `Tag ${i}` }));
+      expect((await readOne({ tags: many })).tags).to.have.length(100);
+    });
+
+    it('has the province of a venue whose site only sends both in one', async () => {
+      const venue = { venue: 'Halle', country: 'Austria', stateprovince: 'Tirol' };
+      expect((await readOne({ venue })).venue).to.include({ province: 'Tirol', state: '' });
+      expect((await readOne({ venue: { ...venue, state: 'T' } })).venue).to.include({ province: '', state: 'T' });
     });
 
     it('has the first venue that has a name, and the place of it', async () => {
