@@ -30,9 +30,7 @@ export async function readEvent(json: unknown, siteUrl: string): Promise<SourceE
   const url = addressOf(json.url);
   const bases = { linkBase: url || siteUrl, imageBase: siteUrl };
   const venue = listOf(json.venue).map(venueOf).find(isNamed);
-  const image = listOf(json.image)
-    .map(imageOf)
-    .find((one) => one.url !== '');
+  const image = imageOf(json.image);
   const createdUtc = wallOf(json.date_utc);
   const modifiedUtc = wallOf(json.modified_utc);
   return {
@@ -65,12 +63,10 @@ export function idOf(json: unknown): string {
   return Number.isSafeInteger(id) && id > 0 ? String(id) : '';
 }
 
-type Times = Pick<SourceEvent, 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'>;
-
-function timesOf(json: JsonObject): Times | string {
-  const said = { start: wallOf(json.start_date), end: wallOf(json.end_date) };
-  if (said.start === undefined) return 'no valid start';
-  const { start, end = start } = said;
+function timesOf(json: JsonObject) {
+  const start = wallOf(json.start_date);
+  const end = wallOf(json.end_date) ?? start;
+  if (start === undefined || end === undefined) return 'no valid start';
   if (end < start) return 'an end before the start';
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
@@ -88,9 +84,7 @@ const wallOf = (value: unknown): WallTime | undefined =>
 
 /** A clock shows 02:30 twice on a day in autumn: the source says which of the two it means. */
 const toUtc = (wall: WallTime, zone: Zone, said: unknown): WallTime =>
-  instantsOf(wall, zone)
-    .map(formatWallTime)
-    .find((utc) => utc === said) ?? wallToUtc(wall, zone);
+  instantsOf(wall, zone).some((epochMs) => formatWallTime(epochMs) === said) ? String(said) : wallToUtc(wall, zone);
 
 /** A text or a number, without control characters (SQLite ends some texts at NUL) and halves of characters. */
 function textOf(value: unknown, maxLength = MAX_LINE): string {
@@ -151,6 +145,9 @@ const organizerOf = ({ organizer, phone, website }: JsonObject): SourceOrganizer
   return { name: nameOf(organizer), phone: plainText(phone), website: addressOf(website) };
 };
 
-const imageOf = ({ url, width, height }: JsonObject) => {
-  return { url: addressOf(url), width: numberOrZero(width), height: numberOrZero(height) };
-};
+function imageOf(value: unknown): SourceEvent['image'] {
+  const { url, width, height } = isObject(value) ? value : {};
+  return addressOf(url) === ''
+    ? undefined
+    : { url: addressOf(url), width: numberOrZero(width), height: numberOrZero(height) };
+}

@@ -11,14 +11,12 @@ import * as source from './source.ts';
 
 /** The most that The Events Calendar sends. */
 const PER_PAGE = 50;
-/** A page of fifty long events has about 1 MB. */
+/** Fifty long events have about 1 MB. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-const TIMEOUT_MS = 30_000;
 const PAUSE_MS = 1000;
 /** A source that asks for more patience is read in the next interval. */
-const MAX_RETRY_AFTER_S = 60;
+const MAX_DELAY_S = 60;
 const MAX_RETRIES = 3;
-
 const DAY_MS = 86_400_000;
 /** As far back as the occurrences of a series, and as far ahead as the original's lists. */
 const PAST_DAYS = 180;
@@ -62,10 +60,8 @@ export class EventsApi implements source.Source {
   }
 
   async #areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
-    for (const [index, etag] of etags.entries()) {
-      const { status } = await this.#get(index + 1, signal, { 'if-none-match': etag });
-      if (status !== 304) return false;
-    }
+    for (const [index, etag] of etags.entries())
+      if ((await this.#get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
     return true;
   }
 
@@ -97,11 +93,10 @@ export class EventsApi implements source.Source {
     const event = await readEvent(json, this.#address);
     if (typeof event === 'string') {
       const { count, example } = pass.leftOut.get(event) ?? { count: 0, example: idOf(json) };
-      pass.leftOut.set(event, { reason: event, count: count + 1, example });
-    } else {
-      if (pass.events.has(event.key)) pass.isShifted = true;
-      pass.events.set(event.key, event);
+      return void pass.leftOut.set(event, { reason: event, count: count + 1, example });
     }
+    if (pass.events.has(event.key)) pass.isShifted = true;
+    pass.events.set(event.key, event);
   }
 
   /** The page, after the pauses that the source asks for. @throws SourceError unless the status is 200, 304 or 404 */
@@ -112,25 +107,21 @@ export class EventsApi implements source.Source {
       if (pauseMs > 0) await wait(pauseMs, undefined, { signal });
       const response = await getPublic(this.#urlOf(page), {
         headers: { accept: 'application/json', 'user-agent': 'calendar-gateway', ...headers },
-        ...{ maxBytes: MAX_PAGE_BYTES, timeoutMs: TIMEOUT_MS, signal, allowPrivate, anyPort: allowPrivate },
+        ...{ maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, signal, allowPrivate, anyPort: allowPrivate },
       }).catch((error: Error) => {
         throw new source.SourceError(`page ${page}: ${error.message}`, { cause: error });
       });
       this.#nextRequestMs = nowMs() + PAUSE_MS;
       const { status } = response;
       if (status === 200 || status === 304 || (status === 404 && page > 1)) return response;
-      const delayS =
-        parseRetryAfter(String(response.headers['retry-after'] ?? ''), nowMs()) ?? Number.POSITIVE_INFINITY;
-      const isBusy = (status === 429 || status === 503) && delayS <= MAX_RETRY_AFTER_S;
+      const delayS = parseRetryAfter(String(response.headers['retry-after'] ?? ''), nowMs()) ?? MAX_DELAY_S + 1;
+      const isBusy = (status === 429 || status === 503) && delayS <= MAX_DELAY_S;
       if (!isBusy || retries === MAX_RETRIES) throw new source.SourceError(`page ${page}: status ${status}`);
       this.#nextRequestMs = nowMs() + delayS * 1000;
     }
   }
 
-  /**
-   * The addresses of pages are made here: those in a response could lead elsewhere. They stay the same for weeks, and so
-   * do the ETags.
-   */
+  /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
   #urlOf(page: number): string {
     const monthAt = (days: number) => new Date(this.#options.nowMs() + days * DAY_MS).toISOString().slice(0, 7);
     const window = { start_date: `${monthAt(-PAST_DAYS)}-01`, end_date: `${monthAt(FUTURE_DAYS)}-01` };
