@@ -13,8 +13,6 @@ import type { SourceEvent, SourceOrganizer, SourceVenue } from './source.ts';
 
 /** Longer texts are cut, and longer addresses count as not said. */
 const MAX_LINE = 2000;
-/** More than `safeHtml` keeps. */
-const MAX_HTML = 100_000;
 /** Terms, organizers and venues of one event, each. */
 const MAX_LISTED = 100;
 
@@ -37,8 +35,8 @@ export async function readEvent(json: unknown, siteUrl: string): Promise<SourceE
     key: id,
     uid: plainText(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
     title: nameOf(json.title),
-    description: await safeHtml(textOf(json.description, MAX_HTML), bases),
-    excerpt: await safeHtml(textOf(json.excerpt, MAX_HTML), bases),
+    description: await safeHtml(textOf(json.description, 100_000), bases),
+    excerpt: await safeHtml(textOf(json.excerpt, 100_000), bases),
     ...times,
     cost: decodeEntities(plainText(json.cost)),
     website: addressOf(json.website),

@@ -17,7 +17,6 @@ const PAUSE_MS = 1000;
 /** A source that asks for more patience is read in the next interval. */
 const MAX_DELAY_S = 60;
 const MAX_RETRIES = 3;
-const DAY_MS = 86_400_000;
 /** As far back as the occurrences of a series, and as far ahead as the original's lists. */
 const PAST_DAYS = 180;
 const FUTURE_DAYS = 2 * 366;
@@ -123,13 +122,12 @@ export class EventsApi implements source.Source {
 
   /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
   #urlOf(page: number): string {
-    const monthAt = (days: number) => new Date(this.#options.nowMs() + days * DAY_MS).toISOString().slice(0, 7);
+    const monthAt = (days: number) => new Date(this.#options.nowMs() + days * 86_400_000).toISOString().slice(0, 7);
     const window = { start_date: `${monthAt(-PAST_DAYS)}-01`, end_date: `${monthAt(FUTURE_DAYS)}-01` };
     return `${this.#address}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
   }
 }
 
-/** @throws SourceError */
 function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: number; hasNext: boolean } {
   const json = parseJson(bytes);
   if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
