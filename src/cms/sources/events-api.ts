@@ -17,8 +17,7 @@ const PAUSE_MS = 1000;
 /** A source that asks for more patience is read in the next interval. */
 const MAX_DELAY_S = 60;
 const MAX_RETRIES = 3;
-/** As far back as the occurrences of a series, and as far ahead as the original's lists. */
-const PAST_DAYS = 180;
+/** As far ahead as the original's lists. */
 const FUTURE_DAYS = 2 * 366;
 
 /** What one pass over all pages found. */
@@ -123,7 +122,10 @@ export class EventsApi implements source.Source {
   /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
   #urlOf(page: number): string {
     const monthAt = (days: number) => new Date(this.#options.nowMs() + days * 86_400_000).toISOString().slice(0, 7);
-    const window = { start_date: `${monthAt(-PAST_DAYS)}-01`, end_date: `${monthAt(FUTURE_DAYS)}-01` };
+    const window = {
+      start_date: `${monthAt(-source.SERIES_WINDOW.pastDays)}-01`,
+      end_date: `${monthAt(FUTURE_DAYS)}-01`,
+    };
     return `${this.#address}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
   }
 }
