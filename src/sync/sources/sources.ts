@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LeftOut, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
-import type { ChangeSet, SourceChange } from '../../store/changes.ts';
+import type { ChangeSet } from '../../store/changes.ts';
 import { mergeIndex } from '../../store/full-text-index.ts';
 import { getRecord, getRecords } from '../../store/records.ts';
 import type { Replica } from '../../store/replica.ts';
@@ -223,25 +223,26 @@ export class Sources {
     const { replica } = this.#options;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
-    const rows: SourceChange[] = events.map((event) => {
-      const { key, uid, url } = event;
-      return { source, key, uid, url, ownId: 0, eventId: 0, why: '', noticed, event: JSON.stringify(event) };
-    });
     const now = new Set(events.map(({ key }) => key));
-    for (const key of sourceKeys(replica.db, source)) if (!now.has(key)) rows.push({ source, key, event: null });
-    for (let from = 0; from < rows.length; from += BATCH_SIZE) {
-      const changed = rows.slice(from, from + BATCH_SIZE).flatMap((row): SourceChange[] => {
-        const before = sourceRow(replica.db, source, row.key);
-        if (row.event === null) return [row];
-        if (before?.event === row.event) return [];
-        return [{ ...row, ...(before && { ownId: before.ownId, eventId: before.eventId, why: before.why }) }];
-      });
-      if (changed.length > 0) await this.#apply({ sourceEvents: changed });
-      else await nextTurn();
+    const gone = sourceKeys(replica.db, source).filter((key) => !now.has(key));
+    for (let from = 0; from < events.length; from += BATCH_SIZE) {
+      const batch = events.slice(from, from + BATCH_SIZE).map((event) => this.#changedRow(source, event, noticed));
+      await this.#apply({ sourceEvents: batch.filter((row) => row !== undefined) });
     }
+    await this.#forget(source, gone);
     this.#combinedVersion = -1;
     const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), leftOut };
     replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
+  }
+
+  /** Undefined: the source says the same as before. */
+  #changedRow(source: string, said: SourceEvent, noticed: string): SourceRow | undefined {
+    const { key, uid, url } = said;
+    const before = sourceRow(this.#options.replica.db, source, key);
+    const event = JSON.stringify(said);
+    if (before?.event === event) return undefined;
+    const { ownId, eventId, why } = before ?? { ownId: 0, eventId: 0, why: '' };
+    return { source, key, uid, url, ownId, eventId, why, noticed, event };
   }
 
   /** One transaction, after which requests are answered. */
@@ -258,7 +259,8 @@ export class Sources {
     const { replica, sources, site } = this.#options;
     if (this.#combinedVersion === replica.version) return;
     const names = new Set(sources.map(({ name }) => name));
-    for (const source of storedSources(replica.db)) if (!names.has(source)) await this.#forget(source);
+    for (const source of storedSources(replica.db))
+      if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
     const records = new SourceRecords(replica.db, site());
     const known = new KnownEvents();
     const shown = new Set<number>();
@@ -278,8 +280,7 @@ export class Sources {
     this.#combinedVersion = replica.version;
   }
 
-  async #forget(source: string): Promise<void> {
-    const keys = sourceKeys(this.#options.replica.db, source);
+  async #forget(source: string, keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += BATCH_SIZE)
       await this.#apply({
         sourceEvents: keys.slice(from, from + BATCH_SIZE).map((key) => ({ source, key, event: null })),
