@@ -7,6 +7,7 @@ import { type Application, createApplication } from './application.ts';
 import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
+import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
@@ -23,6 +24,7 @@ import { combineObservers, type Observe } from './observability/observations.ts'
 import { Push } from './push/push.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/poll.ts';
+import { Sources } from './sync/sources/sources.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
@@ -94,6 +96,7 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
   replica: Replica;
   peers: ReturnType<Cluster['createPeers']> | undefined;
   sync: Sync;
+  sources: Sources;
   push: Push | undefined;
 }
 
@@ -264,7 +267,8 @@ export class Gateway {
       };
       const sync = new Sync({ ...reading, replica, cms, mapping, observe });
       const application = this.#openApplication(config, { replica, peers, sync });
-      return { ...application, replica, peers, sync, push: this.#createPush(replica, sync) };
+      const sources = this.#openSources(replica, sync);
+      return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
     } catch (error) {
       replica.close();
       throw error;
@@ -277,6 +281,25 @@ export class Gateway {
     const isReady = () => sync.state().complete;
     const turns = this.#cluster?.createPushTurns();
     return new Push({ receivers, replica, isReady, turns, observe: this.#observe });
+  }
+
+  #openSources(replica: Replica, sync: Sync): Sources {
+    const { sources, sync: settings } = this.#config;
+    const options = { allowPrivate: settings.privateSources, timezone: () => sync.site().timezone };
+    return new Sources({
+      sources: sources.map((each) => ({
+        name: each.name!,
+        address: (each.icalendar ?? each.events)!,
+        categories: each.categories ?? [],
+        isMerged: each.merge ?? true,
+        source: openSource(each, options),
+      })),
+      replica,
+      site: () => sync.site(),
+      whenComplete: () => sync.whenComplete(),
+      intervalMs: settings.sourcesIntervalS * 1000,
+      observe: this.#observe,
+    });
   }
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
@@ -298,16 +321,18 @@ export class Gateway {
   }
 
   async #closeReplicaStack(): Promise<void> {
-    const { peers, sync, replica, push } = this.#current;
+    const { peers, sync, sources, replica, push } = this.#current;
     await push?.stop();
+    await sources.stop();
     await peers?.stop();
     await sync.stop();
     replica.close();
   }
 
   #startSync(): void {
-    const { peers, sync, push } = this.#current;
+    const { peers, sync, sources, push } = this.#current;
     sync.start();
+    sources.start();
     peers?.start(sync);
     push?.start();
   }
@@ -329,9 +354,10 @@ export class Gateway {
   }
 
   #status(): object {
-    const { sync, status, replica, peers, push } = this.#current;
+    const { sync, sources, status, replica, peers, push } = this.#current;
     return {
       ...sync.status(),
+      ...(this.#config.sources.length > 0 && sources.status()),
       ...status(),
       openBreakers: [...this.#openBreakers],
       gatewayVersion: VERSION,

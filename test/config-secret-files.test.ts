@@ -37,15 +37,20 @@ describe('a secret in a file', () => {
     expect(variables).to.deep.equal([
       'CALENDAR_UPSTREAM_USER_FILE',
       'CALENDAR_UPSTREAM_PASSWORD_FILE',
+      'CALENDAR_SOURCES_FILE',
       'CALENDAR_WEBHOOK_SECRET_FILE',
       'CALENDAR_REDIS_URL_FILE',
     ]);
+    const texts = variables.filter((name) => !/SOURCES|REDIS/.test(name));
     writeFileSync(path, 'redis//no-colon');
     const config = loadConfig({
-      env: { ...SITE, ...Object.fromEntries(variables.slice(0, 3).map((name) => [name, path])) },
+      env: { ...SITE, ...Object.fromEntries(texts.map((name) => [name, path])) },
     });
     expect(config.upstream).to.include({ user: 'redis//no-colon', password: 'redis//no-colon' });
     expect(config.webhook.secret).to.equal('redis//no-colon');
+    const sources = [{ name: 'library', icalendar: 'https://library.example/secret.ics' }];
+    writeFileSync(path, JSON.stringify(sources));
+    expect(loadConfig({ env: { ...SITE, CALENDAR_SOURCES_FILE: path } }).sources).to.deep.equal(sources);
     writeFileSync(path, 'redis://cache:6379\n');
     expect(loadConfig({ env: { ...SITE, CALENDAR_REDIS_URL_FILE: path } }).redisUrl).to.equal('redis://cache:6379');
   });

@@ -7,7 +7,7 @@ import { copiedFields, FIELDS } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
-import { type EventFields, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
+import { type EventFields, FIRST_SOURCE_ID, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { cmsToApiError } from './cms-errors.ts';
@@ -122,6 +122,9 @@ async function checkedFields(
     if (sent[field] === undefined) continue;
     references[field] = await resolveLinked(linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
   }
+  for (const [field, items] of Object.entries(references))
+    if (items.some((item) => typeof item === 'number' && item >= FIRST_SOURCE_ID))
+      throw invalidParam(write.input.parameterOf[field]!, 'It comes from a source, which the site does not know.');
   await checkWrite(write, { ...fields, ...knownReferences(services, references) });
   return { fields, references };
 }
@@ -250,12 +253,18 @@ async function resolveTerms(
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
       references.push(
-        findTermByText(services, kind, term) ??
-          (async () => findTermByText(services, kind, term) ?? createTerm(services, kind, term, request)),
+        siteTerm(services, kind, term) ??
+          (async () => siteTerm(services, kind, term) ?? createTerm(services, kind, term, request)),
       );
     else if (existing.has(term)) references.push(term);
   }
   return references;
+}
+
+/** A source may have brought a term of this name, which the site does not know. */
+function siteTerm(services: Services, kind: TermKind, text: string): number | undefined {
+  const id = findTermByText(services, kind, text);
+  return id !== undefined && id < FIRST_SOURCE_ID ? id : undefined;
 }
 
 /** Creates a term, or resolves with the term in the CMS that has the name already. */

@@ -7,7 +7,13 @@ import { copiedFields } from '../interface/fields.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
-import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
+import {
+  FIRST_SOURCE_ID,
+  type LinkedKind,
+  type LinkedRecord,
+  type OrganizerFields,
+  type VenueFields,
+} from '../model/records.ts';
 import type { View } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
@@ -198,7 +204,8 @@ function findSame(
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
     const record = getRecord(view, kind, id);
-    if (!record) continue;
+    // The site does not know the records of sources.
+    if (!record || id >= FIRST_SOURCE_ID) continue;
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
     if (record.status !== 'trash' && !record.protected && isSame(record)) return record;

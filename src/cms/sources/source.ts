@@ -7,6 +7,10 @@ import type { WallTime } from '../../model/records.ts';
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 /** Of one source, each instance of a series counted. */
 export const MAX_SOURCE_EVENTS = 20_000;
+/** Of a series: as for the recurring events of WordPress plugins. */
+export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
+/** Of a series: those nearest to today. */
+export const MAX_INSTANCES = 1000;
 
 /**
  * Where one event comes from, as its source describes it. Titles, names and descriptions are HTML as in the replica:
@@ -91,6 +95,10 @@ export interface LeftOut {
 export interface SourceSnapshot {
   events: SourceEvent[];
   leftOut: LeftOut[];
+  /** Served, but not quite as the source has it: `no UID: named by start and title`. */
+  notes?: LeftOut[];
+  /** The answer broke off: of what it lacks, nothing is known. */
+  isTruncated?: boolean;
   validators: SourceValidators;
 }
 

@@ -35,6 +35,7 @@ export function eventArticle(details: EventDetails): Html {
     [event.organizer.length > 1 ? texts.organizers : texts.organizer, organizers(event, texts, filterLink)],
     [texts.cost, event.cost !== '' && language.cost(event)],
     [texts.categories, terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
+    [texts.source, sources(event)],
     [texts.tags, terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
   ];
   // Without a website of its own, the API gives the event's page on the site.
@@ -64,9 +65,9 @@ function picture({ event: { image } }: EventDetails): Html | false {
   if (!image) return false;
   const sizes = Object.values(image.sizes ?? {}).filter(({ width }) => width >= 600 && width <= 1400);
   const { url, width, height } = sizes.sort((a, b) => a.width - b.width)[0] ?? image;
-  return (
-    webAddress(url) !== undefined && html`<img class="picture" src="${url}" alt="" width="${width}" height="${height}">`
-  );
+  // A source may not say how large its image is.
+  const size = width > 0 && height > 0 && html` width="${width}" height="${height}"`;
+  return webAddress(url) !== undefined && html`<img class="picture" src="${url}" alt=""${size}>`;
 }
 
 function place(venue: Venue, texts: Texts, filterLink: FilterLink): Html | false {
@@ -107,6 +108,16 @@ function organizers({ organizer }: PublicEvent, texts: Texts, filterLink: Filter
 const terms = (records: { id: number; name: string }[], link: (id: string, name: string) => Html): Html | false =>
   records.length > 0 &&
   html`<ul class="terms">${records.map(({ id, name }) => html`<li>${link(String(id), name)}</li>`)}</ul>`;
+
+/** Whose event it is, and where else it is. Of an event of the CMS alone nobody needs to be told. */
+function sources({ source, also_at: alsoAt = [], url }: PublicEvent): Html | false {
+  const all = [...(source === undefined ? [] : [{ source, url }]), ...alsoAt];
+  const rows = all.map((each) => {
+    const page = webAddress(each.url);
+    return html`<li>${page === undefined ? each.source : html`<a href="${page}" rel="noopener">${each.source}</a>`}</li>`;
+  });
+  return rows.length > 0 && html`<ul>${rows}</ul>`;
+}
 
 /** Staff may publish an event before it has a date. */
 const when = (event: PublicEvent, { dates }: Language): Html | false =>

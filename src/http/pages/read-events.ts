@@ -57,6 +57,8 @@ export type PublicEvent = Shown & {
   organizer: Organizer[];
   categories: Term[];
   tags: Term[];
+  source?: string;
+  also_at?: { source: string; url: string }[];
 };
 
 export interface EventList {

@@ -1,0 +1,174 @@
+// Reads what an event of an iCalendar file says: everything but its times.
+
+import type { AttendanceMode } from '../../model/event-state.ts';
+import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
+import { cutText, webAddress } from '../../text/text.ts';
+import { parseWallTime } from '../../time/wall-time.ts';
+import { type Component, type Property, properties, textOf } from './icalendar-text.ts';
+import type { SourceEvent, SourceOrganizer, SourceVenue } from './source.ts';
+
+/** Everything of an event that its instances share. */
+export type EventContent = Omit<
+  SourceEvent,
+  'key' | 'uid' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'
+>;
+
+const MAX_LINE = 1000;
+const MAX_TEXT = 50_000;
+const MAX_URL = 2000;
+/** Of categories, organizers. */
+const MAX_NAMES = 50;
+
+export async function readContent(component: Component): Promise<EventContent> {
+  const url = addressOf(textOf(component, 'url'));
+  const description = await descriptionOf(component, url);
+  const location = textOf(component, 'location');
+  const onlineUrl = onlineUrlOf(component, location);
+  const venue = venueOf(component, location);
+  const image = imageOf(component);
+  const createdUtc = utcOf(textOf(component, 'created'));
+  const modifiedUtc = utcOf(textOf(component, 'last-modified'));
+  return {
+    title: line(textOf(component, 'summary')),
+    description,
+    excerpt: '',
+    cost: '',
+    website: '',
+    url,
+    eventStatus: statusOf(component),
+    eventStatusReason: '',
+    attendanceMode: attendanceOf(location, onlineUrl),
+    onlineUrl,
+    ...(createdUtc !== undefined && { createdUtc }),
+    ...(modifiedUtc !== undefined && { modifiedUtc }),
+    categories: categoriesOf(component),
+    tags: [],
+    ...(venue && { venue }),
+    organizers: organizersOf(component),
+    ...(image && { image }),
+  };
+}
+
+/** A text in one line, as HTML. Many programs write HTML's entities into it: `R&amp;D`. */
+const line = (text: string): string =>
+  escapeHtmlOnce(
+    cutText(
+      text
+        .toWellFormed()
+        .replace(/[\s\p{Cc}]+/gu, ' ')
+        .trim(),
+      MAX_LINE,
+    ),
+  );
+
+const addressOf = (text: string): string => (text.length <= MAX_URL ? (webAddress(text) ?? '') : '');
+
+/** Programs such as Google Calendar write HTML into DESCRIPTION itself. */
+const HTML = /<\/?(p|br|a|b|i|u|ul|ol|li|div|span|strong|em|h[1-6]|html)\b[^<>]{0,2000}>/i;
+
+async function descriptionOf(component: Component, url: string): Promise<string> {
+  const htmlOf = (name: string) =>
+    properties(component, name).find(({ params }) => /^text\/html/i.test(params.fmttype ?? ''));
+  const styled = htmlOf('styled-description') ?? htmlOf('x-alt-desc');
+  // ical.js decodes no properties that it does not know.
+  const rich = styled ? String(styled.values[0]).replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c)) : '';
+  const plain = textOf(component, 'description');
+  const html = rich.trim() !== '' ? rich : HTML.test(plain) ? plain : '';
+  if (html === '') return paragraphs(cutText(plain, MAX_TEXT));
+  return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+}
+
+function paragraphs(text: string): string {
+  const blocks = text.split(/\n\s*\n/).filter((block) => block.trim() !== '');
+  return blocks.map((block) => `<p>${escapeHtml(block.trim()).replaceAll('\n', '<br>')}</p>`).join('\n');
+}
+
+/** CONFERENCE (RFC 7986), or a LOCATION that is nothing but an address. */
+function onlineUrlOf(component: Component, location: string): string {
+  const [conference] = properties(component, 'conference').map(({ values }) => addressOf(String(values[0])));
+  return conference || addressOf(location);
+}
+
+/** Online only if the event has no other place. */
+const attendanceOf = (location: string, onlineUrl: string): AttendanceMode | '' =>
+  onlineUrl !== '' && (location === '' || addressOf(location) !== '') ? 'online' : '';
+
+function venueOf(component: Component, location: string): SourceVenue | undefined {
+  const [structured] = properties(component, 'x-apple-structured-location');
+  const [geo] = properties(component, 'geo');
+  const title = structured?.params['x-title'] ?? '';
+  const isPlace = location !== '' && addressOf(location) === '';
+  if (!isPlace && title === '') return undefined;
+  const [name, address] = isPlace ? splitLocation(location) : [title, ''];
+  const [latitude, longitude] = coordinatesOf(geo, structured);
+  return {
+    name: line(name),
+    address: line(structured?.params['x-address'] || address),
+    city: '',
+    country: '',
+    province: '',
+    state: '',
+    zip: '',
+    phone: '',
+    website: '',
+    latitude,
+    longitude,
+  };
+}
+
+/** `Town Hall, 1 Main Street, Gullhaven`: the name, and the address. A house number before the comma is no name. */
+function splitLocation(location: string): [name: string, address: string] {
+  const at = location.search(/[\n,]/);
+  const name = location.slice(0, at).trim();
+  return at < 0 || !/\p{L}{2}/u.test(name) ? [location, ''] : [name, location.slice(at + 1).trim()];
+}
+
+function coordinatesOf(geo: Property | undefined, structured: Property | undefined): [number, number] | [null, null] {
+  const fromUri = /^geo:(-?[\d.]{1,20}),(-?[\d.]{1,20})/.exec(String(structured?.values[0] ?? ''))?.slice(1);
+  const pair = Array.isArray(geo?.values[0]) ? geo.values[0] : (fromUri ?? []);
+  const [latitude, longitude] = pair.map(Number) as [number?, number?];
+  if (latitude === undefined || longitude === undefined) return [null, null];
+  const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  // Zero degrees each, in the sea: a form that nobody filled in.
+  return isOnEarth && (latitude !== 0 || longitude !== 0) ? [latitude, longitude] : [null, null];
+}
+
+const statusOf = (component: Component): SourceEvent['eventStatus'] => {
+  const status = textOf(component, 'status').toUpperCase();
+  return status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '';
+};
+
+function categoriesOf(component: Component): string[] {
+  const names = properties(component, 'categories').flatMap(({ values }) => values.map((value) => line(String(value))));
+  return [...new Set(names.filter((name) => name !== ''))].slice(0, MAX_NAMES);
+}
+
+/** By name, never by e-mail address. */
+function organizersOf(component: Component): SourceOrganizer[] {
+  return properties(component, 'organizer')
+    .slice(0, MAX_NAMES)
+    .map(({ params, values }) => ({
+      name: line(params.cn ?? ''),
+      phone: '',
+      website: addressOf(String(values[0])),
+    }))
+    .filter(({ name }) => name !== '' && !decodeEntities(name).includes('@'));
+}
+
+/** IMAGE (RFC 7986), or an attached picture, as The Events Calendar and others write it. By address only. */
+function imageOf(component: Component): SourceEvent['image'] {
+  const isPicture = ({ params, values }: Property) =>
+    /^image\//i.test(params.fmttype ?? '') || /\.(png|jpe?g|gif|webp|avif)$/i.test(pathOf(String(values[0])));
+  const pictures = [...properties(component, 'image'), ...properties(component, 'attach').filter(isPicture)];
+  const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');
+  return url === undefined ? undefined : { url, width: 0, height: 0 };
+}
+
+const pathOf = (url: string): string => URL.parse(url)?.pathname ?? '';
+
+/** `2027-05-01T18:00:00Z` as a wall time in UTC. */
+function utcOf(text: string): string | undefined {
+  const wall = text.replace(/^(.{10})T(.{8})Z?$/, '$1 $2');
+  return parseWallTime(wall) === undefined ? undefined : wall;
+}

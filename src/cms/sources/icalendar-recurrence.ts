@@ -1,0 +1,183 @@
+// Expands a recurrence rule (RFC 5545, 3.3.10) as wall times, one period at a time, so that the caller can pause: the
+// iterator of ical.js never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
+
+import { dayStartMs } from '../../time/wall-time.ts';
+
+const DAY_MS = 86_400_000;
+/** Hours times minutes times seconds of one day. */
+const MAX_TIMES_A_DAY = 100;
+/** With a number of instances everything since the start is counted: 270 years of days. */
+const MAX_PERIODS = 100_000;
+const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+
+/** As ical.js reads it. A list of one is that one. */
+export interface RuleText {
+  freq: string;
+  interval?: number;
+  count?: number;
+  /** Sunday is 1. */
+  wkst?: number;
+  [part: `by${string}`]: unknown;
+}
+
+/** Days since 1970. */
+interface Day {
+  number: number;
+  year: number;
+  /** From 1. */
+  month: number;
+  dayOfMonth: number;
+  monthLength: number;
+  dayOfYear: number;
+  yearLength: number;
+  weekday: number;
+}
+
+interface Period {
+  first: number;
+  end: number;
+}
+
+/**
+ * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
+ * `count`, those of periods that end before `fromMs` are skipped; the last period begins after `toMs`.
+ * @param startMs as the milliseconds of the same wall time in UTC, like all times here
+ * @throws Error for a rule that is not supported
+ */
+export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
+  const { freq, interval = 1, count = Number.POSITIVE_INFINITY } = rule;
+  if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq)) throw new Error(`repeats ${freq.toLowerCase()}`);
+  const startDay = Math.floor(startMs / DAY_MS);
+  const weekStart = (rule.wkst ?? 2) - 1;
+  const periodAt = (index: number) => periodOf(freq, startDay, index * interval, weekStart);
+  const isWanted = dayFilter(rule, dayOf(startDay), weekStart);
+  const times = timesOf(rule, startMs - startDay * DAY_MS);
+  const positions = new Set(numbers(rule.bysetpos));
+  let left = count;
+  let index = count === Number.POSITIVE_INFINITY ? firstIndex(freq, interval, startDay, fromMs) : 0;
+  for (let periods = 0; left > 0; periods += 1, index += 1) {
+    const { first, end } = periodAt(index);
+    // An interval of millions of years has no date.
+    if (!(first * DAY_MS <= toMs)) return;
+    if (periods > MAX_PERIODS) throw new Error('counts instances of more than 100,000 days, weeks, months or years');
+    let instances: number[] = [];
+    for (let number = first; number < end; number += 1) {
+      if (isWanted(dayOf(number))) instances.push(...times.map((time) => number * DAY_MS + time));
+    }
+    if (positions.size > 0)
+      instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
+    instances = instances.filter((instance) => instance >= startMs).slice(0, Math.min(left, instances.length));
+    left -= instances.length;
+    yield instances;
+  }
+}
+
+function periodOf(freq: string, startDay: number, steps: number, weekStart: number): Period {
+  if (freq === 'DAILY') return { first: startDay + steps, end: startDay + steps + 1 };
+  if (freq === 'WEEKLY') {
+    const first = startDay - ((dayOf(startDay).weekday - weekStart + 7) % 7) + steps * 7;
+    return { first, end: first + 7 };
+  }
+  const { year, month } = dayOf(startDay);
+  if (freq === 'MONTHLY') return { first: dayNumber(year, month + steps), end: dayNumber(year, month + steps + 1) };
+  return { first: dayNumber(year + steps, 1), end: dayNumber(year + steps + 1, 1) };
+}
+
+const LONGEST_DAYS: Readonly<Record<string, number>> = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
+
+/** A period before `fromMs`: none of those before it matters. */
+function firstIndex(freq: string, interval: number, startDay: number, fromMs: number): number {
+  const days = fromMs / DAY_MS - startDay;
+  return Math.max(0, Math.floor(days / (LONGEST_DAYS[freq]! * interval)) - 1);
+}
+
+/** The first day of a month; months may be above 12. */
+const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
+
+function dayOf(number: number): Day {
+  const date = new Date(number * DAY_MS);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
+  const [yearStart, monthStart] = [dayNumber(year, 1), dayNumber(year, month)];
+  return {
+    number,
+    year,
+    month,
+    dayOfMonth: date.getUTCDate(),
+    monthLength: dayNumber(year, month + 1) - monthStart,
+    dayOfYear: number - yearStart + 1,
+    yearLength: dayNumber(year + 1, 1) - yearStart,
+    weekday: date.getUTCDay(),
+  };
+}
+
+/** The condition on days. Without a part that names days, the start's weekday or date applies. */
+function dayFilter(rule: RuleText, start: Day, weekStart: number): (day: Day) => boolean {
+  const months = new Set(numbers(rule.bymonth));
+  const monthDays = new Set(numbers(rule.bymonthday));
+  const yearDays = new Set(numbers(rule.byyearday));
+  const weeks = new Set(numbers(rule.byweekno));
+  const weekdays = new Set(list(rule.byday).map(String).map(plainDay));
+  if (monthDays.size + yearDays.size + weekdays.size === 0) {
+    if (rule.freq === 'WEEKLY' || weeks.size > 0) weekdays.add(DAYS[start.weekday]!);
+    else if (rule.freq !== 'DAILY') monthDays.add(start.dayOfMonth);
+    if (rule.freq === 'YEARLY' && weeks.size === 0 && months.size === 0) months.add(start.month);
+  }
+  const isInYear = rule.freq === 'YEARLY' && months.size === 0;
+  return (day) =>
+    (months.size === 0 || months.has(day.month)) &&
+    (monthDays.size === 0 || hasPosition(monthDays, day.dayOfMonth, day.monthLength)) &&
+    (yearDays.size === 0 || hasPosition(yearDays, day.dayOfYear, day.yearLength)) &&
+    (weeks.size === 0 || isInWeeks(weeks, day, weekStart)) &&
+    (weekdays.size === 0 || isWeekday(weekdays, day, rule.freq, isInYear));
+}
+
+/** `+2MO` is `2MO`, and `0MO` is `MO`. */
+const plainDay = (text: string): string => text.replace(/^\+?0*(?=[1-9]|-|[A-Z])/, '');
+
+const hasPosition = (wanted: ReadonlySet<number>, position: number, length: number): boolean =>
+  wanted.has(position) || wanted.has(position - length - 1);
+
+/** `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last. */
+function isWeekday(wanted: ReadonlySet<string>, day: Day, freq: string, isInYear: boolean): boolean {
+  const name = DAYS[day.weekday]!;
+  if (wanted.has(name)) return true;
+  if (freq !== 'MONTHLY' && freq !== 'YEARLY') return false;
+  const [position, length] = isInYear ? [day.dayOfYear, day.yearLength] : [day.dayOfMonth, day.monthLength];
+  const fromStart = Math.floor((position - 1) / 7) + 1;
+  const fromEnd = Math.floor((length - position) / 7) + 1;
+  return wanted.has(`${fromStart}${name}`) || wanted.has(`-${fromEnd}${name}`);
+}
+
+/** A week belongs to the year that has four of its days. */
+function isInWeeks(wanted: ReadonlySet<number>, day: Day, weekStart: number): boolean {
+  const firstDay = day.number - ((day.weekday - weekStart + 7) % 7);
+  const { year } = dayOf(firstDay + 3);
+  const firstWeek = firstWeekOf(year, weekStart);
+  return hasPosition(wanted, (firstDay - firstWeek) / 7 + 1, (firstWeekOf(year + 1, weekStart) - firstWeek) / 7);
+}
+
+/** The week with January 4th. */
+function firstWeekOf(year: number, weekStart: number): number {
+  const fourth = dayNumber(year, 1) + 3;
+  return fourth - ((dayOf(fourth).weekday - weekStart + 7) % 7);
+}
+
+/** Milliseconds since midnight, sorted. */
+function timesOf(rule: RuleText, startTime: number): number[] {
+  const seconds = Math.floor(startTime / 1000);
+  const part = (values: unknown, own: number) => {
+    const wanted = [...new Set(numbers(values))];
+    return wanted.length > 0 ? wanted : [own];
+  };
+  const hours = part(rule.byhour, Math.floor(seconds / 3600));
+  const minutes = part(rule.byminute, Math.floor(seconds / 60) % 60);
+  const ofMinute = part(rule.bysecond, seconds % 60);
+  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY) throw new Error('repeats too often a day');
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
+  );
+  return times.sort((a, b) => a - b);
+}
+
+const list = (values: unknown): unknown[] => (values === undefined ? [] : Array.isArray(values) ? values : [values]);
+const numbers = (values: unknown): number[] => list(values).map(Number);

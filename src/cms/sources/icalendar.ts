@@ -1,0 +1,337 @@
+// An iCalendar file (RFC 5545) as a source: asks for it, and turns its events and the instances of its series into
+// events of the calendar.
+
+import { createHash } from 'node:crypto';
+import { formatWallTime } from '../../time/wall-time.ts';
+import { siteZone } from '../../time/zones.ts';
+import { getPublic, type PublicRequest, PublicRequestError } from '../public-request.ts';
+import { type EventContent, readContent } from './icalendar-event.ts';
+import { type Calendar, type Component, Pace, properties, readFile, textOf } from './icalendar-text.ts';
+import {
+  type Duration,
+  dayStamp,
+  durationOf,
+  endOf,
+  isSeries,
+  type Moment,
+  momentAt,
+  recurrenceIdOf,
+  stampOf,
+  startOf,
+  startsOf,
+  type TimeContext,
+  timesOf,
+  Unreadable,
+  type Window,
+} from './icalendar-times.ts';
+import { CalendarZones, zoneByName } from './icalendar-zones.ts';
+import {
+  type LeftOut,
+  MAX_INSTANCES,
+  MAX_SOURCE_BYTES,
+  MAX_SOURCE_EVENTS,
+  SERIES_WINDOW,
+  type Source,
+  SourceError,
+  type SourceEvent,
+  type SourceSnapshot,
+  type SourceValidators,
+} from './source.ts';
+
+const TIMEOUT_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MAX_UID = 500;
+
+export interface ICalendarOptions {
+  /** `http:`, `https:` or `webcal:`. */
+  url: string;
+  /** The zone of times without one, if the file names none. */
+  timezone: () => string;
+  now: () => number;
+  /** Hosts of private networks too. */
+  allowPrivate?: boolean;
+}
+
+export function createICalendarSource({ url, timezone, now, allowPrivate = false }: ICalendarOptions): Source {
+  const address = url.replace(/^webcal(s?):/i, (_, secure) => (secure || !allowPrivate ? 'https:' : 'http:'));
+  return {
+    async read(previous, signal) {
+      // What changes the events although the file stays the same: the window moves with each day.
+      const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()}`;
+      const isCurrent = previous?.hash?.startsWith(`${basis} `) ?? false;
+      const headers = requestHeaders(isCurrent ? previous : undefined);
+      const answer = await download(address, { headers, allowPrivate, signal });
+      if (!answer) return undefined;
+      const digest = createHash('sha256').update(answer.bytes).digest('base64url');
+      const validators = { ...answer.validators, hash: `${basis} ${digest}` };
+      if (previous?.hash === validators.hash) return undefined;
+      return { ...(await readICalendar(answer.bytes, { timezone: timezone(), nowMs: now() })), validators };
+    },
+  };
+}
+
+function requestHeaders(validators: SourceValidators = {}): Record<string, string> {
+  return {
+    accept: 'text/calendar, */*;q=0.5',
+    'user-agent': 'calendar-gateway',
+    ...(validators.etag !== undefined && { 'if-none-match': validators.etag }),
+    ...(validators.lastModified !== undefined && { 'if-modified-since': validators.lastModified }),
+  };
+}
+
+/** Undefined: not modified. */
+async function download(
+  url: string,
+  options: Pick<PublicRequest, 'headers' | 'allowPrivate' | 'signal'>,
+): Promise<{ bytes: Buffer; validators: SourceValidators } | undefined> {
+  const limits = { maxBytes: MAX_SOURCE_BYTES, timeoutMs: TIMEOUT_MS, anyPort: true };
+  try {
+    const { status, headers, bytes } = await getPublic(url, { ...options, ...limits });
+    if (status === 304) return undefined;
+    if (status !== 200) throw new SourceError(`answered with status ${status}`);
+    const { etag, 'last-modified': lastModified } = headers;
+    const validators = {
+      ...(typeof etag === 'string' && { etag }),
+      ...(typeof lastModified === 'string' && { lastModified }),
+    };
+    return { bytes, validators };
+  } catch (error) {
+    if (error instanceof PublicRequestError) throw new SourceError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+export interface ReadOptions {
+  timezone: string;
+  nowMs: number;
+  /** Of the instances of series. Default: as for the recurring events of WordPress plugins. */
+  window?: Window;
+}
+
+/** @throws SourceError if the bytes are no calendar at all */
+export async function readICalendar(
+  bytes: Uint8Array,
+  options: ReadOptions,
+): Promise<Omit<SourceSnapshot, 'validators'>> {
+  const pace = new Pace();
+  const file = await readFile(bytes, pace);
+  const { nowMs } = options;
+  const { pastDays, futureDays } = SERIES_WINDOW;
+  const window = options.window ?? { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
+  const reader = new EventReader(options, window, pace);
+  for (const calendar of file.calendars) await reader.readCalendar(calendar);
+  for (const example of file.broken) reader.leftOut.add('no end', example);
+  for (const [name, count] of file.others) reader.leftOut.add('no event', name, count);
+  if (!file.isUtf8) reader.notes.add('not in UTF-8', '');
+  if (file.isTruncated) reader.notes.add('the file ends too early', '');
+  const { events, leftOut, notes } = reader;
+  return { events, leftOut: leftOut.lines, notes: notes.lines, isTruncated: file.isTruncated };
+}
+
+/** Counts by reason. */
+class Remarks {
+  readonly lines: LeftOut[] = [];
+
+  add(reason: string, example: string, count = 1): void {
+    const known = this.lines.find((line) => line.reason === reason);
+    if (known) known.count += count;
+    // A reason holds texts of the file: a file of a thousand unknown zones must not fill the status.
+    else if (this.lines.length < 50) this.lines.push({ reason, count, example });
+  }
+}
+
+/** A changed instance of a series. */
+interface Change {
+  id: Moment;
+  component: Component;
+  isForFuture: boolean;
+}
+
+class EventReader {
+  readonly events: SourceEvent[] = [];
+  readonly leftOut = new Remarks();
+  readonly notes = new Remarks();
+  readonly #options: ReadOptions;
+  readonly #window: Window;
+  readonly #pace: Pace;
+  readonly #keys = new Set<string>();
+
+  constructor(options: ReadOptions, window: Window, pace: Pace) {
+    this.#options = options;
+    this.#window = window;
+    this.#pace = pace;
+  }
+
+  async readCalendar(calendar: Calendar): Promise<void> {
+    const { timezone, nowMs } = this.#options;
+    const zones = await CalendarZones.read(calendar, nowMs, this.#pace);
+    const named = textOf(calendar.own, 'x-wr-timezone');
+    const zone = (named !== '' && (zoneByName(named) ?? zones.find(named))) || {
+      name: timezone,
+      zone: siteZone(timezone),
+    };
+    const groups = Map.groupBy(calendar.events, (component) => this.#uidOf(component));
+    // Of too many events, the oldest single ones are left out.
+    const sorted = [...groups].sort(([, [a]], [, [b]]) => (sortKey(a!) < sortKey(b!) ? 1 : -1));
+    for (const [uid, components] of sorted) {
+      await this.#readGroup(uid, components, { zones, zone });
+      if (this.#pace.isDue()) await this.#pace.rest();
+    }
+  }
+
+  #uidOf(component: Component): string {
+    const uid = textOf(component, 'uid');
+    if (uid !== '' && uid.length <= MAX_UID) return uid;
+    const start = component.get('dtstart')?.[0] ?? '';
+    const text = uid === '' ? JSON.stringify([start, textOf(component, 'summary')]) : uid;
+    if (uid === '') this.notes.add('no UID: named by start and title', textOf(component, 'summary').slice(0, 100));
+    return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  }
+
+  /** All events of one UID: a series or single event, and its changed instances. */
+  async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
+    const visible = components.filter((component) => !isPrivate(component));
+    if (visible.length < components.length) this.leftOut.add('private', uid, components.length - visible.length);
+    const masters = components.filter((component) => !component.has('recurrence-id'));
+    if (masters.some(isPrivate)) return;
+    const changes = new Map<string, Change>();
+    for (const component of newest(components.filter((each) => each.has('recurrence-id')))) {
+      const id = this.#attempt(uid, () => recurrenceIdOf(component, context));
+      if (!id) continue;
+      const [property] = properties(component, 'recurrence-id');
+      const isForFuture = property?.params.range?.toUpperCase() === 'THISANDFUTURE';
+      if (changes.has(stampOf(id))) this.leftOut.add('an older version', uid);
+      else changes.set(stampOf(id), { id, component, isForFuture });
+    }
+    const starts = new Set<string>();
+    for (const master of newest(masters)) {
+      const start = this.#attempt(uid, () => startOf(master, context));
+      if (start && starts.has(stampOf(start))) this.leftOut.add('an older version', uid);
+      else if (start) {
+        starts.add(stampOf(start));
+        await this.#readMaster(uid, master, start, { changes, isAlone: masters.length === 1 }, context);
+      }
+    }
+    if (starts.size > 1) this.notes.add('the same UID for several events: named by start, too', uid);
+    for (const { id, component } of changes.values())
+      await this.#addInstances(component, [[id, undefined]], uid, context);
+  }
+
+  /** Undefined if the event cannot be read: then its reason is noted. */
+  #attempt<T>(uid: string, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.leftOut.add(error.message, uid);
+      return undefined;
+    }
+  }
+
+  /** Takes those changes from the map that belong to instances of this series. */
+  async #readMaster(
+    uid: string,
+    master: Component,
+    start: Moment,
+    { changes, isAlone }: { changes: Map<string, Change>; isAlone: boolean },
+    context: TimeContext,
+  ): Promise<void> {
+    if (!isSeries(master)) {
+      const change = changes.get(stampOf(start));
+      if (!change) await this.#addInstances(master, [[start, start]], isAlone ? '' : uid, context, uid);
+      return;
+    }
+    let starts: Moment[];
+    try {
+      starts = await startsOf(master, start, this.#window, context, this.#pace);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.leftOut.add(error.message, uid);
+      return;
+    }
+    const later = [...changes.values()].filter(({ isForFuture }) => isForFuture);
+    later.sort((a, b) => b.id.epochMs - a.id.epochMs);
+    const byComponent = new Map<Component, [id: Moment, start: Moment | undefined][]>();
+    for (const id of starts) {
+      const day = dayStamp(id.wallMs);
+      if (changes.has(stampOf(id)) || (changes.has(day) && !id.isDate)) continue;
+      const change = later.find((each) => each.id.epochMs <= id.epochMs);
+      const component = change?.component ?? master;
+      const instances = byComponent.get(component) ?? [];
+      instances.push([id, change ? this.#shifted(id, change, context) : id]);
+      byComponent.set(component, instances);
+    }
+    for (const [component, instances] of byComponent) await this.#addInstances(component, instances, uid, context);
+  }
+
+  /** An instance after a changed one that is for all that follow: moved by as much. */
+  #shifted(id: Moment, change: Change, context: TimeContext): Moment | undefined {
+    const start = this.#attempt('', () => startOf(change.component, context));
+    if (!start) return undefined;
+    const changed = momentAt(change.id.wallMs, change.id);
+    return momentAt(id.wallMs + (start.epochMs - changed.epochMs), { ...id, isDate: start.isDate });
+  }
+
+  /**
+   * @param instances each with its original start, and its start if that is not the component's own
+   * @param series the UID of the series, or '' for a single event
+   */
+  async #addInstances(
+    component: Component,
+    instances: readonly [id: Moment, start: Moment | undefined][],
+    series: string,
+    context: TimeContext,
+    uid = series,
+  ): Promise<void> {
+    const times = this.#attempt(uid, () => {
+      const start = startOf(component, context);
+      return { start, duration: durationOf(component, start, context) };
+    });
+    if (!times) return;
+    const placed = instances.map(([id, start = times.start]) => ({ id, start }));
+    const wanted = series === '' || !isOfSeries(component) ? placed : this.#inWindow(placed, times.duration, uid);
+    if (wanted.length === 0) return;
+    const content = await readContent(component);
+    if (content.title === '') return this.leftOut.add('no title', uid, wanted.length);
+    for (const { id, start } of wanted) {
+      const key = series === '' ? uid : `${uid}/${stampOf(id)}`;
+      this.#add({ key, uid, ...content, ...timesOf(start, times.duration, context) });
+    }
+  }
+
+  #inWindow(instances: { id: Moment; start: Moment }[], duration: Duration, uid: string): typeof instances {
+    const { fromMs, toMs } = this.#window;
+    const inside = instances.filter(({ start }) => start.epochMs <= toMs && endOf(start, duration) >= fromMs);
+    if (inside.length <= MAX_INSTANCES) return inside;
+    this.leftOut.add(`more than ${MAX_INSTANCES} times`, uid, inside.length - MAX_INSTANCES);
+    const distance = ({ start }: { start: Moment }) => Math.abs(start.epochMs - this.#options.nowMs);
+    return inside.sort((a, b) => distance(a) - distance(b)).slice(0, MAX_INSTANCES);
+  }
+
+  #add(event: SourceEvent & EventContent): void {
+    if (this.#keys.has(event.key)) this.leftOut.add('the same UID and start as another', event.key);
+    else if (this.events.length >= MAX_SOURCE_EVENTS)
+      this.leftOut.add(`more than ${MAX_SOURCE_EVENTS} events`, event.key);
+    else {
+      this.#keys.add(event.key);
+      this.events.push(event);
+    }
+  }
+}
+
+const isOfSeries = (component: Component): boolean => isSeries(component) || component.has('recurrence-id');
+
+const isPrivate = (component: Component): boolean =>
+  ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());
+
+/** Series first, then the latest. */
+const sortKey = (component: Component): string =>
+  `${isOfSeries(component) ? 1 : 0}${component.get('dtstart')?.[0]?.split(':').at(-1)}`;
+
+/** The newest version first: SEQUENCE, then the time of the last change. */
+function newest(components: readonly Component[]): Component[] {
+  const version = (component: Component) =>
+    textOf(component, 'sequence').padStart(10, '0') +
+    (textOf(component, 'last-modified') || textOf(component, 'dtstamp'));
+  return [...components].sort((a, b) => (version(a) < version(b) ? 1 : -1));
+}

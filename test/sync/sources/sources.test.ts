@@ -1,0 +1,222 @@
+// Sources beside a CMS, through the API: what they say is served, merged, kept on failure, and never lost to the CMS's
+// polls and scans.
+
+import { expect } from 'chai';
+import { SourceError, type SourceEvent, type SourceSnapshot } from '../../../src/cms/sources/source.ts';
+import { FIRST_SOURCE_ID } from '../../../src/model/records.ts';
+import { Sources } from '../../../src/sync/sources/sources.ts';
+import { CREDENTIALS, createFakeCms } from '../../cms/fake-cms.ts';
+import { type Json, startGateway, type TestGateway } from '../../start-gateway.ts';
+
+const NEVER_MS = 2 ** 29;
+const VENUE = {
+  ...{ name: 'Main Library', address: 'High Street 1', city: 'Springfield', country: '', province: '', state: '' },
+  ...{ zip: '', phone: '', website: '', latitude: null, longitude: null },
+};
+
+function said(key: string, more: Partial<SourceEvent> = {}): SourceEvent {
+  return {
+    ...{ key, uid: key, title: `Event ${key}`, description: '<p>Text</p>', excerpt: '', cost: '', website: '' },
+    ...{ start: '2027-05-01 18:00:00', end: '2027-05-01 20:00:00', timezone: 'Europe/Berlin', allDay: false },
+    ...{ startUtc: '2027-05-01 16:00:00', endUtc: '2027-05-01 18:00:00' },
+    ...{ url: `https://origin.example/${key}`, eventStatus: '', eventStatusReason: '', attendanceMode: '' },
+    ...{ onlineUrl: '', categories: [], tags: [], organizers: [] },
+    ...more,
+  };
+}
+
+/** A source whose next answer the test sets. */
+class StubSource {
+  next: SourceEvent[] | Error | undefined = [];
+  previous: unknown;
+
+  async read(previous: unknown): Promise<SourceSnapshot | undefined> {
+    this.previous = previous;
+    if (this.next instanceof Error) throw this.next;
+    return this.next && { events: this.next, leftOut: [], validators: { etag: `"${this.next.length}"` } };
+  }
+}
+
+describe('sources', () => {
+  let cms: ReturnType<typeof createFakeCms>;
+  let gateway: TestGateway;
+  let library: StubSource;
+  let theatre: StubSource;
+  let sources: Sources;
+
+  const open = async (names = ['library', 'theatre'], isMerged = true) => {
+    const stubs: Record<string, StubSource> = { library, theatre };
+    sources = new Sources({
+      sources: names.map((name) => ({
+        ...{ name, address: `https://${name}.example/secret`, isMerged, source: stubs[name]! },
+        categories: name === 'library' ? ['Reading & Talks'] : [],
+      })),
+      replica: gateway.replica,
+      site: () => gateway.sync.site(),
+      whenComplete: () => gateway.sync.whenComplete(),
+      intervalMs: NEVER_MS,
+      observe: (observation) => void gateway.observations.push(observation),
+      nowMs: () => Date.UTC(2027, 0, 1),
+    });
+    sources.start();
+    // The loops start when the replica is complete, which it is.
+    await new Promise(setImmediate);
+  };
+
+  beforeEach(async () => {
+    cms = createFakeCms(Date.now);
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
+    library = new StubSource();
+    theatre = new StubSource();
+    await open();
+  });
+  afterEach(async () => {
+    await sources.stop();
+    await gateway.stop();
+  });
+
+  const read = async (name: string, next: SourceEvent[] | Error | undefined) => {
+    ({ library, theatre })[name]!.next = next;
+    return sources.readNow(name);
+  };
+  const list = async (query = ''): Promise<Json[]> =>
+    (await gateway.request(`/events?start_date=2020-01-01${query}`)).body.events;
+  const titles = async (query = '') => (await list(query)).map(({ title }) => title).sort();
+
+  it('are served with their venue, categories and name, and filtered by it', async () => {
+    const organizers = [{ name: 'Friends', phone: '', website: '' }];
+    await read('library', [said('a', { venue: VENUE, organizers, categories: ['Music'] })]);
+    await read('theatre', [said('b', { start: '2027-05-02 18:00:00', startUtc: '2027-05-02 16:00:00' })]);
+    const [event] = await list('&source=library');
+    expect(event).to.deep.include({ title: 'Event a', source: 'library', url: 'https://origin.example/a' });
+    expect(event.id).to.be.above(FIRST_SOURCE_ID);
+    expect(event.venue.venue).to.equal('Main Library');
+    expect(event.organizer[0].organizer).to.equal('Friends');
+    expect(event.categories.map(({ name }: Json) => name)).to.deep.equal(['Music', 'Reading &amp; Talks']);
+    expect(event).not.to.have.property('also_at');
+    expect(await titles('&source=library,theatre')).to.deep.equal(['Event a', 'Event b']);
+    expect(await titles('&source=nobody')).to.deep.equal([]);
+    expect((await gateway.request('/events?source=No!')).body.data.params).to.have.keys('source');
+  });
+
+  it("use the CMS's category of the same name", async () => {
+    const { id } = cms.createTerm('event_categories', { name: 'Music' });
+    await gateway.sync.poll();
+    await read('library', [said('a', { categories: ['MUSIC'] })]);
+    expect((await list())[0].categories.map((each: Json) => each.id)).to.include(id);
+  });
+
+  it('are nothing that polls and scans of the CMS count or delete', async () => {
+    cms.createPost('events', { title: 'Own', meta: { start_date: '2027-06-01 10:00:00' } });
+    await gateway.sync.poll();
+    const image = { url: 'https://origin.example/a.jpg', width: 0, height: 0 };
+    await read('library', [said('a', { venue: VENUE, image, categories: ['Music'], tags: ['free'] })]);
+    const before = await list();
+    for (let n = 0; n < 3; n += 1) expect(await gateway.sync.poll()).to.equal(true);
+    expect(gateway.sync.state().state).to.equal('live');
+    expect(await list()).to.deep.equal(before);
+    expect(before.find(({ source }) => source === 'library').image.url).to.equal(image.url);
+  });
+
+  it('have the same ids in another replica, and after a restart', async () => {
+    await read('library', [said('a'), said('b')]);
+    const ids = (await list()).map(({ id }) => id);
+    await sources.stop();
+    await open();
+    await read('library', undefined);
+    expect(library.previous).to.deep.equal({ etag: '"2"' });
+    expect((await list()).map(({ id }) => id)).to.deep.equal(ids);
+  });
+
+  it('are refused for writing, with a code of their own', async () => {
+    await read('library', [said('a', { venue: VENUE, categories: ['Music'] })]);
+    const [{ id, venue, categories }] = await list();
+    const paths = [`/events/${id}`, `/venues/${venue.id}`, `/categories/${categories[0].id}`];
+    for (const path of paths)
+      for (const method of ['PUT', 'DELETE']) {
+        const { status, body } = await gateway.request(path, { method, as: 'admin', json: { title: 'Mine' } });
+        expect([status, body.code], `${method} ${path}`).to.deep.equal([403, 'calendar_source_read_only']);
+      }
+    expect((await gateway.request(`/events/${id}`, { method: 'DELETE' })).status).to.equal(401);
+  });
+
+  it('show an event of two sources once, and say where else it is and why', async () => {
+    await read('library', [said('a', { title: 'Jazz &amp; Blues', venue: VENUE })]);
+    await read('theatre', [said('x', { title: 'JAZZ &amp; blues!', venue: { ...VENUE, address: '' } })]);
+    const [event, ...others] = await list();
+    expect(others).to.deep.equal([]);
+    expect(event).to.deep.include({ source: 'library' });
+    expect(event.also_at).to.deep.equal([{ source: 'theatre', url: 'https://origin.example/x' }]);
+    expect(await titles('&source=theatre')).to.deep.equal(['Jazz &amp; Blues']);
+    const { merged, sources: shown } = sources.status();
+    expect(merged).to.deep.equal([
+      { source: 'theatre', key: 'x', eventId: event.id, why: 'same title, start and place' },
+    ]);
+    expect(shown.map(({ events, merged: count }) => [events, count])).to.deep.equal([
+      [1, 0],
+      [1, 1],
+    ]);
+    // It is an event of its own when the first source has it no more.
+    await read('library', []);
+    const [left] = await list();
+    expect(left).to.deep.include({ source: 'theatre', url: 'https://origin.example/x' });
+    expect(left).not.to.have.property('also_at');
+  });
+
+  it('show an event of the CMS before that of a source, and note it in /changes', async () => {
+    const meta = { start_date: '2027-05-01 18:00:00', end_date: '2027-05-01 20:00:00', timezone: 'Europe/Berlin' };
+    const { id } = cms.createPost('events', { title: 'Own', meta: { ...meta, website: 'https://origin.example/a/' } });
+    await gateway.sync.poll();
+    const token = (await gateway.request('/changes')).body.next_token;
+    await read('library', [said('a'), said('b')]);
+    const own = (await gateway.request(`/events/${id}`)).body;
+    expect(own.also_at).to.deep.equal([{ source: 'library', url: 'https://origin.example/a' }]);
+    expect(own).not.to.have.property('source');
+    const { changes } = (await gateway.request(`/changes?since=${token}`)).body;
+    const events = changes.filter(({ kind }: Json) => kind === 'event');
+    expect(events.map(({ id: of, change }: Json) => [of === id, change]).sort()).to.deep.equal([
+      [false, 'created'],
+      [true, 'updated'],
+    ]);
+  });
+
+  it('are not merged if the settings say so', async () => {
+    await sources.stop();
+    await open(['library', 'theatre'], false);
+    await read('library', [said('a')]);
+    await read('theatre', [said('a')]);
+    expect(await list()).to.have.length(2);
+  });
+
+  it('keep their events when they fail, and say why without their address', async () => {
+    await read('library', [said('a')]);
+    expect(await read('library', new SourceError('no answer of https://library.example/secret'))).to.equal(false);
+    expect(await titles()).to.deep.equal(['Event a']);
+    expect(sources.status().sources[0]!.problem).to.equal('no answer of its address');
+    expect(JSON.stringify(gateway.observations)).not.to.contain('/secret');
+    await read('library', undefined);
+    expect(sources.status().sources[0]!.problem).to.equal(undefined);
+  });
+
+  it('that lose more than half of their events are believed at the second look', async () => {
+    const all = ['a', 'b', 'c', 'd', 'e'].map((key) => said(key));
+    await read('library', all);
+    expect(await read('library', all.slice(0, 2))).to.equal(false);
+    expect(await list()).to.have.length(5);
+    expect(sources.status().sources[0]!.problem).to.contain('3 of 5 events are gone');
+    expect(await read('library', all.slice(0, 2))).to.equal(true);
+    expect(library.previous).to.equal(undefined);
+    expect(await list()).to.have.length(2);
+  });
+
+  it('that the settings no longer name are gone with all that they brought', async () => {
+    await read('library', [said('a', { venue: VENUE, categories: ['Music'] })]);
+    await read('theatre', [said('b')]);
+    await sources.stop();
+    await open(['theatre']);
+    await read('theatre', undefined);
+    expect(await titles()).to.deep.equal(['Event b']);
+    expect((await gateway.request('/venues')).body.venues ?? []).to.deep.equal([]);
+    expect((await gateway.request('/categories?hide_empty=0')).body.categories).to.deep.equal([]);
+  });
+});
