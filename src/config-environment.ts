@@ -98,7 +98,11 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
     else if (fileSetting) {
       if (textOf(fileSetting.variable) !== '')
         throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text.trim(), variable) });
+      assignments.push({
+        variable,
+        key: fileSetting.key,
+        value: parse(readSecretFile(text.trim(), variable), fileSetting),
+      });
     } else unknown.push(variable);
   }
   if (unknown.length > 0) warn(unknownVariablesMessage(unknown));
@@ -116,7 +120,7 @@ function isServiceLink(variable: string, text: string): boolean {
 
 /** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return text;
+  if (fileVariable !== undefined) return types.includes('array') ? parseJson(text) : text;
   const trimmed = text.trim();
   const lower = trimmed.toLowerCase();
   if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
@@ -126,6 +130,15 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
   }
   const isNumeric = types.includes('integer') || types.includes('number');
   return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+}
+
+/** A list of objects. Text that is no JSON stays as it is, and the schema rejects it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Docker and systemd leave the line break of a file with Windows line ends at each value. */

@@ -122,7 +122,55 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   ),
   sync: section('How the replica follows the CMS.', {
     intervalS: { type: 'number', default: 10, description: 'Poll interval in seconds.', minimum: 0.1, maximum: 86_400 },
+    sourcesIntervalS: integer(
+      { default: 900, minimum: 60, maximum: 86_400 },
+      'Interval in seconds at which each source is read. Their servers belong to others: be sparing.',
+    ),
+    privateSources: flag(
+      false,
+      'Whether sources may be in private networks and on other ports than 80 and 443; without it none reaches them.',
+    ),
   }),
+  // A feed's address may be a secret of its own, as the private address of a Google calendar.
+  sources: {
+    type: 'array',
+    default: [],
+    writeOnly: true,
+    description: 'Read-only calendars whose events are served too (docs/sources.md). The variable takes JSON.',
+    maxItems: 100,
+    items: {
+      type: 'object',
+      description: 'A name, and the address of one calendar.',
+      additionalProperties: false,
+      required: ['name'],
+      oneOf: [{ required: ['icalendar'] }, { required: ['events'] }],
+      properties: {
+        name: text(
+          { pattern: '^[a-z0-9-]{1,40}$' },
+          'What events name as their source. Their ids derive from it: another name makes other events.',
+        ),
+        icalendar: text(
+          { minLength: 1, maxLength: 2000, format: 'web-address' },
+          'Address of an iCalendar file, such as https://library.example/events.ics.',
+        ),
+        events: text(
+          { minLength: 1, maxLength: 2000, format: 'web-address' },
+          'Address of an events/v1 API, such as https://theatre.example/wp-json/tribe/events/v1.',
+        ),
+        categories: {
+          type: 'array',
+          description: 'Names of categories that every event of this source gets, besides its own.',
+          uniqueItems: true,
+          maxItems: 20,
+          items: { type: 'string', description: 'A name, such as Library.', minLength: 1, maxLength: 200 },
+        },
+        merge: {
+          type: 'boolean',
+          description: 'False: the events of this source are never taken for those of another one.',
+        },
+      },
+    },
+  },
   lists: section('Page sizes of lists.', {
     perPage: integer({ default: 4, minimum: 1, maximum: 500 }, 'Default of per_page.'),
     maxPerPage: integer(
@@ -195,8 +243,8 @@ type ValueOf<Schema> = Schema extends { properties: infer Properties }
       ? number
       : Schema extends { type: 'boolean' }
         ? boolean
-        : Schema extends { type: 'array' }
-          ? string[]
+        : Schema extends { type: 'array'; items: infer Items }
+          ? ValueOf<Items>[]
           : Schema extends { type: readonly ['boolean', 'array'] }
             ? boolean | string[]
             : string;
@@ -214,6 +262,8 @@ type Present = { default: unknown } | { properties: unknown };
  */
 export type Config = Settings & typeof LIMITS & { upstream: { url: string } };
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
+/** The schema requires the name and one of the addresses. */
+export type SourceSettings = Settings['sources'][number];
 
 const settings = defaultsOf(CONFIG_SCHEMA);
 /** The values of all settings that have a default, and the fixed limits beside them. */

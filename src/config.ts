@@ -177,7 +177,7 @@ function hasCredentials(url: string): boolean {
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Config): void {
+function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl, sources }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -222,6 +222,18 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
     'lists.perPage',
     'is greater than lists.maxPerPage',
     'Raise lists.maxPerPage or lower lists.perPage.',
+  );
+  refuse(
+    new Set(sources.map(({ name }) => name)).size < sources.length,
+    'sources (CALENDAR_SOURCES)',
+    'has two sources of one name',
+    'Their events get their ids from it: choose another name for one of them.',
+  );
+  refuse(
+    sources.some(({ icalendar, events }) => hasCredentials((icalendar ?? events)!)),
+    'sources (CALENDAR_SOURCES)',
+    'has an address with a user name or password',
+    'Sources are public calendars. A secret may be in the path or the query of the address.',
   );
   refuse(
     listen.port !== 0 && listen.port === listen.adminPort,

@@ -7,6 +7,7 @@ import { type Application, createApplication } from './application.ts';
 import { IdMap } from './cms/payload/id-map.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
+import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
@@ -22,6 +23,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/poll.ts';
+import { Sources } from './sync/sources/sources.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
@@ -93,6 +95,7 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
   replica: Replica;
   peers: ReturnType<Cluster['createPeers']> | undefined;
   sync: Sync;
+  sources: Sources;
 }
 
 type Cluster = ReturnType<ClusterModule['openCluster']>;
@@ -262,11 +265,30 @@ export class Gateway {
       };
       const sync = new Sync({ ...reading, replica, cms, mapping, observe });
       const application = this.#openApplication(config, { replica, peers, sync });
-      return { ...application, replica, peers, sync };
+      return { ...application, replica, peers, sync, sources: this.#openSources(replica, sync) };
     } catch (error) {
       replica.close();
       throw error;
     }
+  }
+
+  #openSources(replica: Replica, sync: Sync): Sources {
+    const { sources, sync: settings } = this.#config;
+    const options = { allowPrivate: settings.privateSources, timezone: () => sync.site().timezone };
+    return new Sources({
+      sources: sources.map((each) => ({
+        name: each.name!,
+        address: (each.icalendar ?? each.events)!,
+        categories: each.categories ?? [],
+        isMerged: each.merge ?? true,
+        source: openSource(each, options),
+      })),
+      replica,
+      site: () => sync.site(),
+      whenComplete: () => sync.whenComplete(),
+      intervalMs: settings.sourcesIntervalS * 1000,
+      observe: this.#observe,
+    });
   }
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
@@ -288,15 +310,17 @@ export class Gateway {
   }
 
   async #closeReplicaStack(): Promise<void> {
-    const { peers, sync, replica } = this.#current;
+    const { peers, sync, sources, replica } = this.#current;
+    await sources.stop();
     await peers?.stop();
     await sync.stop();
     replica.close();
   }
 
   #startSync(): void {
-    const { peers, sync } = this.#current;
+    const { peers, sync, sources } = this.#current;
     sync.start();
+    sources.start();
     peers?.start(sync);
   }
 
@@ -317,9 +341,10 @@ export class Gateway {
   }
 
   #status(): object {
-    const { sync, status, replica, peers } = this.#current;
+    const { sync, sources, status, replica, peers } = this.#current;
     return {
       ...sync.status(),
+      ...(this.#config.sources.length > 0 && sources.status()),
       ...status(),
       openBreakers: [...this.#openBreakers],
       gatewayVersion: VERSION,

@@ -4,9 +4,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { noSuchKind, readOnly, readOnlyOccurrence } from '../interface/errors.ts';
+import { noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
+  FIRST_SOURCE_ID,
   isOccurrenceId,
   type Kind,
   type KindOrImage,
@@ -75,9 +76,10 @@ export async function unpublishedParts(
 
 /**
  * The kind's mapping for a write. Throws 403 if nobody may write the record: the mapping does not have the kind or maps
- * it read-only, or `id` is an occurrence, whose dates the CMS computes from its series.
+ * it read-only, or `id` is a record of a source, or an occurrence, whose dates the CMS computes from its series.
  */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K, id = 0): KindMapping<K> {
+  if (id >= FIRST_SOURCE_ID) throw readOnlySource(kind);
   const mapping = kindMappingOf(services.mapping, kind);
   const isEmbedded = kind in services.mapping.kinds.event.embedded;
   if (!mapping) throw isEmbedded ? readOnly(kind) : noSuchKind(kind);

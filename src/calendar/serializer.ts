@@ -28,6 +28,7 @@ import {
 import type { View } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
 import { getImage, getRecords } from '../store/records.ts';
+import { sourcesOf } from '../store/source-events.ts';
 import { decodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce, htmlText, undoTypography } from '../text/html.ts';
 import { charactersOf } from '../text/text.ts';
@@ -148,6 +149,7 @@ export class Serializer {
       venue: venues.length === 1 ? venues[0] : venues,
       organizer: isLocked ? [] : this.#linkedOf('organizer', record.organizers, audience, options, budget),
       custom_fields: (!isLocked && shownCustomFields(this.#mapping, record)) || [],
+      ...(isLocked ? {} : this.#sourcesOf(record.id)),
     };
     // Left over from a status that was taken back: The Events Calendar does not show it either.
     if (stateLabel(json) === '') delete json.event_status_reason;
@@ -163,6 +165,12 @@ export class Serializer {
       });
     }
     return json;
+  }
+
+  /** Nothing for an event that only the CMS has. */
+  #sourcesOf(id: number): JsonObject {
+    const { source, alsoAt } = sourcesOf(this.#db, id);
+    return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };
   }
 
   readonly #imageOf = ({ image }: PostRecord, { view }: Audience): ImageRecord | undefined =>

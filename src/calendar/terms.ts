@@ -137,7 +137,7 @@ export class Terms {
   /** `id` is absent on create. */
   #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
     if (this.#kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
-    writableMapping(this.#services, this.#kind);
+    writableMapping(this.#services, this.#kind, id);
     const fields: Partial<TermFields> = {};
     for (const name of FIELDS)
       if (input.fields[name] !== undefined) Object.assign(fields, { [name]: input.fields[name] });
@@ -182,7 +182,7 @@ export class Terms {
     await this.#assertMayManage(request);
     const record = getRecord(this.#services.replica.db, this.#kind, id);
     if (!record) throw invalidParam('id');
-    writableMapping(this.#services, this.#kind);
+    writableMapping(this.#services, this.#kind, id);
     const body = this.#services.serializer.term(record, this.#audienceOf(request));
     const { db } = this.#services.replica;
     const descendants = getRecords(db, this.#kind, withDescendants(db, [id])).values();

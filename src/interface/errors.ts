@@ -139,6 +139,10 @@ export const unknownNamespace = (): ApiError =>
 export const readOnly = (kind: Kind): ApiError =>
   new ApiError(403, 'rest_forbidden', `This site offers its ${PLURALS[kind]} for reading only.`);
 
+/** A calendar beside the CMS has the record, which the gateway only reads. */
+export const readOnlySource = (kind: Kind): ApiError =>
+  new ApiError(403, 'calendar_source_read_only', `This ${kind} comes from a source, which is for reading only.`);
+
 /** The CMS keeps the occurrence in the record of its series. */
 export const readOnlyOccurrence = (seriesId: number): ApiError =>
   new ApiError(

@@ -140,6 +140,16 @@ export function someOf(words: readonly string[]): ParamType {
   };
 }
 
+/** Names of sources. One that no source has matches no event. */
+export const sourceNames: ParamType = {
+  schema: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]{1,40}$' } },
+  hint: 'Write one or several names of sources, such as library.',
+  isList: true,
+  accepts: (value) =>
+    parseList(value).length > 0 && parseList(value).every((name) => /^[a-z0-9-]{1,40}$/.test(String(name))),
+  parse: (value) => parseList(value).map(String),
+};
+
 /**
  * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
  * it, which ignores the parameter.

@@ -86,6 +86,7 @@ export const eventFilters: Parameter[] = [
   parameter('event_status', types.someOf(EVENT_STATUSES), SIZES.status, 'Events of which the CMS says one of these', {
     addition: true,
   }),
+  parameter('source', types.sourceNames, SIZES.status, 'Events that any of these sources has', { addition: true }),
   modifiedAfter('events'),
   customFields('events'),
 ];

@@ -95,7 +95,7 @@ const addedFields = copiedFields('event').flatMap(([name, { optional }]) => (opt
 
 /** Properties that the document of the original lacks. */
 export const ADDED_PROPERTIES: Readonly<Partial<Record<SchemaName, readonly string[]>>> = {
-  Event: addedFields,
+  Event: [...addedFields, 'source', 'also_at'],
   Venue: ['custom_fields'],
   Organizer: ['custom_fields'],
 };
@@ -194,8 +194,13 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
       organizer: listSchema(schemaRef('Organizer'), 'Its organizers, in the order given'),
       custom_fields: { oneOf: [emptyListSchema, customFields], description: 'By name; an empty list for none' },
       json_ld: jsonLd,
+      source: textSchema('The source that it comes from; absent for an event of the CMS'),
+      also_at: listSchema(
+        objectSchema({ source: textSchema('Name of the source'), url: textSchema('Its page there, or nothing') }),
+        'Other sources that have the same event; absent without any',
+      ),
     },
-    ['json_ld', ...addedFields],
+    ['json_ld', ...addedFields, 'source', 'also_at'],
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),

@@ -105,6 +105,11 @@ export function completeEvent(event: EventRecord, site: Site): void {
   const zones = { event: event.timezone, site: site.timezone };
   event.startUtc = toUtc(event.start, zones);
   event.endUtc = toUtc(event.end, zones);
+  setListedTimes(event, site);
+}
+
+/** On a site whose plugin shows every event on the site's clock, lists find and order it by these times. */
+export function setListedTimes(event: EventRecord, site: Site): void {
   if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
   const zone = siteZone(site.timezone);
   event.listed = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
@@ -128,7 +133,7 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
  * what every caller sees of it, because a search would reveal the rest word by word. That is the title of an event,
  * and the slug (which WordPress percent-encodes) of a venue or organizer, whose name is blanked too.
  */
-function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
+export function searchTextOf(kind: Kind, values: Record<string, unknown>): string {
   const textOf = (key: string) => searchableText(String(values[key] ?? ''));
   if (values.protected === true) return kind === 'event' ? textOf('title') : percentDecoded(String(values.slug ?? ''));
   const searched = Object.values(FIELDS[kind]).filter((field) => field.searched);

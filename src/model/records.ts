@@ -26,6 +26,12 @@ export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 export const FIRST_EMBEDDED_ID = 2 ** 52;
 
 /**
+ * Records of sources (read-only calendars beside the CMS) have ids from here on, which derive from the source's name
+ * and the record's key there. They are above all others.
+ */
+export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
+
+/**
  * Added to the id of a term that serves as a venue or organizer: the offset is above every post id and below
  * the ids of embedded records.
  */

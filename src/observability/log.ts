@@ -59,6 +59,10 @@ const LINES: {
     level: 'debug',
     message: ({ changed, removed }) => `polled the CMS: ${changed} changed, ${removed} deleted`,
   },
+  'source-read': {
+    level: ({ problem }) => (problem === undefined ? 'info' : 'warn'),
+    message: ({ source, events, problem }) => `source ${source}: ${redactCredentials(problem ?? `${events} events`)}`,
+  },
   'replica-quarantined': {
     level: 'warn',
     message: ({ file, reason }) =>

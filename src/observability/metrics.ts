@@ -73,6 +73,11 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const quarantined = 'Replica files that were unusable: damaged, or of another site, mapping or version';
   count('replica-quarantined', 'calendar_replica_quarantined_total', quarantined);
 
+  count('source-read', 'calendar_source_reads_total', 'Reads of sources: whether their events are current then', {
+    source: ({ source }) => source,
+    result: ({ problem }) => (problem === undefined ? 'current' : 'problem'),
+  });
+
   const connected = 'Cluster: 1 while Redis responds';
   gauge('cluster-connection', 'calendar_cluster_connected', connected, ({ isConnected }) => Number(isConnected));
   const applied = 'Cluster: entries of gateways whose records this one has read again';

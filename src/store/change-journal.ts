@@ -1,7 +1,7 @@
 // The change journal: which records the public lists gained, changed and lost, in order.
 
 import { randomBytes } from 'node:crypto';
-import { type EventRecord, FIRST_EMBEDDED_ID, type Kind } from '../model/records.ts';
+import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
@@ -50,17 +50,16 @@ export const MAX_CHANGES = 50_000;
 const MAX_EPOCHS = 500;
 
 /**
- * What anonymous callers find in a list, in full: neither hidden nor protected. A record that is text inside
- * an event changes with the event.
+ * What anonymous callers find in a list, in full: neither hidden nor protected. A venue or organizer that is text
+ * inside an event, or belongs to an event of a source, changes with the event.
  */
-const isListedRecord = (record: { id: number; protected: boolean; hidden?: boolean } | undefined): boolean =>
-  record !== undefined && !record.protected && record.hidden !== true && record.id < FIRST_EMBEDDED_ID;
+const isListedRecord = (record: PostRecord | undefined): boolean =>
+  record !== undefined &&
+  !record.protected &&
+  (record.kind === 'event' ? !record.hidden : record.id < FIRST_EMBEDDED_ID);
 
 /** The change of the public lists that replaces one state of a post by another; undefined for none. */
-export function changeBetween(
-  before: Parameters<typeof isListedRecord>[0],
-  after: Parameters<typeof isListedRecord>[0],
-): ChangeType | undefined {
+export function changeBetween(before: PostRecord | undefined, after: PostRecord | undefined): ChangeType | undefined {
   const [was, is] = [isListedRecord(before), isListedRecord(after)];
   if (is) return was ? 'updated' : 'created';
   return was ? 'deleted' : undefined;

@@ -22,6 +22,7 @@ import { type ChangeJournal, cancelledBy, changeBetween } from './change-journal
 import type { Database } from './database.ts';
 import { deletePost, insertPost, linksOf, PUBLIC } from './post-rows.ts';
 import type { RenderedCache } from './rendered-cache.ts';
+import { deleteSourceRow, insertSourceRow, type SourceRow, sourceRow } from './source-events.ts';
 import { sql } from './sql.ts';
 
 /** What the sync stores in one transaction. */
@@ -32,9 +33,13 @@ export interface ChangeSet {
   deletes?: readonly { kind: KindOrImage; ids: readonly number[]; trashed?: ReadonlySet<number> }[];
   /** Records that no list shows until they are read again. */
   withheld?: readonly { kind: PostKind; id: number }[];
+  sourceEvents?: readonly SourceChange[];
   /** Entries of the replica's state. */
   state?: Readonly<Record<string, string>>;
 }
+
+/** What a source says of an event; `null`: it has the event no more. */
+export type SourceChange = SourceRow | { source: string; key: string; event: null };
 
 interface StoredPost {
   kind: PostKind;
@@ -118,6 +123,22 @@ export class ChangeBatch {
     this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });
     this.#deletePost(stored);
     return true;
+  }
+
+  /** Call it after the upserts: an event shows its source, and where else it is. */
+  setSourceEvent(row: SourceChange): void {
+    const before = sourceRow(this.#db, row.source, row.key);
+    if (isDeepStrictEqual(before, row)) return;
+    if (before) deleteSourceRow(this.#db, row);
+    const after = row.event === null ? undefined : row;
+    if (after) insertSourceRow(this.#db, after);
+    if (before?.eventId === after?.eventId && before?.url === after?.url) return;
+    for (const id of new Set([before?.eventId, after?.eventId])) {
+      const post = id === undefined ? undefined : this.#readPost('event', id);
+      if (!post) continue;
+      this.#journalPost(post, post);
+      this.#noteChange('event', post.id);
+    }
   }
 
   /** What was rendered of this record or image is outdated. */

@@ -40,6 +40,8 @@ export interface EventConditions {
   modifiedAfter?: WallTime | undefined;
   parent?: number | undefined;
   event_status?: readonly EventStatus[] | undefined;
+  /** Events that any of these sources has, also as those of another one. */
+  source?: readonly string[] | undefined;
   customFields?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -80,6 +82,7 @@ const CONDITIONS: {
   parent: (id) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
   event_status: (words) =>
     sql`e.id IN (SELECT id FROM event WHERE event_status IN ${inJson(words)} AND event_status <> '')`,
+  source: (names) => sql`e.id IN (SELECT event_id FROM source_event WHERE source IN ${inJson(names)})`,
   customFields: (values) => hasCustomValues('event', values, 'e'),
 };
 

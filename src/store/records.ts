@@ -3,6 +3,7 @@
 import {
   FIRST_EMBEDDED_ID,
   FIRST_OCCURRENCE_ID,
+  FIRST_SOURCE_ID,
   type ImageRecord,
   isTermKind,
   KINDS,
@@ -96,21 +97,23 @@ export const termIdByName = (db: Database, kind: TermKind, name: string): number
 export const postsWithImage = (db: Database, id: number): { kind: PostKind; id: number }[] =>
   db.all(sql`SELECT kind, id FROM post WHERE image_id = ${id} AND image_id <> 0`);
 
-/** Ids of images above `after`, ascending. */
+/** Ids of the CMS's images above `after`, ascending. */
 export const imageIds = (db: Database, after: number, limit: number): number[] =>
-  db.numbers(sql`SELECT id FROM image WHERE id > ${after} ORDER BY id LIMIT ${limit}`);
+  db.numbers(sql`
+    SELECT id FROM image WHERE id > ${after} AND id < ${FIRST_SOURCE_ID} ORDER BY id LIMIT ${limit}`);
 
-/** Ids above `after` of images that records refer to and the replica lacks, ascending. */
+/** Ids above `after` of the CMS's images that records refer to and the replica lacks, ascending. */
 export const missingImageIds = (db: Database, after: number, limit: number): number[] =>
   db.numbers(sql`
-    SELECT DISTINCT image_id FROM post p WHERE image_id <> 0 AND image_id > ${after}
+    SELECT DISTINCT image_id FROM post p
+    WHERE image_id <> 0 AND image_id > ${after} AND image_id < ${FIRST_SOURCE_ID}
       AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image_id)
     ORDER BY image_id LIMIT ${limit}`);
 
 /** Venues or organizers that are text inside events, and that no event has any more. */
 export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer'): number[] =>
   db.numbers(sql`
-    SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID}
+    SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID} AND id < ${FIRST_SOURCE_ID}
       AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)`);
 
 /** The events that show this record or image. An event also shows the images of its venues and organizers. */
@@ -138,11 +141,11 @@ export const withDescendants = (db: Database, categoryIds: readonly number[]): n
     )
     SELECT id FROM down`);
 
-/** The number of records of each kind, without occurrences. */
+/** The number of the CMS's records of each kind: without occurrences, and without records of sources. */
 export function recordCounts(db: Database): Record<Kind, number> {
-  const count = (kind: Kind) =>
-    db.number(sql`
-      SELECT count(*) FROM ${tableOf(kind)}
-      WHERE kind = ${kind} AND (kind <> 'event' OR id < ${FIRST_OCCURRENCE_ID})`);
+  const count = (kind: Kind) => {
+    const end = kind === 'event' ? FIRST_OCCURRENCE_ID : FIRST_SOURCE_ID;
+    return db.number(sql`SELECT count(*) FROM ${tableOf(kind)} WHERE kind = ${kind} AND id < ${end}`);
+  };
   return Object.fromEntries(KINDS.map((kind) => [kind, count(kind)])) as Record<Kind, number>;
 }

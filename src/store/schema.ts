@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 24;
+export const SCHEMA_VERSION = 25;
 
 /**
  * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
@@ -97,7 +97,8 @@ CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 
 /**
  * What `main` has alone. `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS
- * keeps a time of change for terms. `withheld_record` has what was public before a write whose outcome could not be
+ * keeps a time of change for terms. `source_event` has what the sources said last, also of events that are shown as
+ * another one (`event_id`, with the reason in `why`). `withheld_record` has what was public before a write whose outcome could not be
  * read yet.
  *
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
@@ -120,6 +121,15 @@ CREATE TABLE term (
 CREATE INDEX term_slug ON term (kind, slug_key);
 CREATE INDEX term_name ON term (kind, name_key);
 CREATE INDEX term_parent ON term (kind, parent);
+
+CREATE TABLE source_event (
+  source TEXT NOT NULL, key TEXT NOT NULL, uid TEXT NOT NULL, url TEXT NOT NULL, own_id INTEGER NOT NULL,
+  event_id INTEGER NOT NULL, why TEXT NOT NULL, noticed TEXT NOT NULL, event TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX source_event_key ON source_event (source, key);
+CREATE INDEX source_event_shown ON source_event (event_id, source, own_id, url);
+CREATE INDEX source_event_url ON source_event (source, url, uid);
+CREATE INDEX source_event_merged ON source_event (source, key) WHERE why <> '';
 
 CREATE TABLE change_journal (
   number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL,

@@ -3,7 +3,7 @@
 
 import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { type KindOrImage, seriesIdOf } from '../model/records.ts';
+import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import {
   listModified,
@@ -109,14 +109,17 @@ export interface ChangedRecord {
   isTrashed?: boolean | undefined;
 }
 
-/** Records by their kinds, under the names of their collections. A kind that the mapping lacks is left out. */
+/**
+ * Records by their kinds, under the names of their collections. A kind that the mapping lacks is left out, and so are
+ * records of sources: the CMS does not have them.
+ */
 export const changedRecords = (
   { kinds }: Mapping,
   records: readonly { kind: KindOrImage; id: number; isTrashed?: boolean }[],
 ): ChangedRecord[] =>
   records.flatMap(({ kind, id, isTrashed }) => {
     const collection = kind === 'image' ? MEDIA.collection : kinds[kind]?.collection;
-    return collection === undefined ? [] : { collection, id, ...(isTrashed && { isTrashed }) };
+    return collection === undefined || id >= FIRST_SOURCE_ID ? [] : { collection, id, ...(isTrashed && { isTrashed }) };
   });
 
 /**

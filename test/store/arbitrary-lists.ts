@@ -106,6 +106,7 @@ export const eventFilter = anyFilter<EventFilter>(
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
     parent: fc.constantFrom(101, 102),
     event_status: fc.subarray([...EVENT_STATUSES], { minLength: 1, maxLength: 2 }),
+    source: fc.constant(['library']),
     modifiedAfter: wall,
   } satisfies Arbitraries<EventFilter, 'order' | 'descending'>,
 );

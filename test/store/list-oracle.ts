@@ -67,6 +67,8 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
   event_status: ({ eventStatus }, { event_status: wanted }) =>
     wanted === undefined || (eventStatus !== '' && wanted.includes(eventStatus)),
+  // No event of the oracle comes from a source: test/sync/sources.test.ts has some.
+  source: (_event, { source }) => source === undefined,
   customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };

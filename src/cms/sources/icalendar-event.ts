@@ -15,6 +15,7 @@ export type EventContent = Omit<
 >;
 
 const MAX_LINE = 1000;
+const MAX_TEXT = 50_000;
 const MAX_URL = 2000;
 /** Of categories, organizers. */
 const MAX_NAMES = 50;
@@ -73,8 +74,9 @@ async function descriptionOf(component: Component, url: string): Promise<string>
   // ical.js decodes no properties that it does not know.
   const rich = styled ? String(styled.values[0]).replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c)) : '';
   const plain = textOf(component, 'description');
-  const html = rich.trim() !== '' ? rich : HTML.test(plain) ? plain : paragraphs(plain);
-  return html === '' ? '' : (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+  const html = rich.trim() !== '' ? rich : HTML.test(plain) ? plain : '';
+  if (html === '') return paragraphs(cutText(plain, MAX_TEXT));
+  return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
 }
 
 function paragraphs(text: string): string {

@@ -177,6 +177,8 @@ class ComponentReader {
     if (name === 'VEVENT') this.file.calendars.at(-1)!.events.push(this.#component);
     else if (at < this.#path.lastIndexOf('VEVENT')) this.#breakOff();
     this.#path.length = Math.max(0, at);
+    // An event goes on after its alarms.
+    if (this.#path.includes('VEVENT')) return;
     // Properties of the calendar may follow its events; those after a zone's part belong to nothing.
     this.#component = at === 1 ? (this.file.calendars.at(-1)!.own as Map<string, string[]>) : new Map();
     this.#lines = 0;

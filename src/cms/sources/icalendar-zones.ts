@@ -2,10 +2,10 @@
 // name around it, or the offsets that the file gives.
 
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
-import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
-import { offsetMinutes, offsetText, parseZone, wallMsToEpoch, type Zone } from '../../time/zones.ts';
+import { parseWallTime } from '../../time/wall-time.ts';
+import { epochToWallMs, offsetText, parseZone, wallMsToEpoch, type Zone } from '../../time/zones.ts';
 import { expandRule, type RuleText } from './icalendar-recurrence.ts';
-import { type Calendar, type Component, properties, textOf } from './icalendar-text.ts';
+import { type Calendar, type Component, type Pace, properties, textOf } from './icalendar-text.ts';
 
 /** A zone, and its name for the API. */
 export interface NamedZone {
@@ -15,34 +15,29 @@ export interface NamedZone {
 
 const MAX_NAME = 200;
 const DAY_MS = 86_400_000;
-/** Expanding the rules of a zone: years before and after now. */
-const YEARS_MS = 366 * DAY_MS;
+const YEAR_MS = 366 * DAY_MS;
+/** Of one calendar. */
+const MAX_ZONES = 500;
 
-/** The zones of one calendar. `nowMs`: offsets are compared around it. */
+/** The zones of one calendar. */
 export class CalendarZones {
-  readonly #definitions = new Map<string, Calendar['zones'][number]>();
   readonly #known = new Map<string, NamedZone | undefined>();
-  readonly #nowMs: number;
 
-  constructor(calendar: Calendar, nowMs: number) {
-    this.#nowMs = nowMs;
-    for (const zone of calendar.zones) this.#definitions.set(textOf(zone.own, 'tzid'), zone);
+  /** @param nowMs offsets are compared around it */
+  static async read(calendar: Calendar, nowMs: number, pace: Pace): Promise<CalendarZones> {
+    const zones = new CalendarZones();
+    for (const { own, parts } of calendar.zones.slice(0, MAX_ZONES)) {
+      const id = textOf(own, 'tzid');
+      const named = zoneByName(id) ?? zoneByName(textOf(own, 'x-lic-location'));
+      zones.#known.set(id, named ?? (await zoneByOffsets(parts, nowMs, pace)));
+    }
+    return zones;
   }
 
   /** Undefined: nobody knows this zone. */
   find(id: string): NamedZone | undefined {
-    if (!this.#known.has(id)) this.#known.set(id, this.#resolve(id));
+    if (!this.#known.has(id)) this.#known.set(id, zoneByName(id));
     return this.#known.get(id);
-  }
-
-  #resolve(id: string): NamedZone | undefined {
-    const definition = this.#definitions.get(id);
-    const names = [id, ...(definition ? [textOf(definition.own, 'x-lic-location')] : [])];
-    for (const name of names) {
-      const zone = zoneByName(name);
-      if (zone) return zone;
-    }
-    return definition && zoneByOffsets(definition.parts, this.#nowMs);
   }
 }
 
@@ -72,21 +67,27 @@ function minutesOf(part: Component, name: string): number {
   return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
 }
 
-/** The first zone, of those that Windows knows, whose offsets are the same in the two years around now. */
-function zoneByOffsets(parts: readonly Component[], nowMs: number): NamedZone | undefined {
-  const changes = parts.flatMap((part) => changesOf(part, nowMs)).sort((a, b) => a.atMs - b.atMs);
+/**
+ * The first zone, of those that Windows knows, whose offsets are the same in the two years around now, or around the
+ * time of the definition: old files have the rules of their year.
+ */
+async function zoneByOffsets(parts: readonly Component[], nowMs: number, pace: Pace): Promise<NamedZone | undefined> {
   const offsets = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
   if (offsets.has(Number.NaN) || offsets.size === 0) return undefined;
   if (offsets.size === 1) return fixedZone([...offsets][0]!);
-  const recent = changes.filter(({ atMs }) => atMs >= nowMs - YEARS_MS && atMs <= nowMs + YEARS_MS);
-  const current = changes.findLast(({ atMs }) => atMs <= nowMs);
-  // No clock changes any more.
-  if (recent.length === 0) return current && fixedZone(current.to);
-  const matches = (zone: Zone) => recent.every(({ atMs, from, to }) => isChange(zone, atMs, from, to));
-  for (const { iana } of WINDOWS_TO_IANA_MAP) {
-    const [name = ''] = iana;
-    const zone = parseZone(name);
-    if (zone?.kind === 'iana' && matches(zone)) return { name: zone.name, zone };
+  const definedMs =
+    Math.max(...parts.map((part) => wallMsOf(properties(part, 'dtstart')[0]?.values[0]) ?? 0)) + YEAR_MS;
+  for (const aroundMs of [nowMs, definedMs]) {
+    const changes = parts.flatMap((part) => changesOf(part, aroundMs)).sort((a, b) => a.atMs - b.atMs);
+    const recent = changes.filter(({ atMs }) => atMs >= aroundMs - YEAR_MS && atMs <= aroundMs + YEAR_MS);
+    const current = changes.findLast(({ atMs }) => atMs <= aroundMs);
+    // No clock changes any more.
+    if (recent.length === 0 && current) return fixedZone(current.to);
+    for (const { iana } of recent.length > 0 ? WINDOWS_TO_IANA_MAP : []) {
+      const zone = parseZone(iana[0] ?? '');
+      if (zone?.kind === 'iana' && recent.every((change) => isChange(zone, change))) return { name: zone.name, zone };
+      if (pace.isDue()) await pace.rest();
+    }
   }
   return undefined;
 }
@@ -97,38 +98,33 @@ interface Change {
   to: number;
 }
 
-function changesOf(part: Component, nowMs: number): Change[] {
+const wallMsOf = (value: unknown): number | undefined => parseWallTime(String(value ?? '').replace('T', ' '));
+
+function changesOf(part: Component, aroundMs: number): Change[] {
   const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  const [start] = properties(part, 'dtstart');
-  const startMs = parseWallTime(String(start?.values[0] ?? '').replace('T', ' '));
-  if (startMs === undefined || Number.isNaN(from) || Number.isNaN(to)) return [];
+  const startMs = wallMsOf(properties(part, 'dtstart')[0]?.values[0]);
+  if (startMs === undefined || Number.isNaN(from)) return [];
   const walls = [startMs];
-  for (const { values } of properties(part, 'rdate'))
-    walls.push(...values.flatMap((value) => parseWallTime(String(value).replace('T', ' ')) ?? []));
+  for (const { values } of properties(part, 'rdate')) walls.push(...values.flatMap((value) => wallMsOf(value) ?? []));
   for (const { values } of properties(part, 'rrule')) {
     const rule = values[0] as RuleText & { until?: string };
     const untilMs = rule.until ? Date.parse(rule.until) : Number.POSITIVE_INFINITY;
-    try {
-      for (const instances of expandRule(rule, startMs, nowMs - 2 * YEARS_MS, nowMs + YEARS_MS))
-        walls.push(...instances.filter((wallMs) => wallMs - from * 60_000 <= untilMs));
-    } catch {
-      // Of a rule that is not supported, the start counts.
-    }
+    for (const instances of expandRule(rule, startMs, aroundMs - 2 * YEAR_MS, aroundMs + YEAR_MS))
+      walls.push(...instances.filter((wallMs) => wallMs - from * 60_000 <= untilMs));
   }
   return walls.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
 }
 
 /** Whether the zone changes there from one offset to the other. */
-function isChange(zone: Zone, atMs: number, from: number, to: number): boolean {
-  const at = (ms: number) => offsetMinutes(formatWallTime(ms), zone);
+function isChange(zone: Zone, { atMs, from, to }: Change): boolean {
+  const at = (ms: number) => (epochToWallMs(ms, zone) - ms) / 60_000;
   return at(atMs - 60_000) === from && at(atMs + 60_000) === to;
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
 export function instantOf(wallMs: number, zone: Zone): number {
   const epochMs = wallMsToEpoch(wallMs, zone);
-  if (zone.kind !== 'iana') return epochMs;
-  const offset = (ms: number) => offsetMinutes(formatWallTime(ms), zone);
-  const earlier = epochMs - (offset(epochMs - DAY_MS) - offset(epochMs)) * 60_000;
-  return earlier < epochMs && earlier + offset(earlier) * 60_000 === wallMs ? earlier : epochMs;
+  const offset = (ms: number) => epochToWallMs(ms, zone) - ms;
+  const earlier = epochMs - (offset(epochMs - DAY_MS) - offset(epochMs));
+  return earlier < epochMs && earlier + offset(earlier) === wallMs ? earlier : epochMs;
 }

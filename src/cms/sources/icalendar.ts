@@ -164,7 +164,7 @@ class EventReader {
 
   async readCalendar(calendar: Calendar): Promise<void> {
     const { timezone, nowMs } = this.#options;
-    const zones = new CalendarZones(calendar, nowMs);
+    const zones = await CalendarZones.read(calendar, nowMs, this.#pace);
     const named = textOf(calendar.own, 'x-wr-timezone');
     const zone = (named !== '' && (zoneByName(named) ?? zones.find(named))) || {
       name: timezone,

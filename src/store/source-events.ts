@@ -1,0 +1,117 @@
+// Owns the table of what the sources said last: one row for each event of each source, also for those that are shown
+// as another one.
+
+import { FIRST_SOURCE_ID, type Kind } from '../model/records.ts';
+import type { Database, View } from './database.ts';
+import { TARGET_KIND, type TargetKind } from './schema.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+export interface SourceRow {
+  source: string;
+  /** Names the event within its source. */
+  key: string;
+  uid: string;
+  /** The page of the event at its origin. */
+  url: string;
+  /** The id that it has for itself; 0 until it is known. */
+  ownId: number;
+  /** The event that shows it: itself, or another one that is the same. */
+  eventId: number;
+  /** Why it is taken for another one; `''`: it is not. */
+  why: string;
+  /** When this gateway noticed what the source says now, in UTC. */
+  noticed: string;
+  /** As the source describes it, in JSON. */
+  event: string;
+}
+
+const COLUMNS = raw('source, key, uid, url, own_id AS ownId, event_id AS eventId, why, noticed, event');
+
+export const sourceRow = (db: Database, source: string, key: string): SourceRow | undefined => {
+  const row = db.get<SourceRow>(sql`SELECT ${COLUMNS} FROM source_event WHERE source = ${source} AND key = ${key}`);
+  // The rows of node:sqlite have no prototype.
+  return row && { ...row };
+};
+
+/** Rows of the source after this key, in the order of keys. */
+export const sourceRows = (db: Database, source: string, after: string, limit: number): SourceRow[] =>
+  db.all(sql`
+    SELECT ${COLUMNS} FROM source_event WHERE source = ${source} AND key > ${after} ORDER BY key LIMIT ${limit}`);
+
+export const sourceKeys = (db: Database, source: string): string[] =>
+  db.all<{ key: string }>(sql`SELECT key FROM source_event WHERE source = ${source}`).map(({ key }) => key);
+
+/** The sources that have rows. */
+export const storedSources = (db: Database): string[] =>
+  db.all<{ source: string }>(sql`SELECT DISTINCT source FROM source_event`).map(({ source }) => source);
+
+/** Addresses that the source gives to several events, such as its front page: they name none of these. */
+export const sharedUrls = (db: Database, source: string): Set<string> =>
+  new Set(
+    db
+      .all<{ url: string }>(sql`
+        SELECT url FROM source_event WHERE source = ${source} GROUP BY url HAVING count(DISTINCT uid) > 1`)
+      .map(({ url }) => url),
+  );
+
+export function insertSourceRow(db: Database, { ownId, eventId, ...row }: SourceRow): void {
+  db.insert('source_event', { ...row, own_id: ownId, event_id: eventId });
+}
+
+export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, 'source' | 'key'>): void {
+  db.run(sql`DELETE FROM source_event WHERE source = ${source} AND key = ${key}`);
+}
+
+/** Whose event this is (`undefined`: the CMS's), and where it is too. */
+export function sourcesOf(view: View, eventId: number): { source?: string; alsoAt: { source: string; url: string }[] } {
+  const rows = view.all<{ source: string; ownId: number; url: string }>(sql`
+    SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);
+  const own = rows.find(({ ownId }) => ownId === eventId);
+  const alsoAt = rows.filter((row) => row !== own).map(({ source, url }) => ({ source, url }));
+  return own ? { source: own.source, alsoAt } : { alsoAt };
+}
+
+export interface Merge {
+  source: string;
+  key: string;
+  eventId: number;
+  why: string;
+}
+
+export const countSourceEvents = (db: Database, source: string): { events: number; merged: number } => ({
+  events: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source}`),
+  merged: db.number(sql`SELECT count(*) FROM source_event WHERE source = ${source} AND why <> ''`),
+});
+
+/** Events of sources that are shown as another one. */
+export const merges = (db: Database, limit: number): Merge[] =>
+  db
+    .all<Merge>(sql`
+      SELECT source, key, event_id AS eventId, why FROM source_event WHERE why <> '' ORDER BY source, key LIMIT ${limit}`)
+    .map((row) => ({ ...row }));
+
+/** Events that the site shows to everybody and that start at this wall number on their lists. */
+export const listedEventIdsAt = (db: Database, starts: number): number[] =>
+  db.numbers(sql`SELECT id FROM event WHERE hidden = 0 AND starts = ${starts} AND id < ${FIRST_SOURCE_ID} ORDER BY id`);
+
+/** The ids of the events of sources in the replica. */
+export const sourceEventIds = (db: Database): number[] =>
+  db.numbers(sql`SELECT id FROM post WHERE kind = 'event' AND id >= ${FIRST_SOURCE_ID}`);
+
+/** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
+export function unusedSourceRecords(db: Database): { kind: Kind | 'image'; ids: number[] }[] {
+  const unlinked = (kind: TargetKind, table: Sql) =>
+    db.numbers(sql`
+      SELECT id FROM ${table} t WHERE kind = ${kind} AND id >= ${FIRST_SOURCE_ID}
+        AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = t.id)`);
+  return [
+    ...(['venue', 'organizer'] as const).map((kind) => ({ kind, ids: unlinked(kind, raw('post')) })),
+    ...(['category', 'tag'] as const).map((kind) => ({ kind, ids: unlinked(kind, raw('term')) })),
+    {
+      kind: 'image',
+      ids: db.numbers(sql`
+        SELECT id FROM image i WHERE id >= ${FIRST_SOURCE_ID}
+          AND NOT EXISTS (SELECT 1 FROM post p WHERE p.image_id = i.id AND p.image_id <> 0)`),
+    },
+  ];
+}

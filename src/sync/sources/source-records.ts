@@ -1,0 +1,172 @@
+// Makes records of the replica of what sources say: an event with its venue, organizers, terms and image, under ids
+// that every gateway derives alike.
+
+import { createHash } from 'node:crypto';
+import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
+import { FIELDS } from '../../interface/fields.ts';
+import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
+import {
+  type CalendarRecord,
+  type EventRecord,
+  FIRST_SOURCE_ID,
+  type ImageRecord,
+  type Kind,
+  type LinkedKind,
+  NO_TIME,
+  type Site,
+  type TermKind,
+  type TermRecord,
+  type VenueRecord,
+} from '../../model/records.ts';
+import type { Database } from '../../store/database.ts';
+import { termIdByName, termIdBySlug } from '../../store/records.ts';
+import { escapeMarkup, foldName } from '../../text/html.ts';
+import { fold, slugOf } from '../../text/text.ts';
+import { siteZone, utcToWall } from '../../time/zones.ts';
+
+export interface EventToMake {
+  source: string;
+  /** Of the settings: names that every event of the source gets. */
+  categories: readonly string[];
+  id: number;
+  event: SourceEvent;
+  /** When this gateway noticed what the source says now, in UTC. */
+  noticed: string;
+}
+
+/** Makes the records of one pass over all sources. Each record that several events share is made once. */
+export class SourceRecords {
+  readonly #db: Database;
+  readonly #site: Site;
+  /** What has the id. */
+  readonly #owners = new Map<number, string>();
+  readonly #terms = new Map<string, number>();
+  readonly #made = new Set<number>();
+
+  constructor(db: Database, site: Site) {
+    this.#db = db;
+    this.#site = site;
+  }
+
+  /**
+   * The id of what these texts name. Two of them may have the same hash: then the one that comes later in the order of
+   * the sources and their keys takes the next free id, at every gateway.
+   */
+  idOf(...names: readonly string[]): number {
+    const identity = JSON.stringify(names);
+    let id = FIRST_SOURCE_ID + createHash('sha256').update(identity).digest().readUIntBE(0, 6);
+    while ((this.#owners.get(id) ?? identity) !== identity) id += 1;
+    this.#owners.set(id, identity);
+    return id;
+  }
+
+  /** The event is the last of the records. */
+  recordsOf({ source, categories, id, event, noticed }: EventToMake): {
+    upserts: CalendarRecord[];
+    images: ImageRecord[];
+  } {
+    const upserts: CalendarRecord[] = [];
+    const images: ImageRecord[] = [];
+    const names = [...categories.map(escapeMarkup), ...event.categories];
+    const record = Object.assign(emptyRecord('event', id), {
+      ...timesOf(event, noticed, this.#site),
+      slug: slugFor(event.title, id),
+      url: event.url,
+      title: event.title,
+      description: event.description,
+      excerpt: event.excerpt,
+      image: event.image ? this.#imageOf(event.image, images) : 0,
+      allDay: event.allDay,
+      cost: event.cost,
+      website: event.website,
+      eventStatus: event.eventStatus,
+      eventStatusReason: event.eventStatusReason,
+      attendanceMode: event.attendanceMode,
+      onlineUrl: event.onlineUrl,
+      categories: this.#termsOf('category', names, upserts),
+      tags: this.#termsOf('tag', event.tags, upserts),
+      venues: event.venue ? [this.#linkedOf('venue', source, event.venue, upserts)] : [],
+      organizers: event.organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
+    }) as EventRecord;
+    setListedTimes(record, this.#site);
+    record.searchText = searchTextOf('event', { ...record });
+    return { upserts: [...upserts, record], images };
+  }
+
+  #isFirst(id: number): boolean {
+    if (this.#made.has(id)) return false;
+    this.#made.add(id);
+    return true;
+  }
+
+  /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
+  #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer, upserts: CalendarRecord[]): number {
+    const { name, ...fields } = said;
+    const address = 'address' in said ? fold(said.address) : '';
+    const id = this.idOf(kind, source, foldName(name), address);
+    if (!this.#isFirst(id)) return id;
+    const region = 'state' in said ? { stateprovince: said.state || said.province } : {};
+    const record = {
+      ...emptyRecord(kind, id),
+      ...fields,
+      ...region,
+      ...{ ...WITHOUT_TIMES, title: name, slug: slugFor(name, id) },
+    };
+    // The field table has a row for each property of the type.
+    upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
+    return id;
+  }
+
+  /** The CMS's term of this name or slug, if it has one; else one of its own, which all sources share. */
+  #termsOf(kind: TermKind, names: readonly string[], upserts: CalendarRecord[]): number[] {
+    const ids = names.flatMap((name) => {
+      const key = foldName(name);
+      if (key === '') return [];
+      const known = this.#terms.get(`${kind} ${key}`);
+      if (known !== undefined) return [known];
+      const ofCms = this.#cmsTerm(kind, name);
+      const id = ofCms ?? this.idOf(kind, key);
+      this.#terms.set(`${kind} ${key}`, id);
+      if (ofCms === undefined) upserts.push(newTerm(kind, id, name));
+      return [id];
+    });
+    return [...new Set(ids)];
+  }
+
+  #cmsTerm(kind: TermKind, name: string): number | undefined {
+    const slug = slugOf(name);
+    const found = [termIdByName(this.#db, kind, name), slug === '' ? undefined : termIdBySlug(this.#db, kind, slug)];
+    return found.find((id) => id !== undefined && id < FIRST_SOURCE_ID);
+  }
+
+  #imageOf({ url, width, height }: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
+    const id = this.idOf('image', url);
+    const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
+    if (this.#isFirst(id)) images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
+    return id;
+  }
+}
+
+const WITHOUT_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };
+
+function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
+  const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
+  return { kind, id, ...Object.fromEntries(values) };
+}
+
+function newTerm(kind: TermKind, id: number, name: string): TermRecord {
+  return { kind, id, name, slug: slugOf(name) || `${kind}-${id.toString(36)}`, description: '', parent: 0, url: '' };
+}
+
+/** Always with a suffix: whether the CMS or another source has the slug differs from hour to hour. */
+const slugFor = (title: string, id: number): string => `${slugOf(title).slice(0, 150)}-${id.toString(36)}`;
+
+/** A source that does not say when it changed an event changed it when this gateway noticed. */
+function timesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
+  const { start, end, startUtc, endUtc, timezone, modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
+  const local = (utc: string) => utcToWall(utc, siteZone(site.timezone));
+  return {
+    ...{ start, end, startUtc, endUtc, timezone },
+    ...{ date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc },
+  };
+}

@@ -1,0 +1,355 @@
+// Owns the sources: reads each in a loop of its own, keeps what it said last, and brings the replica's records of
+// sources in line with that. docs/sources.md says what an operator sees of it.
+
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LeftOut, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
+import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
+import type { Observe } from '../../observability/observations.ts';
+import type { ChangeSet, SourceChange } from '../../store/changes.ts';
+import { mergeIndex } from '../../store/full-text-index.ts';
+import { getRecord, getRecords } from '../../store/records.ts';
+import type { Replica } from '../../store/replica.ts';
+import {
+  countSourceEvents,
+  listedEventIdsAt,
+  type Merge,
+  merges,
+  type SourceRow,
+  sharedUrls,
+  sourceEventIds,
+  sourceKeys,
+  sourceRow,
+  sourceRows,
+  storedSources,
+  unusedSourceRecords,
+} from '../../store/source-events.ts';
+import { getState } from '../../store/state.ts';
+import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
+import { PollLoop } from '../sync.ts';
+import { type Comparable, KnownEvents } from './same-event.ts';
+import { SourceRecords } from './source-records.ts';
+
+export interface NamedSource {
+  name: string;
+  /** Of the settings: another address is another calendar, whose validators do not count. */
+  address: string;
+  categories: readonly string[];
+  isMerged: boolean;
+  source: Source;
+}
+
+export interface SourceStatus {
+  name: string;
+  /** Events that it has, and those of them that are shown as another one. */
+  events: number;
+  merged: number;
+  leftOut: LeftOut[];
+  /** When it was last read successfully; undefined: never. */
+  readMs: number | undefined;
+  /** Why its events may be out of date. */
+  problem: string | undefined;
+}
+
+export interface SourcesOptions {
+  /** The first one wins. */
+  sources: readonly NamedSource[];
+  replica: Replica;
+  site: () => Site;
+  /** Resolves when the CMS's records are there. */
+  whenComplete: () => Promise<void>;
+  intervalMs: number;
+  observe: Observe;
+  nowMs?: () => number;
+  clockMs?: () => number;
+}
+
+interface SavedState {
+  address: string;
+  validators: SourceValidators;
+  readMs: number;
+  leftOut: LeftOut[];
+}
+
+/** What one loop remembers of its source. */
+interface Reading {
+  loop: PollLoop;
+  failures: number;
+  problem: string | undefined;
+  /** It lost more than half of its events in the last answer. */
+  isShrunken: boolean;
+}
+
+/** Events of one transaction, which blocks the event loop for a few milliseconds. */
+const BATCH_SIZE = 10;
+const FIRST_RETRY_MS = 60_000;
+/** A site of 20,000 events is read at one page a second. */
+const READ_TIMEOUT_MS = 15 * 60_000;
+/** Fewer may all be over. */
+const FEW_EVENTS = 4;
+const MAX_SHOWN_MERGES = 100;
+
+/** Nothing happens before `start`. */
+export class Sources {
+  readonly #options: SourcesOptions;
+  readonly #nowMs: () => number;
+  readonly #clockMs: () => number;
+  readonly #readings = new Map<string, Reading>();
+  readonly #stopping = new AbortController();
+  /** Combining runs one at a time, and not beside the storing of a snapshot. */
+  #turn: Promise<void> = Promise.resolve();
+  /** The version of the replica that the records of sources are in line with. */
+  #combinedVersion = -1;
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+    const { nowMs = Date.now, clockMs = () => performance.now() } = options;
+    this.#nowMs = nowMs;
+    this.#clockMs = clockMs;
+    for (const named of options.sources) this.#readings.set(named.name, this.#newReading(named));
+  }
+
+  #newReading(named: NamedSource): Reading {
+    const loop = new PollLoop({
+      poll: () => this.#read(named),
+      pauseMs: () => this.#pauseMs(named.name),
+      clockMs: this.#clockMs,
+      signal: this.#stopping.signal,
+    });
+    return { loop, failures: 0, problem: undefined, isShrunken: false };
+  }
+
+  start(): void {
+    void this.#options.whenComplete().then(() => {
+      for (const { loop } of this.#readings.values()) loop.start();
+      if (this.#readings.size === 0) void this.#inTurn(() => this.#combine()).catch(() => undefined);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
+    await this.#turn;
+  }
+
+  /** Reads the source now. Resolves with true if that succeeded. */
+  async readNow(name: string): Promise<boolean> {
+    return (await this.#readings.get(name)?.loop.pollNow()) ?? false;
+  }
+
+  status(): { sources: SourceStatus[]; merged: Merge[] } {
+    const { sources, replica } = this.#options;
+    const shown = sources.map((named) => {
+      const { readMs, leftOut = [] } = this.#saved(named) ?? {};
+      const { problem } = this.#readings.get(named.name)!;
+      return { name: named.name, ...countSourceEvents(replica.db, named.name), leftOut, readMs, problem };
+    });
+    return { sources: shown, merged: merges(replica.db, MAX_SHOWN_MERGES) };
+  }
+
+  #pauseMs(name: string): number {
+    const { intervalMs } = this.#options;
+    const { failures } = this.#readings.get(name)!;
+    return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+  }
+
+  /** One round of a loop. Never rejects. */
+  async #read(named: NamedSource): Promise<boolean> {
+    const { observe, replica } = this.#options;
+    const { name } = named;
+    const reading = this.#readings.get(name)!;
+    const startedMs = this.#clockMs();
+    let problem: string | undefined;
+    try {
+      const previous = reading.isShrunken ? undefined : this.#saved(named)?.validators;
+      const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
+      const snapshot = await named.source.read(previous, signal);
+      problem = await this.#inTurn(async () => {
+        const unsure = snapshot && this.#whyUnsure(reading, name, snapshot);
+        if (unsure !== undefined) return unsure;
+        if (snapshot) await this.#store(named, snapshot);
+        await this.#combine();
+        return undefined;
+      });
+      reading.failures = 0;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return false;
+      reading.failures += 1;
+      // The address may be a secret.
+      problem = String(error instanceof Error ? error.message : error).replaceAll(named.address, 'its address');
+    }
+    reading.problem = problem;
+    const { events } = countSourceEvents(replica.db, name);
+    observe({ type: 'source-read', source: name, events, problem, durationMs: this.#clockMs() - startedMs });
+    return problem === undefined;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  /** A feed that lost more than half of its events may be broken: it is believed when it is read again. */
+  #whyUnsure(reading: Reading, name: string, { events }: SourceSnapshot): string | undefined {
+    const keys = sourceKeys(this.#options.replica.db, name);
+    const now = new Set(events.map(({ key }) => key));
+    const gone = keys.filter((key) => !now.has(key)).length;
+    const isShrunken = keys.length >= FEW_EVENTS && gone > keys.length / 2;
+    if (!isShrunken || reading.isShrunken) {
+      reading.isShrunken = false;
+      return undefined;
+    }
+    reading.isShrunken = true;
+    return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
+  }
+
+  readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
+
+  #saved(named: NamedSource): SavedState | undefined {
+    try {
+      const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
+      return saved.address === this.#addressKey(named) ? saved : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
+  async #store(named: NamedSource, { events, leftOut, validators }: SourceSnapshot): Promise<void> {
+    const { replica } = this.#options;
+    const { name: source } = named;
+    const noticed = formatWallTime(this.#nowMs());
+    const rows: SourceChange[] = events.map((event) => {
+      const { key, uid, url } = event;
+      return { source, key, uid, url, ownId: 0, eventId: 0, why: '', noticed, event: JSON.stringify(event) };
+    });
+    const now = new Set(events.map(({ key }) => key));
+    for (const key of sourceKeys(replica.db, source)) if (!now.has(key)) rows.push({ source, key, event: null });
+    for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+      const changed = rows.slice(from, from + BATCH_SIZE).flatMap((row): SourceChange[] => {
+        const before = sourceRow(replica.db, source, row.key);
+        if (row.event === null) return [row];
+        if (before?.event === row.event) return [];
+        return [{ ...row, ...(before && { ownId: before.ownId, eventId: before.eventId, why: before.why }) }];
+      });
+      if (changed.length > 0) await this.#apply({ sourceEvents: changed });
+      else await nextTurn();
+    }
+    this.#combinedVersion = -1;
+    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), leftOut };
+    replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
+  }
+
+  /** One transaction, after which requests are answered. */
+  async #apply(changes: ChangeSet): Promise<void> {
+    const { replica } = this.#options;
+    replica.apply(changes);
+    await nextTurn();
+    while (mergeIndex(replica.db)) await nextTurn();
+    this.#stopping.signal.throwIfAborted();
+  }
+
+  /** Brings the replica's records in line with what all sources and the CMS say. */
+  async #combine(): Promise<void> {
+    const { replica, sources, site } = this.#options;
+    if (this.#combinedVersion === replica.version) return;
+    const names = new Set(sources.map(({ name }) => name));
+    for (const source of storedSources(replica.db)) if (!names.has(source)) await this.#forget(source);
+    const records = new SourceRecords(replica.db, site());
+    const known = new KnownEvents();
+    const shown = new Set<number>();
+    for (const named of sources) {
+      const shared = sharedUrls(replica.db, named.name);
+      for (let after = ''; ; ) {
+        const rows = sourceRows(replica.db, named.name, after, BATCH_SIZE);
+        if (rows.length === 0) break;
+        after = rows.at(-1)!.key;
+        await this.#apply(this.#changesOf(rows, named, { records, known, shown, shared }));
+      }
+    }
+    const gone = sourceEventIds(replica.db).filter((id) => !shown.has(id));
+    for (let from = 0; from < gone.length; from += BATCH_SIZE)
+      await this.#apply({ deletes: [{ kind: 'event', ids: gone.slice(from, from + BATCH_SIZE) }] });
+    await this.#apply({ deletes: unusedSourceRecords(replica.db) });
+    this.#combinedVersion = replica.version;
+  }
+
+  async #forget(source: string): Promise<void> {
+    const keys = sourceKeys(this.#options.replica.db, source);
+    for (let from = 0; from < keys.length; from += BATCH_SIZE)
+      await this.#apply({
+        sourceEvents: keys.slice(from, from + BATCH_SIZE).map((key) => ({ source, key, event: null })),
+      });
+  }
+
+  #changesOf(
+    rows: readonly SourceRow[],
+    { name: source, categories, isMerged }: NamedSource,
+    { records, known, shown, shared }: Combining,
+  ): ChangeSet {
+    const upserts: CalendarRecord[] = [];
+    const images: ImageRecord[] = [];
+    const sourceEvents: SourceRow[] = [];
+    for (const row of rows) {
+      const event = JSON.parse(row.event) as SourceEvent;
+      const id = records.idOf('event', source, row.key);
+      const comparable = comparableOf(event, { id, source, shared });
+      if (isMerged) this.#addSiteEvents(event, known);
+      const same = isMerged ? known.match(comparable) : undefined;
+      if (!same) {
+        if (isMerged) known.add(comparable);
+        shown.add(id);
+        const made = records.recordsOf({ source, categories, id, event, noticed: row.noticed });
+        upserts.push(...made.upserts);
+        images.push(...made.images);
+      }
+      sourceEvents.push({ ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' });
+    }
+    return { upserts, images, sourceEvents };
+  }
+
+  /** The site's own events that start with this one. */
+  #addSiteEvents({ start, startUtc }: SourceEvent, known: KnownEvents): void {
+    const { db } = this.#options.replica;
+    for (const id of listedEventIdsAt(db, wallNumber(start))) {
+      const record = known.has(id) ? undefined : getRecord(db, 'event', id);
+      if (!record || record.protected || record.startUtc !== startUtc) continue;
+      const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
+      const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
+      known.add({
+        ...{ id, source: '', uid: '', startUtc, title: record.title },
+        urls: [record.url, record.website],
+        places: venues.map(({ title: name, city, latitude, longitude }) => ({ name, city, latitude, longitude })),
+        hosts: hosts.map(({ title }) => title),
+      });
+    }
+  }
+}
+
+interface Combining {
+  records: SourceRecords;
+  known: KnownEvents;
+  /** The events of sources that are shown for themselves. */
+  shown: Set<number>;
+  shared: ReadonlySet<string>;
+}
+
+function comparableOf(
+  event: SourceEvent,
+  { id, source, shared }: { id: number; source: string; shared: ReadonlySet<string> },
+): Comparable {
+  return {
+    id,
+    source,
+    uid: event.uid,
+    urls: shared.has(event.url) ? [] : [event.url],
+    startUtc: event.startUtc,
+    title: event.title,
+    places: event.venue ? [event.venue] : [],
+    hosts: event.organizers.map(({ name }) => name),
+  };
+}
