@@ -1,7 +1,7 @@
 // A source that is another events/v1 API: a public site of The Events Calendar, or another gateway. Reads its list of
 // events page by page, one request at a time and at most one a second.
 
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../model/json.ts';
 import { describeBody, parseJson, parseRetryAfter } from '../http-exchange.ts';
@@ -13,6 +13,8 @@ import * as source from './source.ts';
 const PER_PAGE = 50;
 /** Fifty long events have about 1 MB. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** Fifty events have about 40,000 values. Parsing a hundred thousand takes up to 50 ms, in which nothing else runs. */
+const MAX_VALUES = 100_000;
 const PAUSE_MS = 1000;
 /** A source that asks for more patience is read in the next interval. */
 const MAX_DELAY_S = 60;
@@ -24,6 +26,8 @@ const FUTURE_DAYS = 2 * 366;
 interface Pass {
   events: Map<string, source.SourceEvent>;
   leftOut: Map<string, source.LeftOut>;
+  /** Of what each event says. */
+  hash: Hash;
   /** Of each page; `''` without one. */
   etags: string[];
   /** The list changed between two pages, so an event may be missing. */
@@ -64,7 +68,8 @@ export class EventsApi implements source.Source {
   }
 
   async #readPages(signal: AbortSignal): Promise<Pass> {
-    const pass: Pass = { events: new Map(), leftOut: new Map(), etags: [], isShifted: false };
+    const hash = createHash('sha256');
+    const pass: Pass = { events: new Map(), leftOut: new Map(), hash, etags: [], isShifted: false };
     let [bytes, received, firstTotal] = [0, 0, 0];
     for (let page = 1; page <= source.MAX_SOURCE_EVENTS / PER_PAGE; page += 1) {
       const response = await this.#get(page, signal);
@@ -89,6 +94,7 @@ export class EventsApi implements source.Source {
     // A description of the greatest length takes some milliseconds.
     await nextTurn();
     const event = await readEvent(json, this.#address);
+    pass.hash.update(JSON.stringify(event));
     if (typeof event === 'string') {
       const { count, example } = pass.leftOut.get(event) ?? { count: 0, example: idOf(json) };
       return void pass.leftOut.set(event, { reason: event, count: count + 1, example });
@@ -131,6 +137,8 @@ export class EventsApi implements source.Source {
 }
 
 function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: number; hasNext: boolean } {
+  if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
+    throw new source.SourceError(`page ${page}: too many values`);
   const json = parseJson(bytes);
   if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
   if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
@@ -141,10 +149,9 @@ function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; t
 
 function snapshotOf(pass: Pass, previous: source.SourceValidators | undefined): source.SourceSnapshot | undefined {
   const [events, leftOut] = [[...pass.events.values()], [...pass.leftOut.values()]];
-  const digest = createHash('sha256');
-  for (const part of [...events, ...leftOut]) digest.update(JSON.stringify(part));
-  const hash = digest.digest('base64url');
-  const hasEtags = !pass.isShifted && pass.etags.every((etag) => etag !== '');
+  if (pass.isShifted) return { events, leftOut, validators: {} };
+  const hash = pass.hash.digest('base64url');
+  const hasEtags = pass.etags.every((etag) => etag !== '');
   const validators = { hash, ...(hasEtags && { etag: pass.etags.join('\n') }) };
   if (hash === previous?.hash && validators.etag === previous.etag) return undefined;
   return { events, leftOut, validators };

@@ -135,7 +135,7 @@ describe('an events/v1 API as a source', () => {
       const snapshot = await site.read();
       expect(request).to.equal(4);
       expect(keys(snapshot?.events)).to.deep.equal(['1', '10', '3']);
-      expect(snapshot?.validators.etag).to.equal(undefined);
+      expect(snapshot?.validators).to.deep.equal({});
     });
   });
 
@@ -219,6 +219,8 @@ describe('an events/v1 API as a source', () => {
       expect(await refused()).to.equal('page 1: status 404');
       answer(200, {}, ' '.repeat(4 * 1024 * 1024 + 1));
       expect(await refused()).to.equal('page 1: too large');
+      answer(200, {}, `{"events":[${'{},'.repeat(60_000)}{}]}`);
+      expect(await refused()).to.equal('page 1: too many values');
     });
 
     it('in a later page is not taken for a shorter list', async () => {
