@@ -12,6 +12,9 @@ const MAX_LINES = 5000;
 /** Uninterrupted work. */
 const MAX_WORK_MS = 15;
 
+/** An event cannot be served. The message is the reason. */
+export class Unreadable extends Error {}
+
 /** Lets other work of the process run between two steps. */
 export class Pace {
   #since = performance.now();

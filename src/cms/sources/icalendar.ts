@@ -6,7 +6,7 @@ import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
 import { getPublic, type PublicRequest, PublicRequestError } from '../public-request.ts';
 import { type EventContent, readContent } from './icalendar-event.ts';
-import { type Calendar, type Component, Pace, properties, readFile, textOf } from './icalendar-text.ts';
+import { type Calendar, type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
   type Duration,
   dayStamp,
@@ -21,7 +21,6 @@ import {
   startsOf,
   type TimeContext,
   timesOf,
-  Unreadable,
   type Window,
 } from './icalendar-times.ts';
 import { CalendarZones, zoneByName } from './icalendar-zones.ts';
@@ -174,7 +173,12 @@ class EventReader {
     // Of too many events, the oldest single ones are left out.
     const sorted = [...groups].sort(([, [a]], [, [b]]) => (sortKey(a!) < sortKey(b!) ? 1 : -1));
     for (const [uid, components] of sorted) {
-      await this.#readGroup(uid, components, { zones, zone });
+      try {
+        await this.#readGroup(uid, components, { zones, zone });
+      } catch (error) {
+        // Whatever is wrong with one event, the others are served.
+        this.leftOut.add(error instanceof Error ? error.message : String(error), uid);
+      }
       if (this.#pace.isDue()) await this.#pace.rest();
     }
   }
@@ -190,8 +194,8 @@ class EventReader {
 
   /** All events of one UID: a series or single event, and its changed instances. */
   async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
-    const visible = components.filter((component) => !isPrivate(component));
-    if (visible.length < components.length) this.leftOut.add('private', uid, components.length - visible.length);
+    const hidden = components.filter(isPrivate).length;
+    if (hidden > 0) this.leftOut.add('private', uid, hidden);
     const masters = components.filter((component) => !component.has('recurrence-id'));
     if (masters.some(isPrivate)) return;
     const changes = new Map<string, Change>();
@@ -241,14 +245,7 @@ class EventReader {
       if (!change) await this.#addInstances(master, [[start, start]], isAlone ? '' : uid, context, uid);
       return;
     }
-    let starts: Moment[];
-    try {
-      starts = await startsOf(master, start, this.#window, context, this.#pace);
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      this.leftOut.add(error.message, uid);
-      return;
-    }
+    const starts = await startsOf(master, start, this.#window, context, this.#pace);
     const later = [...changes.values()].filter(({ isForFuture }) => isForFuture);
     later.sort((a, b) => b.id.epochMs - a.id.epochMs);
     const byComponent = new Map<Component, [id: Moment, start: Moment | undefined][]>();
@@ -283,6 +280,7 @@ class EventReader {
     context: TimeContext,
     uid = series,
   ): Promise<void> {
+    if (isPrivate(component)) return;
     const times = this.#attempt(uid, () => {
       const start = startOf(component, context);
       return { start, duration: durationOf(component, start, context) };
