@@ -179,12 +179,12 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
     'a private event is not served': {
-      function: 'EventReader.addInstances',
+      function: 'addInstances',
       code: 'if (isPrivate(_1)) return;',
       title: 'does not show an instance whose change cannot be read, or is private',
     },
     'the number of instances of a series': {
-      function: 'EventReader.inWindow',
+      function: 'inWindow',
       code: '.slice(0, MAX_INSTANCES)',
       title: 'with endless rules is bounded, and lets other work run',
     },

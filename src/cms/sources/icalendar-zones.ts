@@ -117,10 +117,10 @@ function changesOf(part: Component, aroundMs: number): Change[] {
   return walls.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
 }
 
-/** Whether the zone changes there from one offset to the other. */
+/** Whether the zone changes on that day: Exchange writes an hour of its own for the change. */
 function isChange(zone: Zone, { atMs, from, to }: Change): boolean {
   const at = (ms: number) => (epochToWallMs(ms, zone) - ms) / 60_000;
-  return at(atMs - 60_000) === from && at(atMs + 60_000) === to;
+  return at(atMs - DAY_MS / 2) === from && at(atMs + DAY_MS / 2) === to;
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
