@@ -132,7 +132,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'no other port is called': {
       function: 'checkUrl',
-      code: "if (_1.port !== '' && !_2) throw new PublicRequestError(_3);",
+      code: "_1.port !== '' && !_2",
+      replacement: 'false',
       title: 'calls standard ports only, also after a redirect',
     },
   }),
@@ -174,6 +175,32 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: 'const _1 = () => false;',
       test: 'test/faults/cms-faults.test.ts',
       title: 'responds to a write:',
+    },
+  }),
+  ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
+    'a private event is not served': {
+      function: 'addInstances',
+      code: 'if (isPrivate(_1)) return;',
+      title: 'does not show an instance whose change cannot be read, or is private',
+    },
+    'the number of instances of a series': {
+      function: 'inWindow',
+      code: '.slice(0, MAX_INSTANCES)',
+      title: 'with endless rules is bounded, and lets other work run',
+    },
+  }),
+  ...mutantsOf('src/cms/sources/icalendar-recurrence.ts', 'test/cms/sources/icalendar.test.ts', {
+    'the times of one day': {
+      function: 'timesOf',
+      code: '_1.length * _2.length * _3.length > MAX_TIMES_A_DAY',
+      replacement: 'false',
+      title: 'loses only what is wrong',
+    },
+    'the periods of a rule with a number': {
+      function: 'expandRule',
+      code: '_1 > MAX_PERIODS',
+      replacement: 'false',
+      title: 'with endless rules is bounded, and lets other work run',
     },
   }),
   ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/image-fetcher.test.ts', {

@@ -2,12 +2,13 @@
 // iterator of ical.js never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
 
 import { dayStartMs } from '../../time/wall-time.ts';
+import { Unreadable } from './icalendar-text.ts';
 
 const DAY_MS = 86_400_000;
 /** Hours times minutes times seconds of one day. */
 const MAX_TIMES_A_DAY = 100;
-/** With a number of instances everything since the start is counted: 270 years of days. */
-const MAX_PERIODS = 100_000;
+/** With a number of instances everything since the start is counted: 54 years of days. */
+const MAX_PERIODS = 20_000;
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
 /** As ical.js reads it. A list of one is that one. */
@@ -42,11 +43,12 @@ interface Period {
  * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
  * `count`, those of periods that end before `fromMs` are skipped; the last period begins after `toMs`.
  * @param startMs as the milliseconds of the same wall time in UTC, like all times here
- * @throws Error for a rule that is not supported
+ * @throws Unreadable for a rule that is not supported
  */
 export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
   const { freq, interval = 1, count = Number.POSITIVE_INFINITY } = rule;
-  if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq)) throw new Error(`repeats ${freq.toLowerCase()}`);
+  if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq))
+    throw new Unreadable(`a rule that repeats ${freq.toLowerCase()}`);
   const startDay = Math.floor(startMs / DAY_MS);
   const weekStart = (rule.wkst ?? 2) - 1;
   const periodAt = (index: number) => periodOf(freq, startDay, index * interval, weekStart);
@@ -59,7 +61,8 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
     const { first, end } = periodAt(index);
     // An interval of millions of years has no date.
     if (!(first * DAY_MS <= toMs)) return;
-    if (periods > MAX_PERIODS) throw new Error('counts instances of more than 100,000 days, weeks, months or years');
+    if (periods > MAX_PERIODS)
+      throw new Unreadable('a rule that counts through more than 20,000 days, weeks, months or years');
     let instances: number[] = [];
     for (let number = first; number < end; number += 1) {
       if (isWanted(dayOf(number))) instances.push(...times.map((time) => number * DAY_MS + time));
@@ -172,7 +175,8 @@ function timesOf(rule: RuleText, startTime: number): number[] {
   const hours = part(rule.byhour, Math.floor(seconds / 3600));
   const minutes = part(rule.byminute, Math.floor(seconds / 60) % 60);
   const ofMinute = part(rule.bysecond, seconds % 60);
-  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY) throw new Error('repeats too often a day');
+  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY)
+    throw new Unreadable('a rule that repeats too often a day');
   const times = hours.flatMap((hour) =>
     minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
   );

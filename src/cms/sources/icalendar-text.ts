@@ -12,6 +12,9 @@ const MAX_LINES = 5000;
 /** Uninterrupted work. */
 const MAX_WORK_MS = 15;
 
+/** An event cannot be served. The message is the reason. */
+export class Unreadable extends Error {}
+
 /** Lets other work of the process run between two steps. */
 export class Pace {
   #since = performance.now();
@@ -58,6 +61,7 @@ export interface CalendarFile {
 /** @throws SourceError if the bytes are no calendar */
 export async function readFile(bytes: Uint8Array, pace: Pace): Promise<CalendarFile> {
   const { text, isUtf8 } = decode(bytes);
+  await pace.rest();
   const start = text.search(/\S/);
   if (start < 0) throw new SourceError('nothing instead of a calendar');
   if (text[start] === '<') throw new SourceError('a web page instead of a calendar');
@@ -76,27 +80,24 @@ function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), isUtf8: false };
   if (first === 0xfe && second === 0xff) return { text: new TextDecoder('utf-16be').decode(bytes), isUtf8: false };
-  // Old programs fold within a character: the fold goes before the bytes are decoded.
-  const folded = Buffer.from(bytes).toString('latin1');
-  const unfolded = Buffer.from(
-    /[\x80-\xff]\r?\n[ \t][\x80-\xbf]/.test(folded) ? unfoldBytes(folded) : folded,
-    'latin1',
-  );
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(unfolded), isUtf8: true };
+    return { text: utf8.decode(bytes), isUtf8: true };
   } catch {
-    const { length } = new TextDecoder().decode(unfolded).match(/\ufffd/g) ?? [];
-    // A few broken characters in a file of UTF-8: a text that was cut by bytes.
-    const isMostlyUtf8 = length * 10 < (folded.match(/[\x80-\xff]{2}/g)?.length ?? 0);
-    return { text: new TextDecoder(isMostlyUtf8 ? 'utf-8' : 'windows-1252').decode(unfolded), isUtf8: false };
+    // Old programs fold within a character.
+    const unfolded = Buffer.from(bytes)
+      .toString('latin1')
+      .replace(/([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])/g, '$1');
+    try {
+      return { text: utf8.decode(Buffer.from(unfolded, 'latin1')), isUtf8: true };
+    } catch {
+      return { text: new TextDecoder('windows-1252').decode(bytes), isUtf8: false };
+    }
   }
 }
 
-const unfoldBytes = (text: string): string => text.replace(/([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])/g, '$1');
-
 /** Logical lines. A line that is no property, as of a description with raw line ends, is dropped. */
 function* unfold(text: string): Generator<string> {
-  let line = '';
   let parts: string[] = [];
   let size = 0;
   const ends = /\r\n|\n|\r/g;
@@ -109,12 +110,12 @@ function* unfold(text: string): Generator<string> {
       if (size <= MAX_LINE) parts.push(physical.slice(1));
       continue;
     }
-    line = parts.join('');
+    const line = parts.join('');
     if (size <= MAX_LINE && line.trim() !== '') yield line;
     parts = [physical.slice(0, MAX_LINE + 1)];
     size = physical.length;
   }
-  line = parts.join('');
+  const line = parts.join('');
   if (size <= MAX_LINE && line.trim() !== '') yield line;
 }
 

@@ -3,15 +3,20 @@
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import { epochToWallMs, utcZone } from '../../time/zones.ts';
 import { expandRule, type RuleText } from './icalendar-recurrence.ts';
-import { type Component, type Pace, type Property, parseLine, properties, textOf } from './icalendar-text.ts';
+import {
+  type Component,
+  type Pace,
+  type Property,
+  parseLine,
+  properties,
+  textOf,
+  Unreadable,
+} from './icalendar-text.ts';
 import { type CalendarZones, instantOf, type NamedZone } from './icalendar-zones.ts';
 import type { SourceEvent } from './source.ts';
 
 const DAY_MS = 86_400_000;
 const UTC: NamedZone = { name: 'UTC', zone: utcZone };
-
-/** The event cannot be served. The message is the reason. */
-export class Unreadable extends Error {}
 
 export interface TimeContext {
   zones: CalendarZones;
@@ -82,7 +87,7 @@ function momentOf(value: unknown, { params }: Property, { zones, zone: own }: Ti
 
 /** Nothing for an end that is missing, no time, or before the start. */
 export function durationOf(component: Component, start: Moment, context: TimeContext): Duration {
-  const [end] = properties(component, 'dtend');
+  const end = listedMoments(component, 'dtend', context)[0];
   const [, weeks, days, hours, minutes, seconds] =
     /^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,8})S)?)?$/.exec(
       textOf(component, 'duration'),
@@ -93,7 +98,7 @@ export function durationOf(component: Component, start: Moment, context: TimeCon
     ms: ((number(hours) * 60 + number(minutes)) * 60 + number(seconds)) * 1000,
   };
   if (end) {
-    const { wallMs, epochMs } = momentOf(end.values[0], end, context);
+    const { wallMs, epochMs } = end;
     duration = start.isDate
       ? { days: Math.round((wallMs - start.wallMs) / DAY_MS), ms: 0 }
       : { days: 0, ms: Math.max(0, epochMs - start.epochMs) };
@@ -162,14 +167,12 @@ export async function startsOf(
     .sort((a, b) => a.epochMs - b.epochMs);
 }
 
-/** @throws Unreadable for a rule that cannot be read or is not supported */
+/** @throws Unreadable */
 function ruleOf(line: string): RuleText & { until?: string } {
   try {
-    const rule = parseLine(line.toUpperCase()).values[0] as RuleText & { until?: string };
-    expandRule(rule, 0, 0, -1).next();
-    return rule;
+    return parseLine(line.toUpperCase()).values[0] as RuleText & { until?: string };
   } catch (error) {
-    throw new Unreadable(`a rule that ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be read'}`);
+    throw new Unreadable(`a rule that cannot be read: ${String(error).slice(0, 200)}`);
   }
 }
 

@@ -29,25 +29,27 @@ export class CalendarZones {
     for (const { own, parts } of calendar.zones.slice(0, MAX_ZONES)) {
       const id = textOf(own, 'tzid');
       const named = zoneByName(id) ?? zoneByName(textOf(own, 'x-lic-location'));
-      zones.#known.set(id, named ?? (await zoneByOffsets(parts, nowMs, pace)));
+      // A zone whose rules cannot be read is one that nobody knows.
+      zones.#known.set(id, named ?? (await zoneByOffsets(parts, nowMs, pace).catch(() => undefined)));
     }
     return zones;
   }
 
   /** Undefined: nobody knows this zone. */
-  find(id: string): NamedZone | undefined {
+  find(text: string): NamedZone | undefined {
+    const id = text.trim();
     if (!this.#known.has(id)) this.#known.set(id, zoneByName(id));
     return this.#known.get(id);
   }
 }
 
-/** `/mozilla.org/20050126_1/Europe/Berlin`, `W. Europe Standard Time`, `"Europe/Berlin"`. */
+/** `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `W. Europe Standard Time`, `"Europe/Berlin"`. */
 export function zoneByName(text: string): NamedZone | undefined {
   const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
   const [windows] = findIana(name);
   const parts = name.split('/').filter((part) => part !== '');
   const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
-  for (const candidate of [name, ...ends, ...(windows ? [windows] : [])]) {
+  for (const candidate of [name, name.replace('-', '/'), ...ends, ...(windows ? [windows] : [])]) {
     const zone = parseZone(candidate);
     if (zone?.kind === 'iana') return { name: zone.name, zone };
     // Of abbreviations only those of UTC: `CST` is on three continents.
@@ -104,7 +106,7 @@ function changesOf(part: Component, aroundMs: number): Change[] {
   const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
   const startMs = wallMsOf(properties(part, 'dtstart')[0]?.values[0]);
   if (startMs === undefined || Number.isNaN(from)) return [];
-  const walls = [startMs];
+  const walls = part.has('rrule') ? [] : [startMs];
   for (const { values } of properties(part, 'rdate')) walls.push(...values.flatMap((value) => wallMsOf(value) ?? []));
   for (const { values } of properties(part, 'rrule')) {
     const rule = values[0] as RuleText & { until?: string };
@@ -115,10 +117,10 @@ function changesOf(part: Component, aroundMs: number): Change[] {
   return walls.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
 }
 
-/** Whether the zone changes there from one offset to the other. */
+/** Whether the zone changes on that day: Exchange writes an hour of its own for the change. */
 function isChange(zone: Zone, { atMs, from, to }: Change): boolean {
   const at = (ms: number) => (epochToWallMs(ms, zone) - ms) / 60_000;
-  return at(atMs - 60_000) === from && at(atMs + 60_000) === to;
+  return at(atMs - DAY_MS / 2) === from && at(atMs + DAY_MS / 2) === to;
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
 import { getPublic, type PublicRequest, PublicRequestError } from '../public-request.ts';
-import { type EventContent, readContent } from './icalendar-event.ts';
-import { type Calendar, type Component, Pace, properties, readFile, textOf } from './icalendar-text.ts';
+import { readContent } from './icalendar-event.ts';
+import { type Calendar, type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
   type Duration,
   dayStamp,
@@ -21,7 +21,6 @@ import {
   startsOf,
   type TimeContext,
   timesOf,
-  Unreadable,
   type Window,
 } from './icalendar-times.ts';
 import { CalendarZones, zoneByName } from './icalendar-zones.ts';
@@ -170,13 +169,30 @@ class EventReader {
       name: timezone,
       zone: siteZone(timezone),
     };
-    const groups = Map.groupBy(calendar.events, (component) => this.#uidOf(component));
-    // Of too many events, the oldest single ones are left out.
-    const sorted = [...groups].sort(([, [a]], [, [b]]) => (sortKey(a!) < sortKey(b!) ? 1 : -1));
-    for (const [uid, components] of sorted) {
-      await this.#readGroup(uid, components, { zones, zone });
+    for (const [uid, components] of await this.#groupsOf(calendar)) {
+      try {
+        await this.#readGroup(uid, components, { zones, zone });
+      } catch (error) {
+        // Whatever is wrong with one event, the others are served.
+        this.leftOut.add(error instanceof Error ? error.message : String(error), uid);
+      }
       if (this.#pace.isDue()) await this.#pace.rest();
     }
+  }
+
+  /** By UID: first series, then the latest single events. Of too many, the oldest are left out. */
+  async #groupsOf({ events }: Calendar): Promise<[uid: string, components: Component[]][]> {
+    const byUid = new Map<string, Component[]>();
+    for (const component of events) {
+      const uid = this.#uidOf(component);
+      const group = byUid.get(uid);
+      if (group) group.push(component);
+      else byUid.set(uid, [component]);
+      if (this.#pace.isDue()) await this.#pace.rest();
+    }
+    // Sorting a hundred thousand events would block the loop; their days are few.
+    const byDay = Map.groupBy(byUid, ([, components]) => sortKey(components[0]!));
+    return [...byDay].sort(([a], [b]) => (a < b ? 1 : -1)).flatMap(([, groups]) => groups);
   }
 
   #uidOf(component: Component): string {
@@ -190,8 +206,9 @@ class EventReader {
 
   /** All events of one UID: a series or single event, and its changed instances. */
   async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
-    const visible = components.filter((component) => !isPrivate(component));
-    if (visible.length < components.length) this.leftOut.add('private', uid, components.length - visible.length);
+    if (this.events.length >= MAX_SOURCE_EVENTS) return this.leftOut.add(TOO_MANY, uid, components.length);
+    const hidden = components.filter(isPrivate).length;
+    if (hidden > 0) this.leftOut.add('private', uid, hidden);
     const masters = components.filter((component) => !component.has('recurrence-id'));
     if (masters.some(isPrivate)) return;
     const changes = new Map<string, Change>();
@@ -241,14 +258,7 @@ class EventReader {
       if (!change) await this.#addInstances(master, [[start, start]], isAlone ? '' : uid, context, uid);
       return;
     }
-    let starts: Moment[];
-    try {
-      starts = await startsOf(master, start, this.#window, context, this.#pace);
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      this.leftOut.add(error.message, uid);
-      return;
-    }
+    const starts = await startsOf(master, start, this.#window, context, this.#pace);
     const later = [...changes.values()].filter(({ isForFuture }) => isForFuture);
     later.sort((a, b) => b.id.epochMs - a.id.epochMs);
     const byComponent = new Map<Component, [id: Moment, start: Moment | undefined][]>();
@@ -283,6 +293,7 @@ class EventReader {
     context: TimeContext,
     uid = series,
   ): Promise<void> {
+    if (isPrivate(component)) return;
     const times = this.#attempt(uid, () => {
       const start = startOf(component, context);
       return { start, duration: durationOf(component, start, context) };
@@ -308,10 +319,9 @@ class EventReader {
     return inside.sort((a, b) => distance(a) - distance(b)).slice(0, MAX_INSTANCES);
   }
 
-  #add(event: SourceEvent & EventContent): void {
+  #add(event: SourceEvent): void {
     if (this.#keys.has(event.key)) this.leftOut.add('the same UID and start as another', event.key);
-    else if (this.events.length >= MAX_SOURCE_EVENTS)
-      this.leftOut.add(`more than ${MAX_SOURCE_EVENTS} events`, event.key);
+    else if (this.events.length >= MAX_SOURCE_EVENTS) this.leftOut.add(TOO_MANY, event.key);
     else {
       this.#keys.add(event.key);
       this.events.push(event);
@@ -319,14 +329,16 @@ class EventReader {
   }
 }
 
+const TOO_MANY = `more than ${MAX_SOURCE_EVENTS} events`;
+
 const isOfSeries = (component: Component): boolean => isSeries(component) || component.has('recurrence-id');
 
 const isPrivate = (component: Component): boolean =>
   ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());
 
-/** Series first, then the latest. */
+/** `120270501` for a series of that day. */
 const sortKey = (component: Component): string =>
-  `${isOfSeries(component) ? 1 : 0}${component.get('dtstart')?.[0]?.split(':').at(-1)}`;
+  `${isOfSeries(component) ? 1 : 0}${component.get('dtstart')?.[0]?.split(':').at(-1)?.slice(0, 8)}`;
 
 /** The newest version first: SEQUENCE, then the time of the last change. */
 function newest(components: readonly Component[]): Component[] {

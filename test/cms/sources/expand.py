@@ -100,6 +100,9 @@ calendar = icalendar.Calendar.from_ical(feed)
 events = recurring_ical_events.of(calendar).between((2026, 12, 20), (2029, 1, 10))
 times = sorted([str(e["UID"]), utc(e["DTSTART"].dt), utc(e["DTEND"].dt)] for e in events)
 times = [each for each in times if "2027-01-02" <= each[1] < "2028-12-31"]
-rows = ",\n".join(json.dumps(each) for each in times)
-(FOLDER / "recurring.json").write_text(f"[\n{rows}\n]\n")
+by_uid = {}
+for uid, start, end in times:
+    by_uid.setdefault(uid, []).append(f"{start}/{end}" if " " not in start else f"{start}/{end[8:]}")
+rows = ",\n".join(f"{json.dumps(uid)}: {json.dumps(each, separators=(',', ':'))}" for uid, each in by_uid.items())
+(FOLDER / "recurring.json").write_text(f"{{\n{rows}\n}}\n")
 print(len(times), "events")

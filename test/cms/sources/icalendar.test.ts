@@ -1,0 +1,367 @@
+// The iCalendar reader: what it serves of good files, and of bad ones the rest.
+
+import { expect } from 'chai';
+import { readICalendar } from '../../../src/cms/sources/icalendar.ts';
+import { SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
+
+const NOW = Date.UTC(2027, 4, 1);
+const event = (...lines: string[]) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'].join('\r\n');
+const titled = (uid: string, ...lines: string[]) => event(`UID:${uid}`, `SUMMARY:${uid}`, ...lines);
+const calendar = (...parts: string[]) => ['BEGIN:VCALENDAR', 'VERSION:2.0', ...parts, 'END:VCALENDAR', ''].join('\r\n');
+const GOOD = titled('good', 'DTSTART:20270510T160000Z', 'DTEND:20270510T180000Z');
+
+const read = (text: string | Uint8Array) =>
+  readICalendar(typeof text === 'string' ? Buffer.from(text) : text, { timezone: 'Europe/Berlin', nowMs: NOW });
+const readOne = async (...lines: string[]): Promise<SourceEvent> => {
+  const { events, leftOut } = await read(calendar(titled('a', ...lines)));
+  expect(leftOut).to.deep.equal([]);
+  expect(events).to.have.length(1);
+  return events[0]!;
+};
+const timesOf = (events: readonly SourceEvent[]) => events.map(({ start }) => start).sort();
+
+describe('an iCalendar file', () => {
+  it('gives the times of an event', async () => {
+    for (const [lines, times] of [
+      [
+        ['DTSTART;TZID=America/New_York:20270510T180000', 'DTEND;TZID=Europe/Berlin:20270511T010000'],
+        ['2027-05-10 18:00:00', '2027-05-10 19:00:00', '2027-05-10 22:00:00', 'America/New_York', false],
+      ],
+      [
+        ['DTSTART:20270510T160000Z', 'DURATION:PT1H30M'],
+        ['2027-05-10 18:00:00', '2027-05-10 19:30:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
+      [
+        ['DTSTART:20270510T1800'],
+        ['2027-05-10 18:00:00', '2027-05-10 18:00:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
+      [
+        ['DTSTART;VALUE=DATE:20270510', 'DTEND;VALUE=DATE:20270512'],
+        ['2027-05-10 00:00:00', '2027-05-11 23:59:59', '2027-05-09 22:00:00', 'Europe/Berlin', true],
+      ],
+      [
+        ['DTSTART:20270510'],
+        ['2027-05-10 00:00:00', '2027-05-10 23:59:59', '2027-05-09 22:00:00', 'Europe/Berlin', true],
+      ],
+      [
+        ['DTSTART:20270510T000000', 'DTEND:20270511T000000', 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE'],
+        ['2027-05-10 00:00:00', '2027-05-10 23:59:59', '2027-05-09 22:00:00', 'Europe/Berlin', true],
+      ],
+      // An end before the start, and one that is no time.
+      [
+        ['DTSTART:20270510T180000', 'DTEND:20270510T170000'],
+        ['2027-05-10 18:00:00', '2027-05-10 18:00:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
+      [
+        ['DTSTART:20270510T180000', 'DTEND:soon'],
+        ['2027-05-10 18:00:00', '2027-05-10 18:00:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
+      // A night of nine hours in the clock, ten in fact; a time that the clock skips, and one that it shows twice.
+      [
+        ['DTSTART:20271030T220000', 'DURATION:PT9H'],
+        ['2027-10-30 22:00:00', '2027-10-31 06:00:00', '2027-10-30 20:00:00', 'Europe/Berlin', false],
+      ],
+      [
+        ['DTSTART:20270328T023000'],
+        ['2027-03-28 03:30:00', '2027-03-28 03:30:00', '2027-03-28 01:30:00', 'Europe/Berlin', false],
+      ],
+      [
+        ['DTSTART:20271031T023000'],
+        ['2027-10-31 02:30:00', '2027-10-31 02:30:00', '2027-10-31 00:30:00', 'Europe/Berlin', false],
+      ],
+    ] as const) {
+      const { start, end, startUtc, timezone, allDay } = await readOne(...lines);
+      expect([start, end, startUtc, timezone, allDay], lines.join()).to.deep.equal(times);
+    }
+  });
+
+  it('knows zones by other names and by their offsets', async () => {
+    const zone = (id: string, ...lines: string[]) =>
+      ['BEGIN:VTIMEZONE', `TZID:${id}`, ...lines, 'END:VTIMEZONE'].join('\r\n');
+    const part = (name: string, start: string, from: string, to: string, rule = '') =>
+      [
+        `BEGIN:${name}`,
+        `DTSTART:${start}`,
+        `TZOFFSETFROM:${from}`,
+        `TZOFFSETTO:${to}`,
+        ...(rule ? [rule] : []),
+        `END:${name}`,
+      ].join('\r\n');
+    const own = zone(
+      'Customized Time Zone',
+      part('STANDARD', '16010101T020000', '-0400', '-0500', 'RRULE:FREQ=YEARLY;BYDAY=1SU;BYMONTH=11'),
+      part('DAYLIGHT', '16010101T020000', '-0500', '-0400', 'RRULE:FREQ=YEARLY;BYDAY=2SU;BYMONTH=3'),
+    );
+    const fixed = zone('Office', part('STANDARD', '19700101T000000', '+0530', '+0530'));
+    const named = zone(
+      'Home',
+      'X-LIC-LOCATION:Pacific/Auckland',
+      part('STANDARD', '19700101T000000', '+1200', '+1200'),
+    );
+    for (const [id, name, utc] of [
+      ['W. Europe Standard Time', 'Europe/Berlin', '2027-05-10 16:00:00'],
+      ['"AUS Eastern Standard Time"', 'Australia/Sydney', '2027-05-10 08:00:00'],
+      ['/freeassociation.sourceforge.net/Europe/London', 'Europe/London', '2027-05-10 17:00:00'],
+      ['/mozilla.org/20050126_1/America/Argentina/Ushuaia', 'America/Argentina/Ushuaia', '2027-05-10 21:00:00'],
+      ['Customized Time Zone', 'America/New_York', '2027-05-10 22:00:00'],
+      ['Office', 'UTC+5:30', '2027-05-10 12:30:00'],
+      ['Home', 'Pacific/Auckland', '2027-05-10 06:00:00'],
+      ['UTC', 'UTC', '2027-05-10 18:00:00'],
+    ] as const) {
+      const { events } = await read(calendar(own, fixed, named, titled('a', `DTSTART;TZID=${id}:20270510T180000`)));
+      expect([events[0]?.timezone, events[0]?.startUtc], id).to.deep.equal([name, utc]);
+    }
+    const { events } = await read(calendar('X-WR-TIMEZONE:Asia/Tokyo', titled('a', 'DTSTART:20270510T180000')));
+    expect(events[0]).to.include({ timezone: 'Asia/Tokyo', startUtc: '2027-05-10 09:00:00' });
+  });
+
+  it('gives texts, places, pictures and names, and no addresses of people', async () => {
+    const given = await readOne(
+      'DTSTART:20270510T160000Z',
+      'DESCRIPTION:One <3\\n\\nTwo\\, three',
+      'LOCATION:Town Hall\\, 1 Main St\\, Gullhaven',
+      'GEO:44.1;-69.2',
+      'URL:https://town.example/jazz',
+      'CATEGORIES:Music,R&D',
+      'CATEGORIES:Music',
+      'ATTACH;FMTTYPE=application/pdf:https://town.example/a.pdf',
+      'ATTACH;FMTTYPE=image/jpeg:https://town.example/a',
+      'ORGANIZER;CN="Jazz, Club":mailto:me@town.example',
+      'ORGANIZER;CN=you@town.example:mailto:you@town.example',
+      'STATUS:CONFIRMED',
+      'LAST-MODIFIED:20270401T100000Z',
+      'BEGIN:VALARM',
+      'DESCRIPTION:Alarm',
+      'END:VALARM',
+    );
+    expect(given).to.deep.include({
+      description: '<p>One &lt;3</p>\n<p>Two, three</p>',
+      url: 'https://town.example/jazz',
+      categories: ['Music', 'R&amp;D'],
+      image: { url: 'https://town.example/a', width: 0, height: 0 },
+      organizers: [{ name: 'Jazz, Club', phone: '', website: '' }],
+      eventStatus: 'scheduled',
+      attendanceMode: '',
+      modifiedUtc: '2027-04-01 10:00:00',
+    });
+    expect(given.venue).to.include({
+      name: 'Town Hall',
+      address: '1 Main St, Gullhaven',
+      latitude: 44.1,
+      longitude: -69.2,
+    });
+    const rich = await readOne(
+      'DTSTART:20270510T160000Z',
+      'SUMMARY:R&amp\\;D <b>',
+      'DESCRIPTION:plain',
+      'X-ALT-DESC;FMTTYPE=text/html:<p>Rich\\, <script>bad()</script><a href="/x">x</a></p>',
+      'LOCATION:https://meet.example/1',
+      'X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="2 Quay";X-TITLE="Pier":geo:1.5,2.5',
+      'URL:javascript:alert(1)',
+    );
+    expect(rich.description).to.contain('<p>Rich, ').and.not.contain('bad');
+    expect(rich).to.include({ url: '', onlineUrl: 'https://meet.example/1', attendanceMode: 'online' });
+    expect(rich.venue).to.include({ name: 'Pier', address: '2 Quay', latitude: 1.5, longitude: 2.5 });
+  });
+
+  it('changes, cancels and moves instances of a series, one or all that follow', async () => {
+    const series = titled(
+      'a',
+      'DTSTART;TZID=Europe/Berlin:20270505T180000',
+      'DURATION:PT1H',
+      'RRULE:FREQ=WEEKLY;COUNT=6',
+    );
+    const { events, leftOut } = await read(
+      calendar(
+        event('UID:a', 'SUMMARY:moved', 'RECURRENCE-ID:20270512T160000Z', 'DTSTART:20270513T170000Z'),
+        event(
+          'UID:a',
+          'SUMMARY:off',
+          'STATUS:CANCELLED',
+          'RECURRENCE-ID;VALUE=DATE:20270519',
+          'DTSTART:20270519T160000Z',
+        ),
+        event(
+          'UID:a',
+          'SUMMARY:later',
+          'RECURRENCE-ID;RANGE=THISANDFUTURE:20270526T160000Z',
+          'DTSTART;TZID=Europe/Berlin:20270526T193000',
+          'DURATION:PT2H',
+        ),
+        series,
+      ),
+    );
+    expect(leftOut).to.deep.equal([]);
+    expect(
+      events.map(({ key, title, start, end, eventStatus }) => [key, title, start, end, eventStatus].join(' ')).sort(),
+    ).to.deep.equal([
+      'a/20270505T160000Z a 2027-05-05 18:00:00 2027-05-05 19:00:00 ',
+      'a/20270512T160000Z moved 2027-05-13 19:00:00 2027-05-13 19:00:00 ',
+      'a/20270519 off 2027-05-19 18:00:00 2027-05-19 18:00:00 cancelled',
+      'a/20270526T160000Z later 2027-05-26 19:30:00 2027-05-26 21:30:00 ',
+      'a/20270602T160000Z later 2027-06-02 19:30:00 2027-06-02 21:30:00 ',
+      'a/20270609T160000Z later 2027-06-09 19:30:00 2027-06-09 21:30:00 ',
+    ]);
+  });
+
+  it('has rules that the compared program lacks', async () => {
+    const starts = async (...lines: string[]) => timesOf((await read(calendar(titled('a', ...lines)))).events);
+    // RFC 5545, 3.8.5.3: the 20th Monday of the year, which is May 17 in 2027.
+    expect(await starts('DTSTART:20260518T090000', 'RRULE:FREQ=YEARLY;BYDAY=20MO')).to.include('2027-05-17 09:00:00');
+    // UNTIL as a day includes this day.
+    expect(await starts('DTSTART:20270501T220000', 'RRULE:FREQ=DAILY;UNTIL=20270502')).to.have.length(2);
+    // EXDATE as a day.
+    expect(
+      await starts('DTSTART:20270501T220000', 'RRULE:FREQ=DAILY;COUNT=2', 'EXDATE;VALUE=DATE:20270502'),
+    ).to.deep.equal(['2027-05-01 22:00:00']);
+    expect(await starts('DTSTART:20270501T220000', 'RDATE;VALUE=PERIOD:20270503T200000Z/PT1H')).to.deep.equal([
+      '2027-05-01 22:00:00',
+      '2027-05-03 22:00:00',
+    ]);
+  });
+});
+
+describe('a bad iCalendar file', () => {
+  const isRefused = async (text: string | Uint8Array, message: string) => {
+    const error = await read(text).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(SourceError);
+    expect((error as Error).message).to.equal(message);
+  };
+
+  it('that is none is refused, with what it is', async () => {
+    await isRefused('\n<!doctype html><title>Login</title>', 'a web page instead of a calendar');
+    await isRefused(' \r\n', 'nothing instead of a calendar');
+    await isRefused('{"error": 1}', 'no calendar: BEGIN:VCALENDAR is missing');
+    await isRefused(Buffer.alloc(100_000), 'no calendar: BEGIN:VCALENDAR is missing');
+  });
+
+  it('that breaks off serves the events before', async () => {
+    const text = calendar(GOOD, titled('cut', 'DTSTART:20270511T160000Z'));
+    const { events, leftOut, isTruncated } = await read(text.slice(0, text.lastIndexOf('END:VEVENT')));
+    expect(events.map(({ uid }) => uid)).to.deep.equal(['good']);
+    expect(leftOut).to.deep.equal([{ reason: 'no end', count: 1, example: 'UID:cut' }]);
+    expect(isTruncated).to.equal(true);
+    expect((await read(text)).isTruncated).to.equal(false);
+  });
+
+  it('is read in other encodings, line ends and folds', async () => {
+    const text = calendar(titled('Fête d’été — Ürzig', 'DTSTART:20270510T160000Z'));
+    const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+    const latin1 = Buffer.from(text.replaceAll('’', "'").replaceAll('—', '-'), 'latin1');
+    const bytes = Buffer.from(text);
+    const at = bytes.indexOf('é'.codePointAt(0) === 0xe9 ? Buffer.from('é') : '') + 1;
+    // A fold within the two bytes of a letter.
+    const folded = Buffer.concat([bytes.subarray(0, at), Buffer.from('\r\n '), bytes.subarray(at)]);
+    for (const [name, input, title] of [
+      ['UTF-8', bytes, 'Fête d’été — Ürzig'],
+      ['a byte order mark', Buffer.from(`\ufeff${text}`), 'Fête d’été — Ürzig'],
+      ['UTF-16', utf16, 'Fête d’été — Ürzig'],
+      ['big-endian UTF-16', Buffer.from(utf16).swap16(), 'Fête d’été — Ürzig'],
+      ['Latin-1', latin1, 'Fête d&#039;été - Ürzig'],
+      ['Windows-1252', Buffer.from(latin1.map((byte) => (byte === 0x27 ? 0x92 : byte))), 'Fête d’été - Ürzig'],
+      ['folded bytes', folded, 'Fête d’été — Ürzig'],
+      ['LF', Buffer.from(text.replaceAll('\r\n', '\n')), 'Fête d’été — Ürzig'],
+      ['CR', Buffer.from(text.replaceAll('\r\n', '\r')), 'Fête d’été — Ürzig'],
+      ['a tab as fold', Buffer.from(text.replaceAll('Ürzig', 'Ür\r\n\tzig')), 'Fête d’été — Ürzig'],
+    ] as const) {
+      const { events } = await read(input);
+      expect(
+        events.map((each) => each.title),
+        name,
+      ).to.deep.equal([title]);
+    }
+    expect((await read(latin1)).notes).to.deep.equal([{ reason: 'not in UTF-8', count: 1, example: '' }]);
+  });
+
+  it('loses only what is wrong', async () => {
+    const wrong: Record<string, [reason: string, text: string]> = {
+      zone: ['the unknown time zone Mars/Olympus', titled('x', 'DTSTART;TZID=Mars/Olympus:20270510T160000')],
+      time: ['a start that is no time', titled('x', 'DTSTART:20270230T160000')],
+      start: ['no start', titled('x')],
+      title: ['no title', event('UID:x', 'DTSTART:20270510T160000Z')],
+      private: ['private', titled('x', 'CLASS:PRIVATE', 'DTSTART:20270510T160000Z')],
+      confidential: ['private', titled('x', 'CLASS:Confidential', 'DTSTART:20270510T160000Z')],
+      seconds: ['a rule that repeats secondly', titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=SECONDLY')],
+      rule: [
+        'a rule that cannot be read: Error: invalid BYDAY value "XX"',
+        titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=DAILY;BYDAY=XX'),
+      ],
+      times: [
+        'a rule that repeats too often a day',
+        titled('x', 'DTSTART:20270510T160000Z', `RRULE:FREQ=DAILY;BYMINUTE=${[...Array(60).keys()]};BYSECOND=1,2`),
+      ],
+      open: ['no end', 'BEGIN:VEVENT\r\nUID:x'],
+      task: ['no event', 'BEGIN:VTODO\r\nUID:x\r\nEND:VTODO'],
+    };
+    for (const [name, [reason, text]] of Object.entries(wrong)) {
+      const { events, leftOut } = await read(calendar(text, 'nonsense', 'DTSTART', GOOD));
+      expect(
+        events.map(({ uid }) => uid),
+        name,
+      ).to.deep.equal(['good']);
+      expect(
+        leftOut.map((line) => [line.reason, line.count]),
+        name,
+      ).to.deep.equal([[reason, 1]]);
+    }
+  });
+
+  it('does not show an instance whose change cannot be read, or is private', async () => {
+    const series = titled('a', 'DTSTART:20270505T160000Z', 'RRULE:FREQ=DAILY;COUNT=3');
+    for (const line of ['DTSTART:soon', 'CLASS:PRIVATE\r\nDTSTART:20270506T170000Z']) {
+      const { events } = await read(
+        calendar(series, event('UID:a', 'SUMMARY:b', 'RECURRENCE-ID:20270506T160000Z', line)),
+      );
+      expect(timesOf(events)).to.deep.equal(['2027-05-05 18:00:00', '2027-05-07 18:00:00']);
+    }
+    const hidden = titled('a', 'CLASS:PRIVATE', 'DTSTART:20270505T160000Z', 'RRULE:FREQ=DAILY');
+    const change = event('UID:a', 'SUMMARY:b', 'RECURRENCE-ID:20270506T160000Z', 'DTSTART:20270506T170000Z');
+    expect((await read(calendar(hidden, change))).events).to.deep.equal([]);
+  });
+
+  it('without UIDs, or with equal ones, has keys that stay', async () => {
+    const unnamed = event('SUMMARY:one', 'DTSTART:20270510T160000Z');
+    const twin = event('SUMMARY:two', 'DTSTART:20270510T160000Z');
+    const first = await read(calendar(unnamed, twin));
+    const second = await read(calendar(twin, GOOD, unnamed));
+    const keyOf = (events: readonly SourceEvent[], title: string) => events.find((each) => each.title === title)!.key;
+    expect(first.events).to.have.length(2);
+    for (const title of ['one', 'two']) expect(keyOf(first.events, title)).to.equal(keyOf(second.events, title));
+    expect(first.notes).to.deep.equal([{ reason: 'no UID: named by start and title', count: 2, example: 'one' }]);
+    const same = (start: string, sequence: number) =>
+      titled('same', `DTSTART:${start}`, `SEQUENCE:${sequence}`, `URL:https://x.example/${sequence}`);
+    const { events, leftOut } = await read(
+      calendar(same('20270510T160000Z', 1), same('20270510T160000Z', 10), same('20270511T160000Z', 2)),
+    );
+    expect(events.map(({ key, url }) => `${key} ${url}`).sort()).to.deep.equal([
+      'same/20270510T160000Z https://x.example/10',
+      'same/20270511T160000Z https://x.example/2',
+    ]);
+    expect(leftOut).to.deep.equal([{ reason: 'an older version', count: 1, example: 'same' }]);
+  });
+
+  it('with endless rules is bounded, and lets other work run', async () => {
+    const rules = [
+      ['DTSTART:10270101T100000Z', 'RRULE:FREQ=DAILY'],
+      ['DTSTART:10270101T100000Z', 'RRULE:FREQ=DAILY;COUNT=1000000'],
+      ['DTSTART:20270104T100000Z', 'RRULE:FREQ=DAILY;INTERVAL=7;BYDAY=TU'],
+      ['DTSTART:20270104T100000Z', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30'],
+      ['DTSTART:20270104T100000Z', 'RRULE:FREQ=DAILY;INTERVAL=999999999999'],
+      ['DTSTART:20270104T100000Z', `RRULE:FREQ=DAILY;BYHOUR=${[...Array(24).keys()]};BYMINUTE=0,20,40`],
+    ];
+    const { events, leftOut } = await read(calendar(...rules.map((lines, i) => titled(`rule${i}`, ...lines)), GOOD));
+    const counts = Map.groupBy(events, ({ uid }) => uid);
+    expect(counts.get('good')).to.have.length(1);
+    // 180 days before and 366 after today.
+    expect(counts.get('rule0')).to.have.length(546);
+    expect(counts.get('rule2')).to.have.length(1);
+    expect(counts.get('rule5')).to.have.length(1000);
+    expect(leftOut.map(({ reason }) => reason)).to.have.members([
+      'a rule that counts through more than 20,000 days, weeks, months or years',
+      'more than 1000 times',
+    ]);
+  });
+});
