@@ -39,9 +39,10 @@ describe('a secret in a file', () => {
       'CALENDAR_UPSTREAM_PASSWORD_FILE',
       'CALENDAR_SOURCES_FILE',
       'CALENDAR_WEBHOOK_SECRET_FILE',
+      'CALENDAR_PUSH_FILE',
       'CALENDAR_REDIS_URL_FILE',
     ]);
-    const texts = variables.filter((name) => !/SOURCES|REDIS/.test(name));
+    const texts = variables.filter((name) => !/SOURCES|PUSH|REDIS/.test(name));
     writeFileSync(path, 'redis//no-colon');
     const config = loadConfig({
       env: { ...SITE, ...Object.fromEntries(texts.map((name) => [name, path])) },
@@ -51,6 +52,9 @@ describe('a secret in a file', () => {
     const sources = [{ name: 'library', icalendar: 'https://library.example/secret.ics' }];
     writeFileSync(path, JSON.stringify(sources));
     expect(loadConfig({ env: { ...SITE, CALENDAR_SOURCES_FILE: path } }).sources).to.deep.equal(sources);
+    const push = [{ url: 'https://hooks.example/build?key=secret', quietS: 60 }];
+    writeFileSync(path, JSON.stringify(push));
+    expect(loadConfig({ env: { ...SITE, CALENDAR_PUSH_FILE: path } }).push).to.deep.include(push[0]);
     writeFileSync(path, 'redis://cache:6379\n');
     expect(loadConfig({ env: { ...SITE, CALENDAR_REDIS_URL_FILE: path } }).redisUrl).to.equal('redis://cache:6379');
   });

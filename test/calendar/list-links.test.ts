@@ -77,6 +77,7 @@ const SAMPLES: Record<string, string> = {
   modified_after: '0',
   'custom_fields[room]': 'A',
   fields: 'id',
+  source: 'library',
 };
 const SAMPLES_OF: Partial<Record<Kind, Record<string, string>>> = {
   event: { include: '1,2', order: 'desc', orderby: 'title' },
@@ -118,6 +119,7 @@ const OTHERS: Record<string, string> = {
   modified_after: '2030-01-01',
   slug: 'category-31',
   'custom_fields[room]': 'B',
+  source: 'theatre',
 };
 const OTHERS_OF: Partial<Record<Kind, Record<string, string>>> = {
   event: { include: '1', order: 'asc', orderby: 'start_date' },
@@ -137,6 +139,11 @@ describe('parameters of a list', () => {
       room,
     );
     gateway = await seededGateway(RECORDS, { perPage: 1, mapping });
+    const row = { uid: '', url: '', ownId: 0, why: 'the same UID', noticed: '2026-11-01 10:00:00', event: '{}' };
+    const sourceEvents = [1, 2].map((id) => ({ ...row, source: 'library', key: `${id}`, eventId: id }));
+    gateway.services.replica.apply({
+      sourceEvents: [...sourceEvents, { ...row, source: 'theatre', key: '1', eventId: 1 }],
+    });
   });
   after(() => gateway.stop());
 

@@ -89,7 +89,7 @@ describe('response schemas', () => {
   it('require 40 properties of an event, and have json_ld and the additions', () => {
     expect(Object.keys(event)).to.have.length(40);
     expect(RECORD_SCHEMAS.Event.required).to.have.members(Object.keys(event));
-    const added = ['event_status', 'event_status_reason', 'attendance_mode', 'online_url'];
+    const added = ['event_status', 'event_status_reason', 'attendance_mode', 'online_url', 'source', 'also_at'];
     const all = [...Object.keys(event), 'json_ld', ...added];
     expect(Object.keys(RECORD_SCHEMAS.Event.properties!)).to.have.members(all);
   });
