@@ -2,7 +2,7 @@
 // shows it twice: every rule asks for the same start, and for more.
 
 import { foldName } from '../../text/html.ts';
-import { fold } from '../../text/text.ts';
+import { fold, trimCharactersEnd } from '../../text/text.ts';
 
 export interface Place {
   name: string;
@@ -95,6 +95,6 @@ const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\
 function pageOf(text: string): string {
   if (!URL.canParse(text)) return '';
   const { hostname, pathname, search } = new URL(text);
-  const path = `${pathname.replace(/\/+$/, '')}${search}`;
+  const path = trimCharactersEnd(pathname, '/') + search;
   return path === '' ? '' : hostname.replace(/^www\./, '') + path;
 }
