@@ -103,7 +103,7 @@ async function download(
 export interface ReadOptions {
   timezone: string;
   nowMs: number;
-  /** Of the instances of series. Default: as for the recurring events of WordPress plugins. */
+  /** Of the instances of series; of single events only its begin. Default: as for the recurring events of WordPress plugins. */
   window?: Window;
 }
 
@@ -263,8 +263,10 @@ class EventReader {
     later.sort((a, b) => b.id.epochMs - a.id.epochMs);
     const byComponent = new Map<Component, [id: Moment, start: Moment | undefined][]>();
     for (const id of starts) {
-      const day = dayStamp(id.wallMs);
-      if (changes.has(stampOf(id)) || (changes.has(day) && !id.isDate)) continue;
+      // A change that is named by its day belongs to the instance of that day: they share the key.
+      const ofDay = id.isDate ? undefined : changes.get(dayStamp(id.wallMs));
+      if (ofDay?.id.isDate) ofDay.id = id;
+      if (changes.has(stampOf(id)) || ofDay) continue;
       const change = later.find((each) => each.id.epochMs <= id.epochMs);
       const component = change?.component ?? master;
       const instances = byComponent.get(component) ?? [];
@@ -300,7 +302,8 @@ class EventReader {
     });
     if (!times) return;
     const placed = instances.map(([id, start = times.start]) => ({ id, start }));
-    const wanted = series === '' || !isOfSeries(component) ? placed : this.#inWindow(placed, times.duration, uid);
+    const toMs = isOfSeries(component) ? this.#window.toMs : Number.POSITIVE_INFINITY;
+    const wanted = this.#inWindow(placed, times.duration, uid, toMs);
     if (wanted.length === 0) return;
     const content = await readContent(component);
     if (content.title === '') return this.leftOut.add('no title', uid, wanted.length);
@@ -310,8 +313,13 @@ class EventReader {
     }
   }
 
-  #inWindow(instances: { id: Moment; start: Moment }[], duration: Duration, uid: string): typeof instances {
-    const { fromMs, toMs } = this.#window;
+  #inWindow(
+    instances: { id: Moment; start: Moment }[],
+    duration: Duration,
+    uid: string,
+    toMs: number,
+  ): typeof instances {
+    const { fromMs } = this.#window;
     const inside = instances.filter(({ start }) => start.epochMs <= toMs && endOf(start, duration) >= fromMs);
     if (inside.length <= MAX_INSTANCES) return inside;
     this.leftOut.add(`more than ${MAX_INSTANCES} times`, uid, inside.length - MAX_INSTANCES);
