@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
-import { getPublic, type PublicRequest, PublicRequestError } from '../public-request.ts';
+import { getPublic, PublicRequestError } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
 import { type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
@@ -33,12 +33,12 @@ import {
   SourceError,
   type SourceEvent,
   type SourceSnapshot,
-  type SourceValidators,
 } from './source.ts';
 
 const TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_UID = 500;
+const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 
 export interface ICalendarOptions {
   /** `http:`, `https:` or `webcal:`. */
@@ -57,53 +57,31 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
       // What changes the events although the file stays the same: the window moves with each day.
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()}`;
       const isCurrent = previous?.hash?.startsWith(`${basis} `) ?? false;
-      const headers = requestHeaders(isCurrent ? previous : undefined);
-      const answer = await download(address, { headers, allowPrivate, signal });
-      if (!answer) return undefined;
-      const digest = createHash('sha256').update(answer.bytes).digest('base64url');
-      const validators = { ...answer.validators, hash: `${basis} ${digest}` };
-      if (previous?.hash === validators.hash) return undefined;
-      return { ...(await readICalendar(answer.bytes, { timezone: timezone(), nowMs: now() })), validators };
+      const etag = isCurrent ? previous?.etag : undefined;
+      const response = await getPublic(address, {
+        headers: { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) },
+        maxBytes: MAX_SOURCE_BYTES,
+        timeoutMs: TIMEOUT_MS,
+        anyPort: true,
+        allowPrivate,
+        signal,
+      }).catch((error: unknown) => {
+        throw error instanceof PublicRequestError ? new SourceError(error.message, { cause: error }) : error;
+      });
+      if (response.status === 304) return undefined;
+      if (response.status !== 200) throw new SourceError(`answered with status ${response.status}`);
+      const hash = `${basis} ${createHash('sha256').update(response.bytes).digest('base64url')}`;
+      if (previous?.hash === hash) return undefined;
+      const given = response.headers.etag;
+      const validators = { ...(typeof given === 'string' && { etag: given }), hash };
+      return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now() })), validators };
     },
   };
-}
-
-function requestHeaders(validators: SourceValidators = {}): Record<string, string> {
-  return {
-    accept: 'text/calendar, */*;q=0.5',
-    'user-agent': 'calendar-gateway',
-    ...(validators.etag !== undefined && { 'if-none-match': validators.etag }),
-    ...(validators.lastModified !== undefined && { 'if-modified-since': validators.lastModified }),
-  };
-}
-
-/** Undefined: not modified. */
-async function download(
-  url: string,
-  options: Pick<PublicRequest, 'headers' | 'allowPrivate' | 'signal'>,
-): Promise<{ bytes: Buffer; validators: SourceValidators } | undefined> {
-  const limits = { maxBytes: MAX_SOURCE_BYTES, timeoutMs: TIMEOUT_MS, anyPort: true };
-  try {
-    const { status, headers, bytes } = await getPublic(url, { ...options, ...limits });
-    if (status === 304) return undefined;
-    if (status !== 200) throw new SourceError(`answered with status ${status}`);
-    const { etag, 'last-modified': lastModified } = headers;
-    const validators = {
-      ...(typeof etag === 'string' && { etag }),
-      ...(typeof lastModified === 'string' && { lastModified }),
-    };
-    return { bytes, validators };
-  } catch (error) {
-    if (error instanceof PublicRequestError) throw new SourceError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 export interface ReadOptions {
   timezone: string;
   nowMs: number;
-  /** Of the instances of series; of single events only its begin. Default: as for the recurring events of WordPress plugins. */
-  window?: Window;
 }
 
 /** @throws SourceError if the bytes are no calendar at all */
@@ -115,7 +93,7 @@ export async function readICalendar(
   const file = await readFile(bytes, pace);
   const { nowMs } = options;
   const { pastDays, futureDays } = SERIES_WINDOW;
-  const window = options.window ?? { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
+  const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   const reader = new EventReader(options, window, pace);
   for (const calendar of file.calendars) await reader.readCalendar(calendar);
   for (const example of file.broken) reader.leftOut.add('no end', example);

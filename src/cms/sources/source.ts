@@ -78,7 +78,6 @@ export interface SourceOrganizer {
 /** What the next request sends, or compares its answer with. */
 export interface SourceValidators {
   etag?: string;
-  lastModified?: string;
   /** Of the whole answer, as the source computes it. */
   hash?: string;
 }

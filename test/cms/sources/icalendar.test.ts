@@ -294,6 +294,7 @@ describe('a bad iCalendar file', () => {
         'a rule that repeats too often a day',
         titled('x', 'DTSTART:20270510T160000Z', `RRULE:FREQ=DAILY;BYMINUTE=${[...Array(60).keys()]};BYSECOND=1,2`),
       ],
+      weeks: ['a rule with numbers of weeks', titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=YEARLY;BYWEEKNO=20')],
       later: [
         'a change of all later instances',
         titled('x', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270510T160000Z', 'DTSTART:20270511T160000Z'),
