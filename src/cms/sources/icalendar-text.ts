@@ -133,6 +133,9 @@ function* unfold(text: string): Generator<string> {
   if (size <= MAX_LINE && line.trim() !== '') yield line;
 }
 
+/** Parts of others, such as alarms, are read and dropped. */
+const KEPT = new Set(['VEVENT', 'VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VTODO', 'VJOURNAL']);
+
 /** Follows BEGIN and END. Only a component with an END becomes a part of what is around it. */
 class ComponentReader {
   readonly calendars: Component[] = [];
@@ -172,7 +175,7 @@ class ComponentReader {
     if (at < this.#path.findIndex((component) => component.name === 'VEVENT')) this.#breakOff();
     const [component] = this.#path.splice(at);
     // Some files have events after the end of their calendar.
-    if (name !== 'VCALENDAR') (this.#path.at(-1) ?? this.calendars.at(-1))!.parts.push(component!);
+    if (KEPT.has(name)) (this.#path.at(-1) ?? this.calendars.at(-1))!.parts.push(component!);
   }
 
   #breakOff(): void {
