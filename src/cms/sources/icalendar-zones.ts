@@ -43,7 +43,7 @@ export class CalendarZones {
 }
 
 /** `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `Europe_Berlin`, `W. Europe Standard Time`, `"Europe/Berlin"`. */
-export function zoneByName(text: string): NamedZone | undefined {
+function zoneByName(text: string): NamedZone | undefined {
   const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
   const [windows] = findIana(name);
   const parts = name.split('/').filter((part) => part !== '');
