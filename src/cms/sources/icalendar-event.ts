@@ -94,17 +94,20 @@ function onlineUrlOf(component: Component, location: string): string {
 const attendanceOf = (location: string, onlineUrl: string): AttendanceMode | '' =>
   onlineUrl !== '' && (location === '' || addressOf(location) !== '') ? 'online' : '';
 
+/**
+ * The name that Apple's structure gives, or the first line of LOCATION. Commas tell nothing: what is before the first may
+ * be a street.
+ */
 function venueOf(component: Component, location: string): SourceVenue | undefined {
   const [structured] = properties(component, 'x-apple-structured-location');
   const [geo] = properties(component, 'geo');
-  const title = structured?.params['x-title'] ?? '';
-  const isPlace = location !== '' && addressOf(location) === '';
-  if (!isPlace && title === '') return undefined;
-  const [name, address] = isPlace ? splitLocation(location) : [title, ''];
+  const [name = '', ...address] = addressOf(location) === '' ? location.split('\n') : [];
+  const title = structured?.params['x-title'] || name;
+  if (title === '') return undefined;
   const [latitude, longitude] = coordinatesOf(geo, structured);
   return {
-    name: line(name),
-    address: line(structured?.params['x-address'] || address),
+    name: line(title),
+    address: line(structured?.params['x-address'] || address.join('\n')),
     city: '',
     country: '',
     province: '',
@@ -115,13 +118,6 @@ function venueOf(component: Component, location: string): SourceVenue | undefine
     latitude,
     longitude,
   };
-}
-
-/** `Town Hall, 1 Main Street, Gullhaven`: the name, and the address. A house number before the comma is no name. */
-function splitLocation(location: string): [name: string, address: string] {
-  const at = location.search(/[\n,]/);
-  const name = location.slice(0, at).trim();
-  return at < 0 || !/\p{L}{2}/u.test(name) ? [location, ''] : [name, location.slice(at + 1).trim()];
 }
 
 function coordinatesOf(geo: Property | undefined, structured: Property | undefined): [number, number] | [null, null] {

@@ -21,9 +21,7 @@ export interface RuleText {
   [part: `by${string}`]: unknown;
 }
 
-/** Days since 1970. */
 interface Day {
-  number: number;
   year: number;
   /** From 1. */
   month: number;
@@ -34,6 +32,7 @@ interface Day {
   weekday: number;
 }
 
+/** Days since 1970. */
 interface Period {
   first: number;
   end: number;
@@ -49,10 +48,11 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
   const { freq, interval = 1, count = Number.POSITIVE_INFINITY } = rule;
   if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq))
     throw new Unreadable(`a rule that repeats ${freq.toLowerCase()}`);
+  if (rule.byweekno !== undefined) throw new Unreadable('a rule with numbers of weeks');
   const startDay = Math.floor(startMs / DAY_MS);
   const weekStart = (rule.wkst ?? 2) - 1;
   const periodAt = (index: number) => periodOf(freq, startDay, index * interval, weekStart);
-  const isWanted = dayFilter(rule, dayOf(startDay), weekStart);
+  const isWanted = dayFilter(rule, dayOf(startDay));
   const times = timesOf(rule, startMs - startDay * DAY_MS);
   const positions = new Set(numbers(rule.bysetpos));
   let left = count;
@@ -102,7 +102,6 @@ function dayOf(number: number): Day {
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
   const [yearStart, monthStart] = [dayNumber(year, 1), dayNumber(year, month)];
   return {
-    number,
     year,
     month,
     dayOfMonth: date.getUTCDate(),
@@ -114,23 +113,21 @@ function dayOf(number: number): Day {
 }
 
 /** The condition on days. Without a part that names days, the start's weekday or date applies. */
-function dayFilter(rule: RuleText, start: Day, weekStart: number): (day: Day) => boolean {
+function dayFilter(rule: RuleText, start: Day): (day: Day) => boolean {
   const months = new Set(numbers(rule.bymonth));
   const monthDays = new Set(numbers(rule.bymonthday));
   const yearDays = new Set(numbers(rule.byyearday));
-  const weeks = new Set(numbers(rule.byweekno));
   const weekdays = new Set(list(rule.byday).map(String).map(plainDay));
   if (monthDays.size + yearDays.size + weekdays.size === 0) {
-    if (rule.freq === 'WEEKLY' || weeks.size > 0) weekdays.add(DAYS[start.weekday]!);
+    if (rule.freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
     else if (rule.freq !== 'DAILY') monthDays.add(start.dayOfMonth);
-    if (rule.freq === 'YEARLY' && weeks.size === 0 && months.size === 0) months.add(start.month);
+    if (rule.freq === 'YEARLY' && months.size === 0) months.add(start.month);
   }
   const isInYear = rule.freq === 'YEARLY' && months.size === 0;
   return (day) =>
     (months.size === 0 || months.has(day.month)) &&
     (monthDays.size === 0 || hasPosition(monthDays, day.dayOfMonth, day.monthLength)) &&
     (yearDays.size === 0 || hasPosition(yearDays, day.dayOfYear, day.yearLength)) &&
-    (weeks.size === 0 || isInWeeks(weeks, day, weekStart)) &&
     (weekdays.size === 0 || isWeekday(weekdays, day, rule.freq, isInYear));
 }
 
@@ -149,20 +146,6 @@ function isWeekday(wanted: ReadonlySet<string>, day: Day, freq: string, isInYear
   const fromStart = Math.floor((position - 1) / 7) + 1;
   const fromEnd = Math.floor((length - position) / 7) + 1;
   return wanted.has(`${fromStart}${name}`) || wanted.has(`-${fromEnd}${name}`);
-}
-
-/** A week belongs to the year that has four of its days. */
-function isInWeeks(wanted: ReadonlySet<number>, day: Day, weekStart: number): boolean {
-  const firstDay = day.number - ((day.weekday - weekStart + 7) % 7);
-  const { year } = dayOf(firstDay + 3);
-  const firstWeek = firstWeekOf(year, weekStart);
-  return hasPosition(wanted, (firstDay - firstWeek) / 7 + 1, (firstWeekOf(year + 1, weekStart) - firstWeek) / 7);
-}
-
-/** The week with January 4th. */
-function firstWeekOf(year: number, weekStart: number): number {
-  const fourth = dayNumber(year, 1) + 3;
-  return fourth - ((dayOf(fourth).weekday - weekStart + 7) % 7);
 }
 
 /** Milliseconds since midnight, sorted. */

@@ -9,6 +9,8 @@ import { SourceError } from './source.ts';
 const MAX_LINE = 200_000;
 /** Of one event or zone: further ones are dropped. */
 const MAX_LINES = 5000;
+/** Of components in components: deeper ones are dropped. */
+const MAX_DEPTH = 8;
 /** Uninterrupted work. */
 const MAX_WORK_MS = 15;
 
@@ -37,22 +39,34 @@ export interface Property {
   values: readonly unknown[];
 }
 
-/** One VEVENT or VTIMEZONE, by lower-case names of its properties. */
-export type Component = ReadonlyMap<string, readonly string[]>;
+/** A VCALENDAR, VEVENT or other component: its lines by lower-case names of its properties. */
+export class Component extends Map<string, string[]> {
+  readonly name: string;
+  readonly parts: Component[] = [];
+  #lines = 0;
 
-/** One VCALENDAR of the file. */
-export interface Calendar {
-  own: Component;
-  events: Component[];
-  zones: { own: Component; parts: Component[] }[];
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  add(property: string, line: string): void {
+    if (this.#lines >= MAX_LINES) return;
+    this.#lines += 1;
+    const lines = this.get(property);
+    if (lines) lines.push(line);
+    else this.set(property, [line]);
+  }
+
+  partsNamed(name: string): Component[] {
+    return this.parts.filter((part) => part.name === name);
+  }
 }
 
 export interface CalendarFile {
-  calendars: Calendar[];
+  calendars: Component[];
   /** The first lines of events without an end. */
   broken: string[];
-  /** VTODO, VJOURNAL: counted by name. */
-  others: Map<string, number>;
   /** The file ends before its last calendar does. */
   isTruncated: boolean;
   isUtf8: boolean;
@@ -70,9 +84,9 @@ export async function readFile(bytes: Uint8Array, pace: Pace): Promise<CalendarF
     reader.add(line);
     if (pace.isDue()) await pace.rest();
   }
-  const { calendars } = reader.file;
+  const { calendars, broken } = reader;
   if (calendars.length === 0) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
-  return { ...reader.file, isTruncated: reader.isOpen, isUtf8 };
+  return { calendars, isTruncated: reader.isOpen(), broken, isUtf8 };
 }
 
 /** UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252, which contains Latin-1. */
@@ -119,76 +133,57 @@ function* unfold(text: string): Generator<string> {
   if (size <= MAX_LINE && line.trim() !== '') yield line;
 }
 
-/** Follows BEGIN and END. What is inside an event, such as an alarm, is dropped. */
-class ComponentReader {
-  readonly file: Omit<CalendarFile, 'isTruncated' | 'isUtf8'> = { calendars: [], broken: [], others: new Map() };
-  /** Names of the components around the current line. */
-  #path: string[] = [];
-  #component = new Map<string, string[]>();
-  #lines = 0;
+/** Parts of others, such as alarms, are read and dropped. */
+const KEPT = new Set(['VEVENT', 'VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VTODO', 'VJOURNAL']);
 
-  get isOpen(): boolean {
-    if (this.#path.includes('VEVENT')) this.#breakOff();
+/** Follows BEGIN and END. Only a component with an END becomes a part of what is around it. */
+class ComponentReader {
+  readonly calendars: Component[] = [];
+  readonly broken: string[] = [];
+  /** The components around the current line. */
+  #path: Component[] = [];
+
+  isOpen(): boolean {
+    this.#breakOff();
     return this.#path.length > 0;
   }
 
   add(line: string): void {
-    const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toUpperCase();
-    if (name === undefined) return;
-    if (name === 'BEGIN') this.#begin(line.slice(6).trim().toUpperCase());
-    else if (name === 'END') this.#end(line.slice(4).trim().toUpperCase());
-    else if (this.#lines < MAX_LINES) {
-      const isNested = this.#path.includes('VEVENT') && this.#path.at(-1) !== 'VEVENT';
-      if (isNested || this.#path.length === 0) return;
-      const key = name.toLowerCase();
-      const lines = this.#component.get(key);
-      if (lines) lines.push(line);
-      else this.#component.set(key, [line]);
-      this.#lines += 1;
-    }
+    const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toLowerCase();
+    if (name === 'begin') this.#begin(line.slice(6).trim().toUpperCase());
+    else if (name === 'end') this.#end(line.slice(4).trim().toUpperCase());
+    else if (name !== undefined) this.#path.at(-1)?.add(name, line);
   }
 
   #begin(name: string): void {
-    // An event inside an event: the END of the first is missing.
-    if ((name === 'VEVENT' || name === 'VCALENDAR') && this.#path.includes('VEVENT')) this.#breakOff();
+    const component = new Component(name);
     if (name === 'VCALENDAR') {
-      this.#path = [];
-      this.#component = new Map();
-      this.file.calendars.push({ own: this.#component, events: [], zones: [] });
-      this.#lines = 0;
+      this.#breakOff();
+      this.#path = [component];
+      this.calendars.push(component);
+    } else if (this.calendars.length > 0) {
+      // An event inside an event: the END of the first is missing.
+      if (name === 'VEVENT') this.#breakOff();
+      if (name === 'VEVENT') this.#path.length = Math.min(1, this.#path.length);
+      if (this.#path.length < MAX_DEPTH) this.#path.push(component);
     }
-    if (this.file.calendars.length === 0) return;
-    const calendar = this.file.calendars.at(-1)!;
-    const isPart = this.#path.at(-1) === 'VTIMEZONE' && (name === 'STANDARD' || name === 'DAYLIGHT');
-    if (name === 'VEVENT' || name === 'VTIMEZONE' || isPart) {
-      this.#component = new Map();
-      this.#lines = 0;
-      if (name === 'VTIMEZONE') calendar.zones.push({ own: this.#component, parts: [] });
-      if (isPart) calendar.zones.at(-1)!.parts.push(this.#component);
-    } else if (this.#path.length === 1) {
-      this.#component = new Map();
-      if (name === 'VTODO' || name === 'VJOURNAL') this.file.others.set(name, (this.file.others.get(name) ?? 0) + 1);
-    }
-    this.#path.push(name);
   }
 
   #end(name: string): void {
-    const at = this.#path.lastIndexOf(name);
+    const at = this.#path.findLastIndex((component) => component.name === name);
     if (at < 0) return;
-    if (name === 'VEVENT') this.file.calendars.at(-1)!.events.push(this.#component);
-    else if (at < this.#path.lastIndexOf('VEVENT')) this.#breakOff();
-    this.#path.length = Math.max(0, at);
-    // An event goes on after its alarms.
-    if (this.#path.includes('VEVENT')) return;
-    // Properties of the calendar may follow its events; those after a zone's part belong to nothing.
-    this.#component = at === 1 ? (this.file.calendars.at(-1)!.own as Map<string, string[]>) : new Map();
-    this.#lines = 0;
+    if (at < this.#path.findIndex((component) => component.name === 'VEVENT')) this.#breakOff();
+    const [component] = this.#path.splice(at);
+    // Some files have events after the end of their calendar.
+    if (KEPT.has(name)) (this.#path.at(-1) ?? this.calendars.at(-1))!.parts.push(component!);
   }
 
   #breakOff(): void {
-    const [line = 'an event without properties'] = this.#component.get('uid') ?? this.#component.get('summary') ?? [];
-    this.file.broken.push(line.slice(0, 200));
-    this.#path.length = this.#path.indexOf('VEVENT');
+    const at = this.#path.findIndex(({ name }) => name === 'VEVENT');
+    if (at < 0) return;
+    const [event] = this.#path.splice(at);
+    const [line = 'an event without properties'] = event!.get('uid') ?? event!.get('summary') ?? [];
+    this.broken.push(line.slice(0, 200));
   }
 }
 

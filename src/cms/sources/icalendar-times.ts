@@ -39,7 +39,7 @@ export interface Duration {
   ms: number;
 }
 
-export const momentAt = (wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment => ({
+const momentAt = (wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment => ({
   wallMs,
   epochMs: instantOf(wallMs, zone.zone),
   isDate,

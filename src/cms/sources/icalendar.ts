@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
-import { getPublic, type PublicRequest, PublicRequestError } from '../public-request.ts';
+import { getPublic, PublicRequestError } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
-import { type Calendar, type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
+import { type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
   type Duration,
   dayStamp,
@@ -14,7 +14,6 @@ import {
   endOf,
   isSeries,
   type Moment,
-  momentAt,
   recurrenceIdOf,
   stampOf,
   startOf,
@@ -23,7 +22,7 @@ import {
   timesOf,
   type Window,
 } from './icalendar-times.ts';
-import { CalendarZones, zoneByName } from './icalendar-zones.ts';
+import { CalendarZones } from './icalendar-zones.ts';
 import {
   type LeftOut,
   MAX_INSTANCES,
@@ -34,12 +33,12 @@ import {
   SourceError,
   type SourceEvent,
   type SourceSnapshot,
-  type SourceValidators,
 } from './source.ts';
 
 const TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_UID = 500;
+const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 
 export interface ICalendarOptions {
   /** `http:`, `https:` or `webcal:`. */
@@ -58,53 +57,31 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
       // What changes the events although the file stays the same: the window moves with each day.
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()}`;
       const isCurrent = previous?.hash?.startsWith(`${basis} `) ?? false;
-      const headers = requestHeaders(isCurrent ? previous : undefined);
-      const answer = await download(address, { headers, allowPrivate, signal });
-      if (!answer) return undefined;
-      const digest = createHash('sha256').update(answer.bytes).digest('base64url');
-      const validators = { ...answer.validators, hash: `${basis} ${digest}` };
-      if (previous?.hash === validators.hash) return undefined;
-      return { ...(await readICalendar(answer.bytes, { timezone: timezone(), nowMs: now() })), validators };
+      const etag = isCurrent ? previous?.etag : undefined;
+      const response = await getPublic(address, {
+        headers: { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) },
+        maxBytes: MAX_SOURCE_BYTES,
+        timeoutMs: TIMEOUT_MS,
+        anyPort: true,
+        allowPrivate,
+        signal,
+      }).catch((error: unknown) => {
+        throw error instanceof PublicRequestError ? new SourceError(error.message, { cause: error }) : error;
+      });
+      if (response.status === 304) return undefined;
+      if (response.status !== 200) throw new SourceError(`answered with status ${response.status}`);
+      const hash = `${basis} ${createHash('sha256').update(response.bytes).digest('base64url')}`;
+      if (previous?.hash === hash) return undefined;
+      const given = response.headers.etag;
+      const validators = { ...(typeof given === 'string' && { etag: given }), hash };
+      return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now() })), validators };
     },
   };
-}
-
-function requestHeaders(validators: SourceValidators = {}): Record<string, string> {
-  return {
-    accept: 'text/calendar, */*;q=0.5',
-    'user-agent': 'calendar-gateway',
-    ...(validators.etag !== undefined && { 'if-none-match': validators.etag }),
-    ...(validators.lastModified !== undefined && { 'if-modified-since': validators.lastModified }),
-  };
-}
-
-/** Undefined: not modified. */
-async function download(
-  url: string,
-  options: Pick<PublicRequest, 'headers' | 'allowPrivate' | 'signal'>,
-): Promise<{ bytes: Buffer; validators: SourceValidators } | undefined> {
-  const limits = { maxBytes: MAX_SOURCE_BYTES, timeoutMs: TIMEOUT_MS, anyPort: true };
-  try {
-    const { status, headers, bytes } = await getPublic(url, { ...options, ...limits });
-    if (status === 304) return undefined;
-    if (status !== 200) throw new SourceError(`answered with status ${status}`);
-    const { etag, 'last-modified': lastModified } = headers;
-    const validators = {
-      ...(typeof etag === 'string' && { etag }),
-      ...(typeof lastModified === 'string' && { lastModified }),
-    };
-    return { bytes, validators };
-  } catch (error) {
-    if (error instanceof PublicRequestError) throw new SourceError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 export interface ReadOptions {
   timezone: string;
   nowMs: number;
-  /** Of the instances of series. Default: as for the recurring events of WordPress plugins. */
-  window?: Window;
 }
 
 /** @throws SourceError if the bytes are no calendar at all */
@@ -116,11 +93,10 @@ export async function readICalendar(
   const file = await readFile(bytes, pace);
   const { nowMs } = options;
   const { pastDays, futureDays } = SERIES_WINDOW;
-  const window = options.window ?? { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
+  const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   const reader = new EventReader(options, window, pace);
   for (const calendar of file.calendars) await reader.readCalendar(calendar);
   for (const example of file.broken) reader.leftOut.add('no end', example);
-  for (const [name, count] of file.others) reader.leftOut.add('no event', name, count);
   if (!file.isUtf8) reader.notes.add('not in UTF-8', '');
   if (file.isTruncated) reader.notes.add('the file ends too early', '');
   const { events, leftOut, notes } = reader;
@@ -143,7 +119,6 @@ class Remarks {
 interface Change {
   id: Moment;
   component: Component;
-  isForFuture: boolean;
 }
 
 class EventReader {
@@ -161,38 +136,30 @@ class EventReader {
     this.#pace = pace;
   }
 
-  async readCalendar(calendar: Calendar): Promise<void> {
+  async readCalendar(calendar: Component): Promise<void> {
+    for (const { name } of calendar.parts) if (/^V(TODO|JOURNAL)$/.test(name)) this.leftOut.add('no event', name);
     const { timezone, nowMs } = this.#options;
-    const zones = await CalendarZones.read(calendar, nowMs, this.#pace);
-    const named = textOf(calendar.own, 'x-wr-timezone');
-    const zone = (named !== '' && (zoneByName(named) ?? zones.find(named))) || {
-      name: timezone,
-      zone: siteZone(timezone),
-    };
-    for (const [uid, components] of await this.#groupsOf(calendar)) {
-      try {
-        await this.#readGroup(uid, components, { zones, zone });
-      } catch (error) {
-        // Whatever is wrong with one event, the others are served.
-        this.leftOut.add(error instanceof Error ? error.message : String(error), uid);
-      }
-      if (this.#pace.isDue()) await this.#pace.rest();
-    }
-  }
-
-  /** By UID: first series, then the latest single events. Of too many, the oldest are left out. */
-  async #groupsOf({ events }: Calendar): Promise<[uid: string, components: Component[]][]> {
+    const zones = new CalendarZones(calendar, nowMs);
+    const named = textOf(calendar, 'x-wr-timezone');
+    const own = named === '' ? undefined : zones.find(named);
+    const context = { zones, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
     const byUid = new Map<string, Component[]>();
-    for (const component of events) {
+    for (const component of calendar.partsNamed('VEVENT')) {
       const uid = this.#uidOf(component);
       const group = byUid.get(uid);
       if (group) group.push(component);
       else byUid.set(uid, [component]);
       if (this.#pace.isDue()) await this.#pace.rest();
     }
-    // Sorting a hundred thousand events would block the loop; their days are few.
-    const byDay = Map.groupBy(byUid, ([, components]) => sortKey(components[0]!));
-    return [...byDay].sort(([a], [b]) => (a < b ? 1 : -1)).flatMap(([, groups]) => groups);
+    for (const [uid, components] of byUid) {
+      try {
+        await this.#readGroup(uid, components, context);
+      } catch (error) {
+        // Whatever is wrong with one event, the others are served.
+        this.leftOut.add(error instanceof Error ? error.message : String(error), uid);
+      }
+      if (this.#pace.isDue()) await this.#pace.rest();
+    }
   }
 
   #uidOf(component: Component): string {
@@ -213,12 +180,12 @@ class EventReader {
     if (masters.some(isPrivate)) return;
     const changes = new Map<string, Change>();
     for (const component of newest(components.filter((each) => each.has('recurrence-id')))) {
-      const id = this.#attempt(uid, () => recurrenceIdOf(component, context));
-      if (!id) continue;
       const [property] = properties(component, 'recurrence-id');
-      const isForFuture = property?.params.range?.toUpperCase() === 'THISANDFUTURE';
-      if (changes.has(stampOf(id))) this.leftOut.add('an older version', uid);
-      else changes.set(stampOf(id), { id, component, isForFuture });
+      // It would change the rule of the rest of the series.
+      if (property?.params.range) return this.leftOut.add('a change of all later instances', uid, components.length);
+      const id = this.#attempt(uid, () => recurrenceIdOf(component, context));
+      if (id && changes.has(stampOf(id))) this.leftOut.add('an older version', uid);
+      else if (id) changes.set(stampOf(id), { id, component });
     }
     const starts = new Set<string>();
     for (const master of newest(masters)) {
@@ -226,12 +193,16 @@ class EventReader {
       if (start && starts.has(stampOf(start))) this.leftOut.add('an older version', uid);
       else if (start) {
         starts.add(stampOf(start));
-        await this.#readMaster(uid, master, start, { changes, isAlone: masters.length === 1 }, context);
+        const isNamedByStart = isSeries(master) || masters.length > 1;
+        const times = isSeries(master) ? await startsOf(master, start, this.#window, context, this.#pace) : [start];
+        const unchanged = times.filter((time) => !takeChange(changes, time));
+        const keyOf = (time: Moment) => (isNamedByStart ? `${uid}/${stampOf(time)}` : uid);
+        await this.#addInstances(uid, master, context, keyOf, unchanged);
       }
     }
     if (starts.size > 1) this.notes.add('the same UID for several events: named by start, too', uid);
     for (const { id, component } of changes.values())
-      await this.#addInstances(component, [[id, undefined]], uid, context);
+      await this.#addInstances(uid, component, context, () => `${uid}/${stampOf(id)}`);
   }
 
   /** Undefined if the event cannot be read: then its reason is noted. */
@@ -245,53 +216,13 @@ class EventReader {
     }
   }
 
-  /** Takes those changes from the map that belong to instances of this series. */
-  async #readMaster(
-    uid: string,
-    master: Component,
-    start: Moment,
-    { changes, isAlone }: { changes: Map<string, Change>; isAlone: boolean },
-    context: TimeContext,
-  ): Promise<void> {
-    if (!isSeries(master)) {
-      const change = changes.get(stampOf(start));
-      if (!change) await this.#addInstances(master, [[start, start]], isAlone ? '' : uid, context, uid);
-      return;
-    }
-    const starts = await startsOf(master, start, this.#window, context, this.#pace);
-    const later = [...changes.values()].filter(({ isForFuture }) => isForFuture);
-    later.sort((a, b) => b.id.epochMs - a.id.epochMs);
-    const byComponent = new Map<Component, [id: Moment, start: Moment | undefined][]>();
-    for (const id of starts) {
-      const day = dayStamp(id.wallMs);
-      if (changes.has(stampOf(id)) || (changes.has(day) && !id.isDate)) continue;
-      const change = later.find((each) => each.id.epochMs <= id.epochMs);
-      const component = change?.component ?? master;
-      const instances = byComponent.get(component) ?? [];
-      instances.push([id, change ? this.#shifted(id, change, context) : id]);
-      byComponent.set(component, instances);
-    }
-    for (const [component, instances] of byComponent) await this.#addInstances(component, instances, uid, context);
-  }
-
-  /** An instance after a changed one that is for all that follow: moved by as much. */
-  #shifted(id: Moment, change: Change, context: TimeContext): Moment | undefined {
-    const start = this.#attempt('', () => startOf(change.component, context));
-    if (!start) return undefined;
-    const changed = momentAt(change.id.wallMs, change.id);
-    return momentAt(id.wallMs + (start.epochMs - changed.epochMs), { ...id, isDate: start.isDate });
-  }
-
-  /**
-   * @param instances each with its original start, and its start if that is not the component's own
-   * @param series the UID of the series, or '' for a single event
-   */
+  /** @param starts by default the component's own */
   async #addInstances(
+    uid: string,
     component: Component,
-    instances: readonly [id: Moment, start: Moment | undefined][],
-    series: string,
     context: TimeContext,
-    uid = series,
+    keyOf: (start: Moment) => string,
+    starts?: readonly Moment[],
   ): Promise<void> {
     if (isPrivate(component)) return;
     const times = this.#attempt(uid, () => {
@@ -299,23 +230,22 @@ class EventReader {
       return { start, duration: durationOf(component, start, context) };
     });
     if (!times) return;
-    const placed = instances.map(([id, start = times.start]) => ({ id, start }));
-    const wanted = series === '' || !isOfSeries(component) ? placed : this.#inWindow(placed, times.duration, uid);
+    const isOfSeries = isSeries(component) || component.has('recurrence-id');
+    const toMs = isOfSeries ? this.#window.toMs : Number.POSITIVE_INFINITY;
+    const wanted = this.#inWindow(starts ?? [times.start], times.duration, uid, toMs);
     if (wanted.length === 0) return;
     const content = await readContent(component);
     if (content.title === '') return this.leftOut.add('no title', uid, wanted.length);
-    for (const { id, start } of wanted) {
-      const key = series === '' ? uid : `${uid}/${stampOf(id)}`;
-      this.#add({ key, uid, ...content, ...timesOf(start, times.duration, context) });
-    }
+    for (const start of wanted)
+      this.#add({ key: keyOf(start), uid, ...content, ...timesOf(start, times.duration, context) });
   }
 
-  #inWindow(instances: { id: Moment; start: Moment }[], duration: Duration, uid: string): typeof instances {
-    const { fromMs, toMs } = this.#window;
-    const inside = instances.filter(({ start }) => start.epochMs <= toMs && endOf(start, duration) >= fromMs);
+  #inWindow(starts: readonly Moment[], duration: Duration, uid: string, toMs: number): readonly Moment[] {
+    const { fromMs } = this.#window;
+    const inside = starts.filter((start) => start.epochMs <= toMs && endOf(start, duration) >= fromMs);
     if (inside.length <= MAX_INSTANCES) return inside;
     this.leftOut.add(`more than ${MAX_INSTANCES} times`, uid, inside.length - MAX_INSTANCES);
-    const distance = ({ start }: { start: Moment }) => Math.abs(start.epochMs - this.#options.nowMs);
+    const distance = ({ epochMs }: Moment) => Math.abs(epochMs - this.#options.nowMs);
     return inside.sort((a, b) => distance(a) - distance(b)).slice(0, MAX_INSTANCES);
   }
 
@@ -331,14 +261,15 @@ class EventReader {
 
 const TOO_MANY = `more than ${MAX_SOURCE_EVENTS} events`;
 
-const isOfSeries = (component: Component): boolean => isSeries(component) || component.has('recurrence-id');
+/** Whether the instance was changed. A change that is named by its day is of the instance of that day, with its key. */
+function takeChange(changes: ReadonlyMap<string, Change>, start: Moment): boolean {
+  const ofDay = start.isDate ? undefined : changes.get(dayStamp(start.wallMs));
+  if (ofDay?.id.isDate) ofDay.id = start;
+  return ofDay !== undefined || changes.has(stampOf(start));
+}
 
 const isPrivate = (component: Component): boolean =>
   ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());
-
-/** `120270501` for a series of that day. */
-const sortKey = (component: Component): string =>
-  `${isOfSeries(component) ? 1 : 0}${component.get('dtstart')?.[0]?.split(':').at(-1)?.slice(0, 8)}`;
 
 /** The newest version first: SEQUENCE, then the time of the last change. */
 function newest(components: readonly Component[]): Component[] {

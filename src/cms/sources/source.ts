@@ -7,7 +7,7 @@ import type { WallTime } from '../../model/records.ts';
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 /** Of one source, each instance of a series counted. */
 export const MAX_SOURCE_EVENTS = 20_000;
-/** Of a series: as for the recurring events of WordPress plugins. */
+/** Of an iCalendar file, as for the recurring events of WordPress plugins. Single events may be later. */
 export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
 /** Of a series: those nearest to today. */
 export const MAX_INSTANCES = 1000;
@@ -78,7 +78,6 @@ export interface SourceOrganizer {
 /** What the next request sends, or compares its answer with. */
 export interface SourceValidators {
   etag?: string;
-  lastModified?: string;
   /** Of the whole answer, as the source computes it. */
   hash?: string;
 }
