@@ -144,8 +144,8 @@ describe('/mcp', () => {
         'Categories: Concerts',
       ]);
       const found = textOf(await call('search_events', { event_status: ['cancelled'] }));
-      expect(found).to.match(/^1 events, page 1 of 1\.\n\nEvent 2: Cancelled: Flood\n/);
-      expect(textOf(await call('list_venues'))).to.equal('1 venues, page 1 of 1.\nvenue 21: Old Pier, Gullhaven');
+      expect(found).to.match(/^1 event, page 1 of 1\.\n\nEvent 2: Cancelled: Flood\n.+\nEvent status: cancelled\n/);
+      expect(textOf(await call('list_venues'))).to.equal('1 venue, page 1 of 1.\nvenue 21: Old Pier, Gullhaven');
       expect(textOf(await call('list_organizers'))).to.include('organizer 26: Music Society');
       expect(textOf(await call('list_categories', { hide_empty: false }))).to.include('category 31: Concerts');
     });
@@ -176,7 +176,7 @@ describe('/mcp', () => {
       const { id } = (await call('create_event', EVENING, 'editor')).structuredContent;
       const changed = await call('update_event', { id, title: 'Late' }, 'editor');
       expect(textOf(changed)).to.include(`Event ${id}: Late`);
-      const cancelled = await call('cancel_event', { id, reason: 'Storm' }, 'editor');
+      const cancelled = await call('cancel_event', { id, event_status_reason: 'Storm' }, 'editor');
       expect(textOf(cancelled)).to.include('Cancelled: Late').and.include('Cancelled: Storm');
       const { body } = await gateway.request(`/events/${id}`);
       expect(body).to.include({ event_status: 'cancelled', event_status_reason: 'Storm' });
