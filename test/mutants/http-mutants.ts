@@ -208,6 +208,12 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replacement: 'if (false)',
       title: 'get errors of the tool',
     },
+    'an unexpected error of a tool keeps its message': {
+      function: 'createMcpServer',
+      code: 'const { body } = errorResponse(_1);',
+      replacement: 'const body = { message: String(_1) };',
+      title: 'does not tell its message',
+    },
   }),
   ...mutantsOf('src/http/mcp/api-client.ts', 'test/http/mcp/roles.test.ts', {
     "a tool has the caller's rights": {

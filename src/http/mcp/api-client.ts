@@ -17,13 +17,10 @@ const { createServer, request } = process.getBuiltinModule('node:http');
 /** Says who the caller is, and which state of the calendar they must see. */
 const CALLER_HEADERS = ['authorization', 'x-wp-nonce', 'x-forwarded-for', 'x-calendar-min-version', 'cache-control'];
 
-/** @param args checked against the tool's schema */
-export type CallApi = (ctx: Context, tool: Tool, args: JsonObject) => Promise<{ status: number; body: JsonObject }>;
-
-export function createApiClient(listener: RequestListener): CallApi {
+export function createApiClient(listener: RequestListener) {
   const server = createServer(listener);
 
-  return async function callApi({ req, state }, { method, path, values }, args) {
+  return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {
     const { id, dry_run: isTrial, idempotency_key: key, ...sent } = { ...values, ...args };
     const [here, there] = duplexPair();
     const connection = Object.assign(there, { remoteAddress: req.socket.remoteAddress });

@@ -56,8 +56,7 @@ function schemaOf(
     const { name, type, inline } = parameter;
     const hint = inline && hintOf(type);
     const description = [descriptions[name] ?? parameter.description, hint].filter(Boolean).join('. ');
-    const examples = type.examples && { examples: type.examples };
-    return [name, { ...parameterSchema(parameter), description, ...examples }];
+    return [name, { ...parameterSchema(parameter), description }];
   });
   return {
     type: 'object',
@@ -79,13 +78,14 @@ function listTool(kind: Exclude<Kind, 'event'>, names: string, description: stri
   return { ...READ, name: `list_${PLURALS[kind]}`, description, path: `/${PLURALS[kind]}`, inputSchema, text };
 }
 
-/** Of the event with the id that is the first argument. */
-const changeOf = (parameters: readonly Parameter[]) => ({
-  path: '/events/{id}',
-  inputSchema: schemaOf([ID[0]!, ...parameters], {}, { dry_run: DRY_RUN }),
-  annotations: CHANGES,
-  text: eventText,
-});
+/** Changes the event with the id that is the first argument. */
+function changeTool(
+  request: Pick<Tool, 'name' | 'description' | 'method' | 'values'>,
+  parameters: readonly Parameter[],
+): Tool {
+  const inputSchema = schemaOf([ID[0]!, ...parameters], {}, { dry_run: DRY_RUN });
+  return { ...request, path: '/events/{id}', inputSchema, annotations: CHANGES, text: eventText };
+}
 
 export const READ_TOOLS: readonly Tool[] = [
   {
@@ -110,6 +110,11 @@ export const READ_TOOLS: readonly Tool[] = [
   listTool('category', 'search parent hide_empty page per_page', 'The categories of events.'),
 ];
 
+const UPDATED = updateParameters('event');
+const UPDATE = `Changes an event. What is not named stays as it is. ${CREDENTIALS}`;
+const CANCEL = `Says of an event that it is cancelled. Visitors still see it in the calendar. ${CREDENTIALS}`;
+const DELETE = `Moves an event to the trash. Prefer cancel_event for one that people know of. ${CREDENTIALS}`;
+
 export const WRITE_TOOLS: readonly Tool[] = [
   {
     name: 'create_event',
@@ -120,23 +125,10 @@ export const WRITE_TOOLS: readonly Tool[] = [
     annotations: ADDS,
     text: eventText,
   },
-  {
-    ...changeOf(updateParameters('event')),
-    name: 'update_event',
-    description: `Changes an event. What is not named stays as it is. ${CREDENTIALS}`,
-    method: 'POST',
-  },
-  {
-    ...changeOf(pick(updateParameters('event'), 'event_status_reason')),
-    name: 'cancel_event',
-    description: `Says of an event that it is cancelled. It stays in the calendar, for those who wanted to come. ${CREDENTIALS}`,
-    method: 'POST',
-    values: { event_status: 'cancelled' },
-  },
-  {
-    ...changeOf([]),
-    name: 'delete_event',
-    description: `Moves an event to the trash of the website. Prefer cancel_event for one that people know of. ${CREDENTIALS}`,
-    method: 'DELETE',
-  },
+  changeTool({ name: 'update_event', description: UPDATE, method: 'POST' }, UPDATED),
+  changeTool(
+    { name: 'cancel_event', description: CANCEL, method: 'POST', values: { event_status: 'cancelled' } },
+    pick(UPDATED, 'event_status_reason'),
+  ),
+  changeTool({ name: 'delete_event', description: DELETE, method: 'DELETE' }, []),
 ];

@@ -1,6 +1,7 @@
 // `/mcp` on the wire: which requests it takes, what each tool answers, and what hostile arguments get.
 
 import { expect } from 'chai';
+import { READ_TOOLS } from '../../../src/http/mcp/tools.ts';
 import { seededGateway } from '../../calendar/seeded-gateway.ts';
 import type { FakeCms } from '../../cms/fake-cms.ts';
 import type { Json, RequestOptions, TestGateway, TestResponse } from '../../start-gateway.ts';
@@ -160,6 +161,25 @@ describe('/mcp', () => {
     });
   });
 
+  it('logs an unexpected error, and does not tell its message', async () => {
+    await start();
+    const tool = READ_TOOLS.find(({ name }) => name === 'get_event')!;
+    const { text } = tool;
+    tool.text = () => {
+      throw new Error('secret');
+    };
+    try {
+      const result = await call('get_event', { id: 1 });
+      expect(result.isError).to.equal(true);
+      expect(JSON.stringify(result)).to.include('The gateway could not answer this request.').and.not.include('secret');
+    } finally {
+      tool.text = text;
+    }
+    const [failed, ...more] = gateway.observations.filter(({ type }) => type === 'request-failed');
+    expect(more).to.deep.equal([]);
+    expect(failed).to.have.nested.property('error.message', 'secret');
+  });
+
   describe('writes', () => {
     it('an event once for each key', async () => {
       await startWriting();
@@ -200,6 +220,8 @@ describe('/mcp', () => {
       expect(contributor.structuredContent.event.status).to.equal('draft');
       const update = await call('update_event', { id, title: 'Late', dry_run: true }, 'editor');
       expect(update.structuredContent).to.deep.equal({ would: 'update', event: { title: 'Late' } });
+      const trash = await call('update_event', { id, status: 'trash', dry_run: true }, 'editor');
+      expect(trash.structuredContent.event).to.deep.equal({ status: 'trash' });
       const cancel = await call('cancel_event', { id, dry_run: true }, 'editor');
       expect(cancel.structuredContent).to.deep.equal({ would: 'update', event: { event_status: 'cancelled' } });
       const removal = await call('delete_event', { id, dry_run: true }, 'editor');
