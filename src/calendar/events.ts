@@ -42,7 +42,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request);
       const checked = await checkedFields(write, linkedRecords);
-      if (request.isTrial) return trial('create', checked);
+      if (request.isTrial) return trial('create', checked, input);
       const fields = await withReferences(write, checked);
       const created = await save(write, fields);
       // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
@@ -55,7 +55,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request, id);
       const checked = await checkedFields(write, linkedRecords);
-      if (request.isTrial) return trial('update', checked);
+      if (request.isTrial) return trial('update', checked, input);
       const record = await save(write, await withReferences(write, checked));
       return { status: 200, body: await ownView(services, record, request, { unlocked: true }) };
     },
@@ -144,12 +144,19 @@ async function withReferences(
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
-function trial(would: 'create' | 'update', { fields, references }: CheckedFields): ApiResponse {
+function trial(
+  would: 'create' | 'update',
+  { fields, references }: CheckedFields,
+  { fields: sent }: Input,
+): ApiResponse {
   const linked = Object.entries(references).map(([key, items]) => [
     key,
     items.map((item) => (typeof item === 'number' ? item : 'new')),
   ]);
   const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
+  // The checked fields lack both: an image is uploaded later, and the trash is a step of its own.
+  if (sent.image !== undefined) values.image = sent.image;
+  if (sent.status === 'trash') values.status = 'trash';
   const named = Object.entries(FIELDS.event).flatMap(([name, { key }]) => (key in values ? [[name, values[key]]] : []));
   return { status: 200, body: { would, event: Object.fromEntries(named) } };
 }

@@ -7,7 +7,8 @@ import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-l
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
-import { type McpOptions, mcp } from './mcp/mcp.ts';
+import { mcp } from './mcp/mcp.ts';
+import type { McpOptions } from './mcp/server.ts';
 import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
 import { type FastPathOptions, fastPath, respond, responseCache } from './respond.ts';
 import { responseParams } from './response-params.ts';

@@ -109,18 +109,11 @@ export function routes(options: RouteOptions): Middleware {
       state.query = combineRepeated(state.query, ctx.querystring, lists);
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
+    const isTrial = trials.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     state.apiResponse = endpoint
-      ? await run({
-          route,
-          endpoint,
-          key: ctx.captures?.[0],
-          state,
-          body,
-          idempotencyKey,
-          isTrial: trials.has(ctx.req),
-        })
+      ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey, isTrial })
       : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
   }
 

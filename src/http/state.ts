@@ -2,7 +2,7 @@
 // request's id, and reports it to the log (as the access log) and the metrics when the request has ended.
 
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { ApiResponse } from '../calendar/request.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
@@ -32,8 +32,8 @@ export interface State {
   apiResponse?: ApiResponse | undefined;
 }
 
-/** Requests whose write is checked and not made: calls of a tool with `dry_run`. */
-export const trials = new WeakSet<IncomingMessage>();
+/** Connections whose writes are checked and not made: each carries one call of a tool with `dry_run`. */
+export const trials = new WeakSet<Duplex>();
 
 export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;

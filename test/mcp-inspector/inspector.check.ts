@@ -38,7 +38,7 @@ describe('the inspector', () => {
       ['list_categories', 'hide_empty=false'],
       ['create_event', ...EVENING],
       ['update_event', 'title=Late'],
-      ['cancel_event', 'reason=Storm'],
+      ['cancel_event', 'event_status_reason=Storm'],
       ['delete_event'],
     ] as [string, ...string[]][]) {
       const ofCreated = ['update_event', 'cancel_event', 'delete_event'].includes(name) ? [`id=${id}`] : [];

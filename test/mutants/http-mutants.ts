@@ -199,7 +199,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/mcp.test.ts', {
     'tools write only if the setting says so': {
       function: 'createMcpServer',
-      code: "_1 || _2.mcp === 'write'",
+      code: "_1.mcp === 'write'",
       replacement: 'true',
       title: 'writes only if the setting says so',
     },
@@ -207,6 +207,12 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       code: 'if (!_1(_2))',
       replacement: 'if (false)',
       title: 'get errors of the tool',
+    },
+    'an unexpected error of a tool keeps its message': {
+      function: 'createMcpServer',
+      code: 'const { body } = errorResponse(_1);',
+      replacement: 'const body = { message: String(_1) };',
+      title: 'does not tell its message',
     },
   }),
   ...mutantsOf('src/http/mcp/api-client.ts', 'test/http/mcp/roles.test.ts', {

@@ -9,66 +9,41 @@ import { NAMESPACE } from '../../interface/routes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../headers.ts';
 import { type Context, trials } from '../state.ts';
+import type { Tool } from './tools.ts';
 
 /** See `server.ts` of http. */
 const { createServer, request } = process.getBuiltinModule('node:http');
-
-export interface ApiCall {
-  method: 'GET' | 'POST' | 'DELETE';
-  /** Below the namespace: `/events/12`. */
-  path: string;
-  /** Parameters: of the query of a GET, otherwise of the body. */
-  values: Record<string, unknown>;
-  idempotencyKey?: string | undefined;
-  /** Checks a write, and writes nothing. */
-  isTrial?: boolean | undefined;
-}
-
-export interface ApiReply {
-  status: number;
-  body: JsonObject;
-}
 
 /** Says who the caller is, and which state of the calendar they must see. */
 const CALLER_HEADERS = ['authorization', 'x-wp-nonce', 'x-forwarded-for', 'x-calendar-min-version', 'cache-control'];
 
 export function createApiClient(listener: RequestListener) {
   const server = createServer(listener);
-  const trialServer = createServer((req, res) => {
-    trials.add(req);
-    listener(req, res);
-  });
 
-  return async function callApi({ req, state }: Context, call: ApiCall): Promise<ApiReply> {
-    const { method, values, idempotencyKey, isTrial } = call;
-    const isRead = method === 'GET';
+  return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {
+    const { id, dry_run: isTrial, idempotency_key: key, ...sent } = { ...values, ...args };
     const [here, there] = duplexPair();
     const connection = Object.assign(there, { remoteAddress: req.socket.remoteAddress });
-    (isTrial ? trialServer : server).emit('connection', connection);
+    if (isTrial) trials.add(connection);
+    server.emit('connection', connection);
     const passedOn = CALLER_HEADERS.flatMap((name) => (req.headers[name] ? [[name, req.headers[name]]] : []));
-    const body = isRead ? '' : JSON.stringify(values);
-    const sent = request({
+    // Lists as CSV.
+    const query = new URLSearchParams(sent as Record<string, string>);
+    const body = method === 'GET' ? '' : JSON.stringify(sent);
+    const clientRequest = request({
       method,
-      path: `/${NAMESPACE}${call.path}${isRead ? queryOf(values) : ''}`,
+      path: `/${NAMESPACE}${path.replace('{id}', String(id))}${method === 'GET' ? `?${query}` : ''}`,
       headers: {
         ...Object.fromEntries(passedOn),
         'x-request-id': state.requestId,
         connection: 'close',
-        ...(isRead ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        ...(idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey }),
+        ...(body !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...(key !== undefined && { [IDEMPOTENCY_KEY_HEADER]: String(key) }),
       },
       createConnection: () => here,
     });
-    sent.end(body);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    clientRequest.end(body);
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
     return { status: response.statusCode!, body: (await json(response)) as JsonObject };
   };
-}
-
-/** Lists as CSV. */
-function queryOf(values: Record<string, unknown>): string {
-  const query = new URLSearchParams(
-    Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString();
-  return query === '' ? '' : `?${query}`;
 }

@@ -2,17 +2,11 @@
 // Checks the request; the SDK is loaded with the first one that gets past the checks.
 
 import type Koa from 'koa';
-import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import { PRIVATE_HEADERS } from '../headers.ts';
 import { createBodyReader } from '../read-request.ts';
 import type { Middleware, State } from '../state.ts';
-import type { AnswerMessage, McpServerOptions } from './server.ts';
-
-export interface McpOptions extends McpServerOptions {
-  allowedOrigins: readonly string[];
-  limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>;
-}
+import type { AnswerMessage, McpOptions } from './server.ts';
 
 const PATH = '/mcp';
 const HEADERS = { ...PRIVATE_HEADERS, 'X-Content-Type-Options': 'nosniff', Vary: 'Origin' };
@@ -30,11 +24,6 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
   const readBody = createBodyReader(limits);
   const origins = new Set([...allowedOrigins, new URL(publicUrl).origin]);
   let loaded: Promise<AnswerMessage> | undefined;
-
-  async function load(): Promise<AnswerMessage> {
-    const { createMcpServer } = await import('./server.ts');
-    return createMcpServer(app.callback(), options);
-  }
 
   return async function mcpMiddleware(ctx, next) {
     if (options.mcp === 'off' || ctx.path !== PATH) return next();
@@ -58,7 +47,7 @@ export function mcp(app: Koa<State>, options: McpOptions): Middleware {
     }
     // A list of messages is no object, and so none of them: one request is one call.
     const message = ctx.req.readableEnded ? {} : await readBody(ctx);
-    loaded ??= load();
+    loaded ??= import('./server.ts').then(({ createMcpServer }) => createMcpServer(app.callback(), options));
     const answer = await loaded;
     const response = await answer(ctx, message);
     ctx.status = response.status;

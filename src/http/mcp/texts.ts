@@ -28,6 +28,7 @@ function linesOfEvent(body: JsonObject, html: string, maxCharacters: number): st
   const lines = [
     `Event ${event.id}: ${titleOf(event)}${state}`,
     timesOf(event),
+    `Event status: ${event.event_status ?? ''}`,
     placeOf(event),
     `Organizer: ${namesOf(body.organizer, 'organizer')}`,
     `Categories: ${namesOf(body.categories, 'name')}`,
@@ -48,12 +49,12 @@ function lineOf(kind: Kind, record: JsonObject): string {
   return `${kind} ${record.id}: ${[name, place].filter((part) => part !== '').join(', ')}`;
 }
 
-export function listText(kind: Kind, body: JsonObject, page: number): string {
+export function listText(kind: Kind, body: JsonObject, page: unknown = 1): string {
   const records = (body[PLURALS[kind]] ?? []) as JsonObject[];
   const texts = records.map((one) =>
     kind === 'event' ? linesOfEvent(one, String(one.excerpt ?? ''), MAX_EXCERPT) : lineOf(kind, one),
   );
-  const head = `${body.total} ${PLURALS[kind]}, page ${page} of ${body.total_pages}.`;
+  const head = `${body.total} ${body.total === 1 ? kind : PLURALS[kind]}, page ${page} of ${body.total_pages}.`;
   return [head, ...texts].join(kind === 'event' ? '\n\n' : '\n');
 }
 

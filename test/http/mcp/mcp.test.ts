@@ -1,6 +1,7 @@
 // `/mcp` on the wire: which requests it takes, what each tool answers, and what hostile arguments get.
 
 import { expect } from 'chai';
+import { READ_TOOLS } from '../../../src/http/mcp/tools.ts';
 import { seededGateway } from '../../calendar/seeded-gateway.ts';
 import type { FakeCms } from '../../cms/fake-cms.ts';
 import type { Json, RequestOptions, TestGateway, TestResponse } from '../../start-gateway.ts';
@@ -144,8 +145,8 @@ describe('/mcp', () => {
         'Categories: Concerts',
       ]);
       const found = textOf(await call('search_events', { event_status: ['cancelled'] }));
-      expect(found).to.match(/^1 events, page 1 of 1\.\n\nEvent 2: Cancelled: Flood\n/);
-      expect(textOf(await call('list_venues'))).to.equal('1 venues, page 1 of 1.\nvenue 21: Old Pier, Gullhaven');
+      expect(found).to.match(/^1 event, page 1 of 1\.\n\nEvent 2: Cancelled: Flood\n.+\nEvent status: cancelled\n/);
+      expect(textOf(await call('list_venues'))).to.equal('1 venue, page 1 of 1.\nvenue 21: Old Pier, Gullhaven');
       expect(textOf(await call('list_organizers'))).to.include('organizer 26: Music Society');
       expect(textOf(await call('list_categories', { hide_empty: false }))).to.include('category 31: Concerts');
     });
@@ -158,6 +159,25 @@ describe('/mcp', () => {
       );
       expect(textOf(await call('search_events', { when: 'today' }))).to.include('additional properties');
     });
+  });
+
+  it('logs an unexpected error, and does not tell its message', async () => {
+    await start();
+    const tool = READ_TOOLS.find(({ name }) => name === 'get_event')!;
+    const { text } = tool;
+    tool.text = () => {
+      throw new Error('secret');
+    };
+    try {
+      const result = await call('get_event', { id: 1 });
+      expect(result.isError).to.equal(true);
+      expect(JSON.stringify(result)).to.include('The gateway could not answer this request.').and.not.include('secret');
+    } finally {
+      tool.text = text;
+    }
+    const [failed, ...more] = gateway.observations.filter(({ type }) => type === 'request-failed');
+    expect(more).to.deep.equal([]);
+    expect(failed).to.have.nested.property('error.message', 'secret');
   });
 
   describe('writes', () => {
@@ -176,7 +196,7 @@ describe('/mcp', () => {
       const { id } = (await call('create_event', EVENING, 'editor')).structuredContent;
       const changed = await call('update_event', { id, title: 'Late' }, 'editor');
       expect(textOf(changed)).to.include(`Event ${id}: Late`);
-      const cancelled = await call('cancel_event', { id, reason: 'Storm' }, 'editor');
+      const cancelled = await call('cancel_event', { id, event_status_reason: 'Storm' }, 'editor');
       expect(textOf(cancelled)).to.include('Cancelled: Late').and.include('Cancelled: Storm');
       const { body } = await gateway.request(`/events/${id}`);
       expect(body).to.include({ event_status: 'cancelled', event_status_reason: 'Storm' });
@@ -200,6 +220,8 @@ describe('/mcp', () => {
       expect(contributor.structuredContent.event.status).to.equal('draft');
       const update = await call('update_event', { id, title: 'Late', dry_run: true }, 'editor');
       expect(update.structuredContent).to.deep.equal({ would: 'update', event: { title: 'Late' } });
+      const trash = await call('update_event', { id, status: 'trash', dry_run: true }, 'editor');
+      expect(trash.structuredContent.event).to.deep.equal({ status: 'trash' });
       const cancel = await call('cancel_event', { id, dry_run: true }, 'editor');
       expect(cancel.structuredContent).to.deep.equal({ would: 'update', event: { event_status: 'cancelled' } });
       const removal = await call('delete_event', { id, dry_run: true }, 'editor');
