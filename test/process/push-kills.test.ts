@@ -116,10 +116,12 @@ describe('outgoing webhooks of a gateway that is killed', () => {
       await until(() => received.size === EVENTS, 'the reset', 30_000);
       isChanging = true;
       for (let kill = 0; kill < KILLS; kill += 1) {
-        await sleep(next(2000));
+        // Of three kills two hit a gateway that sends, or has just been answered; the third any other moment.
+        const before = receiver.received.length;
+        if (kill % 3 > 0) await until(() => receiver.received.length > before, 'a message', 60_000);
+        await sleep(next(kill % 3 > 0 ? 300 : 3000));
         await gateway.kill();
         gateway = await start();
-        if (next(3) > 0) await gateway.untilReady();
       }
       isChanging = false;
       receiver.behave(204);
@@ -130,7 +132,7 @@ describe('outgoing webhooks of a gateway that is killed', () => {
           `the receiver lacks ${differing(received, live)}, the gateway's lists ${differing(lists, live)}`,
         );
       });
-      expect(changes).to.be.at.least(KILLS);
+      expect(receiver.received.length).to.be.above(KILLS / 2);
       expect(receiver.received.every(({ isSigned }) => isSigned)).to.equal(true);
       // Only the first message, and perhaps its repetition: no position was ever lost.
       expect(receiver.changes().lastIndexOf('reset')).to.be.below(2);
