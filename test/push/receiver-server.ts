@@ -18,7 +18,8 @@ export interface Received {
 /** `lose`: it acts on the message, and the answer is lost. `hang`: it never answers. */
 export type Behaviour = number | 'lose' | 'hang';
 
-export async function startReceiver() {
+/** `act`: what it does with each message before it answers. If that fails, the connection breaks. */
+export async function startReceiver(act?: (body: string) => Promise<void>) {
   const received: Received[] = [];
   let behaviour: Behaviour = 204;
   const server = createServer((req, res) => {
@@ -30,9 +31,14 @@ export async function startReceiver() {
       const signature = new Webhook(SECRET).sign(String(id), new Date(Number(seconds) * 1000), body);
       const isSigned = signature === req.headers['webhook-signature'];
       received.push({ method: req.method!, path: req.url!, headers: req.headers, body, isSigned });
-      if (behaviour === 'lose') req.socket.destroy();
-      else if (behaviour !== 'hang')
-        res.writeHead(behaviour, behaviour < 400 ? { location: '/elsewhere' } : {}).end('x'.repeat(200_000));
+      const answer = behaviour;
+      const respond = () => {
+        if (answer === 'lose') req.socket.destroy();
+        else if (answer !== 'hang')
+          res.writeHead(answer, answer < 400 ? { location: '/elsewhere' } : {}).end('x'.repeat(200_000));
+      };
+      if (act && (answer === 'lose' || answer === 204)) act(body).then(respond, () => req.socket.destroy());
+      else respond();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
