@@ -98,7 +98,7 @@ export function settingsWithoutSecrets(config: Config): JsonObject {
   const shown: JsonObject = {};
   for (const { key, fileVariable } of SETTINGS) {
     const value = key.split('.').reduce<unknown>((below, name) => (below as JsonObject | undefined)?.[name], config);
-    // No sources are no secret.
+    // An empty list is no secret.
     const isShown = fileVariable === undefined || (Array.isArray(value) && value.length === 0);
     if (value !== undefined) merge(shown, nested(key, isShown ? value : '(secret)'));
   }
