@@ -55,8 +55,8 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together. It reads the same configuration as serve:
-FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+Verifies that the site, the service account and the mapping fit together, and reads each source. It takes the same
+configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
