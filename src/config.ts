@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
@@ -98,9 +99,8 @@ export function settingsWithoutSecrets(config: Config): JsonObject {
   const shown: JsonObject = {};
   for (const { key, fileVariable } of SETTINGS) {
     const value = key.split('.').reduce<unknown>((below, name) => (below as JsonObject | undefined)?.[name], config);
-    // An empty list is no secret.
-    const isShown = fileVariable === undefined || (Array.isArray(value) && value.length === 0);
-    if (value !== undefined) merge(shown, nested(key, isShown ? value : '(secret)'));
+    const isSecret = fileVariable !== undefined && !isDeepStrictEqual(value, []);
+    if (value !== undefined) merge(shown, nested(key, isSecret ? '(secret)' : value));
   }
   return shown;
 }
