@@ -4,10 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Temporal } from 'temporal-polyfill';
+import { startDemoFeeds } from './demo-feeds.ts';
 import { DEMO_CMS, type DemoCms, type DemoSite, startDemoSite } from './demo-sites.ts';
 import { PROJECT_ROOT } from './paths.ts';
 import { printProgress } from './progress.ts';
 import type { PhpRuntime } from './start.ts';
+import { townToday } from './town/content.ts';
 import { freePortFrom, logTail, startDemoGateway } from './town/gateway.ts';
 
 const HELP = `npm run demo -- [options]
@@ -18,6 +21,7 @@ WebAssembly, if this machine has no suitable php), or Payload (350 MB on disk), 
 seconds. Everything listens on 127.0.0.1 only and lives in the data folder, in .cache/ and in sandbox/. Ctrl-C stops it.
 
   --cms NAME  wordpress (default) or payload
+  --sources   also serve the iCalendar files of three neighbours, one of whose events the town has too
   --fresh     start over: remove what an earlier start left
   --native    run WordPress with the php of this machine: 8.1 or newer with pdo_sqlite (the default if it is there)
   --wasm      run it with PHP as WebAssembly, which needs only npm and is slower
@@ -37,11 +41,14 @@ interface DemoState {
   webhookSecret: string;
   /** With another address the gateway's replica is useless. */
   siteUrl: string;
+  /** When the calendar was made; absent in a folder of an earlier version. */
+  firstDay?: string;
 }
 
 interface Options {
   cms: DemoCms;
   dir: string;
+  sources: boolean;
   fresh: boolean;
   phpRuntime: PhpRuntime | undefined;
   port: number | undefined;
@@ -52,6 +59,7 @@ function optionsFrom(argv: readonly string[]): Options | 'help' {
     args: [...argv],
     options: {
       cms: { type: 'string', default: 'wordpress' },
+      sources: { type: 'boolean', default: false },
       fresh: { type: 'boolean', default: false },
       native: { type: 'boolean', default: false },
       wasm: { type: 'boolean', default: false },
@@ -72,6 +80,7 @@ function optionsFrom(argv: readonly string[]): Options | 'help' {
   return {
     cms,
     dir: values.dir ?? join(PROJECT_ROOT, cms === 'payload' ? '.demo-payload' : '.demo'),
+    sources: values.sources,
     fresh: values.fresh,
     phpRuntime: values.native ? 'native' : values.wasm ? 'wasm' : undefined,
     port,
@@ -90,7 +99,7 @@ const writeDemoState = (dir: string, state: DemoState): void =>
 
 const progress = printProgress(process.stderr, 'demo');
 
-function startupText(site: DemoSite, url: string, adminUrl: string): string {
+function startupText(site: DemoSite, url: string, adminUrl: string, hasSources: boolean): string {
   const calendar = `${url}${NATIVE_PATH}`;
   return `
   API                  ${calendar}/events
@@ -107,7 +116,7 @@ curl '${calendar}/events?per_page=5'
 
 curl '${calendar}/events?categories=concerts&start_date=today&end_date=%2B6+months'
 
-curl ${site.curlLogin} '${calendar}/events' -d title='Soup on the pier' -d status=publish -d start_date='tomorrow 18:00' -d end_date='tomorrow 20:00'
+${hasSources ? sourcesText(calendar, adminUrl) : ''}curl ${site.curlLogin} '${calendar}/events' -d title='Soup on the pier' -d status=publish -d start_date='tomorrow 18:00' -d end_date='tomorrow 20:00'
 
 ${site.note}; the data folder is ${site.dataDir}
 Ctrl-C stops it. ${RESTART_HINT}
@@ -115,8 +124,17 @@ Ctrl-C stops it. ${RESTART_HINT}
 `;
 }
 
+/** `also_at` of the event that the town and the sailing club have. */
+const sourcesText = (calendar: string, adminUrl: string): string => `curl '${calendar}/events?source=library'
+
+curl '${calendar}/events?source=sailing-club'
+
+curl ${adminUrl}/status     # what each source has, and what was merged
+
+`;
+
 async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<void> {
-  const { cms, dir, fresh, phpRuntime } = options;
+  const { cms, dir, sources, fresh, phpRuntime } = options;
   const previous = fresh ? undefined : readDemoState(dir);
   const port = await freePortFrom(options.port ?? previous?.port ?? 3000);
   if (options.port !== undefined && port !== options.port) throw new Error(`port ${options.port} is in use`);
@@ -130,11 +148,14 @@ async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<v
   const { dataDir } = site;
   const replicaDir = join(dataDir, 'gateway');
   if (previous?.siteUrl !== site.url) rmSync(replicaDir, { recursive: true, force: true });
-  writeDemoState(dataDir, { port, adminPort, webhookSecret, siteUrl: site.url });
+  const firstDay = previous?.firstDay ?? String(townToday());
+  writeDemoState(dataDir, { port, adminPort, webhookSecret, siteUrl: site.url, firstDay });
+  const feeds = sources ? await startDemoFeeds(Temporal.PlainDate.from(firstDay)) : undefined;
+  if (feeds) stops.unshift(() => feeds.stop());
 
   progress('starting the gateway');
   const configFile = join(dataDir, 'gateway.json');
-  writeFileSync(configFile, JSON.stringify(site.config));
+  writeFileSync(configFile, JSON.stringify({ ...site.config, ...feeds?.config }));
   const log = join(dataDir, 'gateway.log');
   const gateway = await startDemoGateway(
     site,
@@ -151,7 +172,7 @@ async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<v
   stops.unshift(() => gateway.stop());
   await site.fill(`${url}${NATIVE_PATH}`);
 
-  process.stdout.write(startupText(site, url, adminUrl));
+  process.stdout.write(startupText(site, url, adminUrl, sources));
   const reason = await Promise.race([
     site.ended.then(() => `${site.name} exited:\n${logTail(join(dataDir, 'server.log'))}`),
     gateway.ended.then(() => `the gateway exited:\n${logTail(log)}`),

@@ -4,6 +4,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
+import { adminUrl } from './admin-url.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
 import { columns } from './table.ts';
 
@@ -54,8 +55,8 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together. It reads the same configuration as serve:
-FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+Verifies that the site, the service account and the mapping fit together, and reads each source. It takes the same
+configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
@@ -173,16 +174,12 @@ const HEALTH_TIMEOUT_MS = 3000;
 const HEALTH_ADVICE =
   '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, ' +
   'CALENDAR_ADMIN_PORT.';
-/** A server that listens on all addresses is reachable on the loopback address. */
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
 async function health(configFile: string | undefined): Promise<number> {
   // Asks no site: the setting without a default does not matter.
   const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
-  const { adminHost, adminPort } = loadConfig({ file: configFile, env }).listen;
-  const host = LOOPBACK[adminHost] ?? adminHost;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}/ready`;
+  const url = adminUrl(loadConfig({ file: configFile, env }).listen, '/ready');
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
     process.stdout.write(await response.text());

@@ -166,7 +166,8 @@ export function parseCost(cost: Cost): ParsedCost {
   const unsigned = texts.map(({ text }) => text);
   const own = pluginCurrency(isList ? unsigned : (unsigned[0] ?? ''));
   const label = own.position === 'prefix' && DASH_AT_END.test(own.symbol) ? own.symbol.slice(0, -1).trimEnd() : '';
-  if (label !== '' && !DASH_AT_END.test(label)) return { ...parsed, label };
+  // `CHF -15.`, as The Events Calendar shows `CHF 15.-`: what stands before the dash is the currency.
+  if (label !== '' && !DASH_AT_END.test(label) && !isCurrencySign(label)) return { ...parsed, label };
   const phrase = typed.join(', ');
   // The dash of `10-10` is no currency.
   if (/[^–—−-]/u.test(own.symbol)) return { ...parsed, ...own, phrase: own.position === '' ? phrase : '' };

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { Temporal } from 'temporal-polyfill';
+import { feedsOf } from '../../sandbox/demo-feeds.ts';
 import { type Entry, townCalendar } from '../../sandbox/town/content.ts';
 import { drawPicture } from '../../sandbox/town/pictures.ts';
 import { seedOf } from '../../sandbox/town/seed.ts';
@@ -31,6 +32,17 @@ describe("the demo's calendar", () => {
       for (const { body } of events) expect(String(body.start_date) < String(body.end_date)).to.equal(true);
     });
   }
+
+  it('has an event that a feed beside it has at the same time and place', () => {
+    for (const today of DAYS) {
+      const feed = feedsOf(today)['sailing-club.ics']!.split('\r\n');
+      const { body, venue } = townCalendar(today).events.find((event) => feed.includes(`SUMMARY:${event.body.title}`))!;
+      const start = String(body.start_date).replace(/[-:]/g, '').replace(' ', 'T');
+      expect(feed).to.include(`DTSTART;TZID=${body.timezone}:${start}`);
+      const { venues } = townCalendar(today);
+      expect(feed).to.include(`LOCATION:${venues.find(({ key }) => key === venue)!.body.venue}`);
+    }
+  });
 
   it('is seeded in the form of the mapping, each record after those that it refers to', () => {
     const { kinds } = loadMapping('wordpress-meta');

@@ -14,6 +14,7 @@ import { columns } from '../table.ts';
 import type { Check, CheckContext, CheckRow, CmsChecks, RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
 import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
+import { SOURCES_CHECK } from './sources.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
 
@@ -22,7 +23,7 @@ const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 /** In the order in which they run and are shown. */
 const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
   ...[...SITE_CHECKS, LIST_CHECK, SERIES_CHECK, ...listChecks],
-  ...[...FIELD_CHECKS, WRITE_CHECK, WEBHOOK_CHECK],
+  ...[...FIELD_CHECKS, SOURCES_CHECK, WRITE_CHECK, WEBHOOK_CHECK],
 ];
 
 export interface CheckOptions {

@@ -19,6 +19,7 @@ import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
 import { isPayload, type ProbedSite, probe } from './site.ts';
+import { initSource } from './source.ts';
 
 const printLine = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
@@ -30,7 +31,8 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   const printAll = (lines: readonly string[]) => {
     for (const line of lines) print(line);
   };
-  const { url, userAgent } = options;
+  const { url, source, userAgent } = options;
+  if (source) return initSource(source, options, print);
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);

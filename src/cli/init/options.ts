@@ -1,6 +1,7 @@
 // The command line of `init`: its options and help.
 
 import { isWebAddress, readEnvironment, readSecretFile } from '../../config.ts';
+import type { SourceSettings } from '../../config-schema.ts';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
@@ -30,7 +31,10 @@ Looks at a WordPress site, decides on a mapping for its events, and writes the c
 sure of, and the option to decide that. For a Payload site it writes a copy of the mapping that comes with the gateway,
 for you to edit. Without --yes it writes nothing.
 
-  URL                    the site's address, such as https://example.org
+Given the address of a calendar, it shows what the gateway would serve of it, and adds it to "sources" in the
+config.json that an earlier init wrote (docs/sources.md). Such an address ends with .ics or events/v1, or asks for ical.
+
+  URL                    the site's address, such as https://example.org; or that of a calendar
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of
                          the collection that has the account, such as users
   --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
@@ -55,13 +59,17 @@ for you to edit. Without --yes it writes nothing.
 
   calendar-gateway init https://example.org                       shows what it would write
   calendar-gateway init https://example.org --yes                 writes it
+  calendar-gateway init https://library.example/events.ics        shows a calendar to serve beside it
   calendar-gateway check --config calendar-gateway/config.json    is the next step
 
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
 
 export interface InitOptions extends Decisions {
+  /** Of the site. */
   url?: string | undefined;
+  /** The calendar, if the address is that of one: then there is no `url`. */
+  source?: Omit<SourceSettings, 'name'> | undefined;
   user?: string | undefined;
   password?: string | undefined;
   /** Only if there is a password. */
@@ -86,9 +94,11 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   const passwordFile = text('password-file');
   const password =
     passwordFile === undefined ? fromEnvironment('upstream.password') : readSecretFile(passwordFile, '--password-file');
+  const source = parseSource(positionals[0] ?? '');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
   return {
-    url: url === undefined ? undefined : parseSiteUrl(url),
+    source,
+    url: url === undefined || source ? undefined : parseSiteUrl(url),
     user: text('user') ?? fromEnvironment('upstream.user'),
     password,
     isPasswordFromEnvironment: passwordFile === undefined,
@@ -107,18 +117,29 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   };
 }
 
-/**
- * Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`, which does not quote
- * the text: it may hold a password.
- */
+/** Removes what WordPress appends to the site's address. Throws `ConfigError`. */
 export function parseSiteUrl(text: string): string {
+  const url = parseUrl(text);
+  return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
+}
+
+/** The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a password. */
+function parseUrl(text: string): URL {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!isWebAddress(withScheme))
     throw new ConfigError('the address', 'is not a web address', 'Give one such as https://example.org.');
   const url = new URL(withScheme);
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
-  return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
+  return url;
+}
+
+/** Undefined: the address is that of a site. Calendar programs call the same addresses `webcal:`. */
+function parseSource(text: string): InitOptions['source'] {
+  if (text === '') return undefined;
+  const url = parseUrl(text.replace(/^webcal:/i, 'https:'));
+  if (/\/events\/v1\/?$/.test(url.pathname)) return { events: url.origin + url.pathname };
+  return /\.ics$/i.test(url.pathname) || url.searchParams.has('ical') ? { icalendar: url.href } : undefined;
 }
 
 /**

@@ -1,6 +1,9 @@
 // The findings of `check`, its exit code and output, and that it deletes its draft.
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,6 +12,7 @@ import type { CheckRow } from '../../../src/cli/check/checks.ts';
 import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
+import { startFeedSite } from '../feed-site.ts';
 
 const META = { gig_start: 'string', gig_end: 'string', price: 'string', whole_day: 'string' };
 const MAPPING = {
@@ -89,6 +93,44 @@ describe('check', () => {
   afterEach(async () => {
     await site.close();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('reads each source, and says what the running gateway merged', async () => {
+    const feeds = await startFeedSite();
+    const merged = [
+      { source: 'library', why: 'same UID and start' },
+      { source: 'other', why: 'same address and start' },
+    ];
+    const admin = createServer((_request, response) =>
+      response.end(JSON.stringify({ sources: [{ name: 'library', merged: 1 }], merged })),
+    );
+    await once(admin.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const result = await runCheck(
+        {},
+        {
+          config: {
+            listen: { adminPort: (admin.address() as AddressInfo).port },
+            sync: { privateSources: true },
+            sources: [
+              { name: 'library', icalendar: feeds.feed },
+              { name: 'page', icalendar: feeds.page },
+            ],
+          },
+        },
+      );
+      expect(row(result, 'sources', 'library')).to.deep.include({
+        state: 'warn',
+        message:
+          "1 event; 1 of the running gateway shown as another calendar's (same UID and start); " +
+          'left out: 1 × no start (such as broken)',
+      });
+      expect(row(result, 'sources', 'page').state).to.equal('fail');
+      expect(row(result, 'sources', 'page').message).to.match(/a web page/);
+    } finally {
+      admin.close();
+      feeds.close();
+    }
   });
 
   it('passes for a site that fits its mapping, as JSON and as a table', async () => {

@@ -1,0 +1,34 @@
+// Reads a source once for the operator of a command, and says what of it is not served as it stands.
+
+import { openSource } from '../cms/sources/open-source.ts';
+import { type LeftOut, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
+import type { SourceSettings } from '../config-schema.ts';
+
+/** A site of 20,000 events is read at one page a second. */
+const READ_TIMEOUT_MS = 15 * 60_000;
+
+export const addressOf = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
+
+/** @returns why it cannot be read, without the address, which may be a secret */
+export async function readSource(
+  settings: SourceSettings,
+  allowPrivate: boolean,
+  timezone: string,
+): Promise<SourceSnapshot | string> {
+  const source = openSource(settings, { allowPrivate, timezone: () => timezone });
+  try {
+    // Without validators there is always a snapshot.
+    return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return error.message.replaceAll(addressOf(settings), 'its address');
+  }
+}
+
+/** `2 × no valid start (such as 1041)`. */
+export const leftOutText = ({ count, reason, example }: LeftOut): string =>
+  `${count} × ${reason}${example === '' ? '' : ` (such as ${example})`}`;
+
+export const SOURCE_ADVICE =
+  'Open the address in a browser. A source in a private network, or on another port than 80 and 443, needs ' +
+  '"sync": { "privateSources": true }.';
