@@ -1,5 +1,5 @@
-// `node bench/sources.ts`: reads twenty sources with 10,000 events, half of them iCalendar files and half events/v1 APIs,
-// from another process; prints how long that takes, the memory, and how long the event loop was blocked.
+// `node bench/sources.ts`: the first sync of twenty sources with 10,000 events, half of them iCalendar files and half
+// events/v1 APIs of another process; prints how long that takes, the memory, and how long the event loop was blocked.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { EventsApi } from '../src/cms/sources/events-api.ts';
 import { createICalendarSource } from '../src/cms/sources/icalendar.ts';
+import { Replica } from '../src/store/replica.ts';
+import { Sources } from '../src/sync/sources/sources.ts';
 import { formatWallTime, isoToWall } from '../src/time/wall-time.ts';
 import { recordedEvents } from '../test/cms/sources/events-site.ts';
 
@@ -65,6 +67,24 @@ async function measure(): Promise<void> {
       ? createICalendarSource({ url: `${at}/${index}.ics`, timezone: () => 'UTC', now: Date.now, allowPrivate: true })
       : new EventsApi(`${at}/${index}`, { allowPrivate: true }),
   );
+  const allRead = Promise.withResolvers<void>();
+  let left = SOURCES;
+  const replica = new Replica({ identity: 'bench' });
+  const named = new Sources({
+    sources: sources.map((source, index) => {
+      return { name: `source-${index}`, address: `${at}/${index}`, categories: ['Town'], isMerged: true, source };
+    }),
+    replica,
+    site: () => ({ url: at, name: 'Town', timezone: 'UTC' }),
+    whenComplete: async () => undefined,
+    intervalMs: 2 ** 29,
+    observe: (observation) => {
+      if (observation.type !== 'source-read') return;
+      if (observation.problem !== undefined) console.error(observation);
+      left -= 1;
+      if (left === 0) allRead.resolve();
+    },
+  });
   const turns = createHistogram();
   let turnCpu = process.threadCpuUsage();
   let isMeasuring = true;
@@ -80,7 +100,8 @@ async function measure(): Promise<void> {
   const began = performance.now();
   const cpu = process.cpuUsage();
   loop.enable();
-  const snapshots = await Promise.all(sources.map((source) => source.read(undefined, new AbortController().signal)));
+  named.start();
+  await allRead.promise;
   loop.disable();
   isMeasuring = false;
   const { user, system } = process.cpuUsage(cpu);
@@ -88,8 +109,7 @@ async function measure(): Promise<void> {
   const mib = (bytes: number) => Math.round(bytes / 1024 ** 2);
   console.log({
     at: isoToWall(new Date().toISOString()),
-    events: snapshots.reduce((sum, snapshot) => sum + (snapshot?.events.length ?? 0), 0),
-    leftOut: snapshots.flatMap((snapshot) => snapshot?.leftOut ?? []),
+    sources: named.status().sources.map(({ events }) => events),
     seconds: Math.round(performance.now() - began) / 1000,
     cpuSeconds: Math.round((user + system) / 1000) / 1000,
     rssMib: {
@@ -101,6 +121,8 @@ async function measure(): Promise<void> {
     turnCpuMs: { p99: turns.percentile(99) / 1000, max: turns.max / 1000 },
     loopMs: { p99: late(loop.percentile(99)), max: late(loop.max) },
   });
+  await named.stop();
+  replica.close();
   server.kill();
 }
 

@@ -22,7 +22,7 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   'flags say how the other site shows the event': ['show_map', 'show_map_link', 'featured', 'sticky'],
   'a public list shows the event, whatever it says': ['hide_from_listings'],
   'HTML is made safe, and entities become characters': ['title', 'description'],
-  'an event without a website shows its page': ['website'],
+  'an ampersand in the address of a website is not escaped': ['website'],
   'the currency is that of the words of the cost': [
     ...within('cost_details', 'currency_symbol currency_position values'),
   ],

@@ -13,6 +13,7 @@ import {
   type Kind,
   type LinkedKind,
   NO_TIME,
+  NO_WEBSITE,
   type Site,
   type TermKind,
   type TermRecord,
@@ -78,7 +79,8 @@ export class SourceRecords {
       image: event.image ? this.#imageOf(event.image, images) : 0,
       allDay: event.allDay,
       cost: event.cost,
-      website: event.website,
+      // Otherwise responses show the page of the event.
+      website: event.website || NO_WEBSITE,
       eventStatus: event.eventStatus,
       eventStatusReason: event.eventStatusReason,
       attendanceMode: event.attendanceMode,

@@ -80,6 +80,8 @@ interface Reading {
   isShrunken: boolean;
 }
 
+/** What a source said is in memory until it is stored. */
+const MAX_READS = 2;
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 const BATCH_SIZE = 10;
 const FIRST_RETRY_MS = 60_000;
@@ -98,8 +100,12 @@ export class Sources {
   readonly #stopping = new AbortController();
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
   #turn: Promise<void> = Promise.resolve();
-  /** The version of the replica that the records of sources are in line with. */
-  #combinedVersion = -1;
+  #runningReads = 0;
+  readonly #waitingReads: (() => void)[] = [];
+  /** The version of the replica and the site that the records of sources are in line with; undefined: none. */
+  #combinedWith: string | undefined;
+  /** The sources that said something new since then. */
+  readonly #changed = new Set<string>();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -111,7 +117,7 @@ export class Sources {
 
   #newReading(named: NamedSource): Reading {
     const loop = new PollLoop({
-      poll: () => this.#read(named),
+      poll: () => this.#limited(() => this.#read(named)),
       pauseMs: () => this.#pauseMs(named.name),
       clockMs: this.#clockMs,
       signal: this.#stopping.signal,
@@ -153,6 +159,19 @@ export class Sources {
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
   }
 
+  /** Waits while as many sources are read as may be. */
+  async #limited<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#runningReads < MAX_READS) this.#runningReads += 1;
+    else await new Promise<void>((resolve) => void this.#waitingReads.push(resolve));
+    try {
+      return await read();
+    } finally {
+      const next = this.#waitingReads.shift();
+      if (next) next();
+      else this.#runningReads -= 1;
+    }
+  }
+
   /** One round of a loop. Never rejects. */
   async #read(named: NamedSource): Promise<boolean> {
     const { observe, replica } = this.#options;
@@ -161,6 +180,7 @@ export class Sources {
     const startedMs = this.#clockMs();
     let problem: string | undefined;
     try {
+      this.#stopping.signal.throwIfAborted();
       const previous = reading.isShrunken ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
@@ -227,10 +247,12 @@ export class Sources {
     const gone = sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (let from = 0; from < events.length; from += BATCH_SIZE) {
       const batch = events.slice(from, from + BATCH_SIZE).map((event) => this.#changedRow(source, event, noticed));
-      await this.#apply({ sourceEvents: batch.filter((row) => row !== undefined) });
+      const sourceEvents = batch.filter((row) => row !== undefined);
+      if (sourceEvents.length > 0) this.#changed.add(source);
+      await this.#apply({ sourceEvents });
     }
+    if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
-    this.#combinedVersion = -1;
     const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), leftOut };
     replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
   }
@@ -257,7 +279,10 @@ export class Sources {
   /** Brings the replica's records in line with what all sources and the CMS say. */
   async #combine(): Promise<void> {
     const { replica, sources, site } = this.#options;
-    if (this.#combinedVersion === replica.version) return;
+    const inputs = () => JSON.stringify([replica.version, site()]);
+    let isSettled = this.#combinedWith === inputs();
+    if (isSettled && this.#changed.size === 0) return;
+    this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
@@ -265,19 +290,23 @@ export class Sources {
     const known = new KnownEvents();
     const shown = new Set<number>();
     for (const named of sources) {
+      // A record that several sources share is as the first of them says: a change may show in all that follow.
+      isSettled &&= !this.#changed.has(named.name);
       const shared = sharedUrls(replica.db, named.name);
       for (let after = ''; ; ) {
         const rows = sourceRows(replica.db, named.name, after, BATCH_SIZE);
         if (rows.length === 0) break;
         after = rows.at(-1)!.key;
-        await this.#apply(this.#changesOf(rows, named, { records, known, shown, shared }));
+        const changes = this.#changesOf(rows, named, { records, known, shown, shared });
+        await this.#apply(isSettled ? {} : changes);
       }
     }
     const gone = sourceEventIds(replica.db).filter((id) => !shown.has(id));
     for (let from = 0; from < gone.length; from += BATCH_SIZE)
       await this.#apply({ deletes: [{ kind: 'event', ids: gone.slice(from, from + BATCH_SIZE) }] });
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
-    this.#combinedVersion = replica.version;
+    this.#changed.clear();
+    this.#combinedWith = inputs();
   }
 
   async #forget(source: string, keys: readonly string[]): Promise<void> {

@@ -99,6 +99,53 @@ describe('sources', () => {
     expect((await gateway.request('/events?source=No!')).body.data.params).to.have.keys('source');
   });
 
+  it('have no website if their source names none', async () => {
+    const website = 'https://band.example/';
+    await read('library', [said('a'), said('b', { website })]);
+    expect((await list()).map((event) => event.website)).to.have.members(['', website]);
+  });
+
+  it('are read two at a time', async () => {
+    await sources.stop();
+    const answers: (() => void)[] = [];
+    const source = {
+      read: () => new Promise<undefined>((resolve) => void answers.push(() => resolve(undefined))),
+    };
+    const slow = { address: '', categories: [], isMerged: true, source };
+    sources = new Sources({
+      sources: ['a', 'b', 'c'].map((name) => ({ name, ...slow })),
+      replica: gateway.replica,
+      site: () => gateway.sync.site(),
+      whenComplete: async () => undefined,
+      intervalMs: NEVER_MS,
+      observe: () => undefined,
+    });
+    sources.start();
+    await new Promise(setImmediate);
+    expect(answers).to.have.length(2);
+    answers[0]!();
+    while (answers.length < 3) await new Promise(setImmediate);
+    for (const answer of answers) answer();
+  });
+
+  it('share a category as the first source spells it, also when only a later one changes', async () => {
+    await read('library', [said('a', { categories: ['Music'] })]);
+    await read('theatre', [said('b', { categories: ['MUSIC'] })]);
+    const names = async () => (await gateway.request('/categories')).body.categories.map(({ name }: Json) => name);
+    expect(await names())
+      .to.include('Music')
+      .and.not.to.include('MUSIC');
+    await read('theatre', [said('b', { categories: ['MUSIC'], title: 'Other' })]);
+    expect(await titles()).to.deep.equal(['Event a', 'Other']);
+    expect(await names())
+      .to.include('Music')
+      .and.not.to.include('MUSIC');
+    await read('library', [said('a')]);
+    expect(await names())
+      .to.include('MUSIC')
+      .and.not.to.include('Music');
+  });
+
   it("use the CMS's category of the same name", async () => {
     const { id } = cms.createTerm('event_categories', { name: 'Music' });
     await gateway.sync.poll();
