@@ -78,7 +78,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
     await server.connect(transport);
     const headers = ctx.headers as Record<string, string>;
     const request = new Request(`${options.publicUrl}/mcp`, { method: 'POST', headers });
-    // Closing the server would take longer than the rest: it has no session, timer or socket to end.
+    // Not closed afterwards: the server has no session, timer or socket, and `close` makes errors for ended calls.
     return transport.handleRequest(request, { parsedBody: message });
   };
 }
