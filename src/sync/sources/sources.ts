@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bulkhead } from 'cockatiel';
 import type { LeftOut, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
@@ -81,7 +82,7 @@ interface Reading {
 }
 
 /** What a source said is in memory until it is stored. */
-const MAX_READS = 2;
+const MAX_READS = 5;
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 const BATCH_SIZE = 10;
 const FIRST_RETRY_MS = 60_000;
@@ -100,8 +101,7 @@ export class Sources {
   readonly #stopping = new AbortController();
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
   #turn: Promise<void> = Promise.resolve();
-  #runningReads = 0;
-  readonly #waitingReads: (() => void)[] = [];
+  readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The version of the replica and the site that the records of sources are in line with; undefined: none. */
   #combinedWith: string | undefined;
   /** The sources that said something new since then. */
@@ -117,7 +117,7 @@ export class Sources {
 
   #newReading(named: NamedSource): Reading {
     const loop = new PollLoop({
-      poll: () => this.#limited(() => this.#read(named)),
+      poll: () => this.#reads.execute(() => this.#read(named)),
       pauseMs: () => this.#pauseMs(named.name),
       clockMs: this.#clockMs,
       signal: this.#stopping.signal,
@@ -157,19 +157,6 @@ export class Sources {
     const { intervalMs } = this.#options;
     const { failures } = this.#readings.get(name)!;
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
-  }
-
-  /** Waits while as many sources are read as may be. */
-  async #limited<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#runningReads < MAX_READS) this.#runningReads += 1;
-    else await new Promise<void>((resolve) => void this.#waitingReads.push(resolve));
-    try {
-      return await read();
-    } finally {
-      const next = this.#waitingReads.shift();
-      if (next) next();
-      else this.#runningReads -= 1;
-    }
   }
 
   /** One round of a loop. Never rejects. */

@@ -105,7 +105,7 @@ describe('sources', () => {
     expect((await list()).map((event) => event.website)).to.have.members(['', website]);
   });
 
-  it('are read two at a time', async () => {
+  it('are read five at a time', async () => {
     await sources.stop();
     const answers: (() => void)[] = [];
     const source = {
@@ -113,7 +113,7 @@ describe('sources', () => {
     };
     const slow = { address: '', categories: [], isMerged: true, source };
     sources = new Sources({
-      sources: ['a', 'b', 'c'].map((name) => ({ name, ...slow })),
+      sources: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, ...slow })),
       replica: gateway.replica,
       site: () => gateway.sync.site(),
       whenComplete: async () => undefined,
@@ -122,9 +122,9 @@ describe('sources', () => {
     });
     sources.start();
     await new Promise(setImmediate);
-    expect(answers).to.have.length(2);
+    expect(answers).to.have.length(5);
     answers[0]!();
-    while (answers.length < 3) await new Promise(setImmediate);
+    while (answers.length < 6) await new Promise(setImmediate);
     for (const answer of answers) answer();
   });
 
