@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../model/json.ts';
+import { trimCharactersEnd } from '../../text/text.ts';
 import { describeBody, parseJson, parseRetryAfter } from '../http-exchange.ts';
 import { getPublic, type PublicResponse } from '../public-request.ts';
 import { idOf, readEvent } from './event-json.ts';
@@ -47,7 +48,7 @@ export class EventsApi implements source.Source {
 
   /** @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1` */
   constructor(address: string, options: EventsApiOptions = {}) {
-    this.#address = address.replace(/\/+$/, '');
+    this.#address = trimCharactersEnd(address, '/');
     this.#options = { allowPrivate: false, nowMs: Date.now, wait: sleep, ...options };
   }
 
