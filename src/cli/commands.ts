@@ -128,8 +128,8 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
     help: `calendar-gateway plugin [--config FILE | --mapping NAME] [--webhook-url URL [--webhook-secret SECRET]]
 
 Prints the plugin to standard output: redirect it into a file, as below. For WordPress it is one PHP file for
-wp-content/mu-plugins/, which registers the types and fields of the mapping; for Payload one TypeScript file, whose first
-lines say how to add it. With a webhook URL the site tells the gateway of every change immediately.
+wp-content/mu-plugins/, which registers the types and fields of the mapping; for Payload one TypeScript file, whose
+first lines say how to add it. With a webhook URL the site tells the gateway of every change immediately.
 
   --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
   --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):

@@ -1,5 +1,5 @@
-// A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of each
-// kind, read through a mapping as the sync would, and the values that they hold.
+// A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of
+// each kind, read through a mapping as the sync would, and the values that they hold.
 
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/id-map.ts';

@@ -1,5 +1,5 @@
-// Reads requests: rejects malformed ones, finds the page, or the mount, the path below it, the effective method, and the
-// parameters of query and body (JSON, a form or multipart) in PHP's bracket notation.
+// Reads requests: rejects malformed ones, finds the page, or the mount, the path below it, the effective method, and
+// the parameters of query and body (JSON, a form or multipart) in PHP's bracket notation.
 
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';

@@ -1,6 +1,6 @@
-// Compiles one field of a mapping to a field accessor, and lists the `meta` keys that fields use, with the type with which
-// WordPress must register each. The field may be a date that the CMS stores in several keys, or a custom field, for which
-// the API has no field of its own.
+// Compiles one field of a mapping to a field accessor, and lists the `meta` keys that fields use, with the type with
+// which WordPress must register each. The field may be a date that the CMS stores in several keys, or a custom field,
+// for which the API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS, type Field, type FieldType } from '../interface/fields.ts';

@@ -1,5 +1,6 @@
-// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`, the codec,
-// which says how the CMS writes the value down, and the accessor that reads and writes there. Fields compile to accessors.
+// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`, the
+// codec, which says how the CMS writes the value down, and the accessor that reads and writes there. Fields compile
+// to accessors.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';

@@ -98,8 +98,8 @@ CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
 /**
  * What `main` has alone. `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS
  * keeps a time of change for terms. `source_event` has what the sources said last, also of events that are shown as
- * another one (`event_id`, with the reason in `why`). `withheld_record` has what was public before a write whose outcome could not be
- * read yet.
+ * another one (`event_id`, with the reason in `why`). `withheld_record` has what was public before a write whose
+ * outcome could not be read yet.
  *
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
  * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeIndex` merges its segments, a

@@ -87,7 +87,8 @@ export const countSourceEvents = (db: Database, source: string): { events: numbe
 export const merges = (db: Database, limit: number): Merge[] =>
   db
     .all<Merge>(sql`
-      SELECT source, key, event_id AS eventId, why FROM source_event WHERE why <> '' ORDER BY source, key LIMIT ${limit}`)
+      SELECT source, key, event_id AS eventId, why FROM source_event WHERE why <> ''
+      ORDER BY source, key LIMIT ${limit}`)
     .map((row) => ({ ...row }));
 
 /** Events that the site shows to everybody and that start at this wall number on their lists. */

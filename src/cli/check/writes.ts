@@ -1,5 +1,5 @@
-// Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good. Meanwhile it
-// listens on the gateway's admin port for the webhooks of these writes.
+// Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good.
+// Meanwhile it listens on the gateway's admin port for the webhooks of these writes.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

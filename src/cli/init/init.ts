@@ -1,5 +1,5 @@
-// The `init` command: looks at a site, decides on a mapping, and writes configuration, mapping, secrets and the plugin of
-// the site, in this order.
+// The `init` command: looks at a site, decides on a mapping, and writes configuration, mapping, secrets and the
+// plugin of the site, in this order.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -123,7 +123,10 @@ export function parseSiteUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
 }
 
-/** The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a password. */
+/**
+ * The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a
+ * password.
+ */
 function parseUrl(text: string): URL {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!isWebAddress(withScheme))

@@ -20,7 +20,10 @@ export interface PresetMatch {
   reason: string;
 }
 
-/** Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it has. */
+/**
+ * Names that a theme gives to its own types, too: that the site has such a collection does not tell which plugin it
+ * has.
+ */
 const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );

@@ -315,7 +315,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   });
   return [
     `Proposal    ${summary}.`,
-    `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, which comes with the gateway`}`,
+    `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, a bundled mapping`}`,
     '',
     ...columns(rows).map((row) => `  ${row}`),
     ...(notes.length > 0 ? [''] : []),

@@ -1,4 +1,5 @@
-// The collections of Payload that hold events, venues, organizers, categories, tags and images: lists, reads and writes.
+// The collections of Payload that hold events, venues, organizers, categories, tags and images: lists, reads and
+// writes.
 
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';

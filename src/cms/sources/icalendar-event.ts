@@ -95,8 +95,8 @@ const attendanceOf = (location: string, onlineUrl: string): AttendanceMode | '' 
   onlineUrl !== '' && (location === '' || addressOf(location) !== '') ? 'online' : '';
 
 /**
- * The name that Apple's structure gives, or the first line of LOCATION. Commas tell nothing: what is before the first may
- * be a street.
+ * The name that Apple's structure gives, or the first line of LOCATION. Commas tell nothing: what is before the
+ * first may be a street.
  */
 function venueOf(component: Component, location: string): SourceVenue | undefined {
   const [structured] = properties(component, 'x-apple-structured-location');

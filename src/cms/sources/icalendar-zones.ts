@@ -42,7 +42,10 @@ export class CalendarZones {
   }
 }
 
-/** `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `Europe_Berlin`, `W. Europe Standard Time`, `"Europe/Berlin"`. */
+/**
+ * `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `Europe_Berlin`, `W. Europe Standard Time`,
+ * `"Europe/Berlin"`.
+ */
 function zoneByName(text: string): NamedZone | undefined {
   const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
   const [windows] = findIana(name);
@@ -68,7 +71,10 @@ function minutesOf(part: Component, name: string): number {
   return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
 }
 
-/** The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around now. */
+/**
+ * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
+ * now.
+ */
 function zoneByOffsets(parts: readonly Component[], nowMs: number): NamedZone | undefined {
   const [minutes, ...others] = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
   if (minutes === undefined || Number.isNaN(minutes)) return undefined;

@@ -1,5 +1,5 @@
-// Posts, terms and images of WordPress. Posts and terms use the same code, since their routes, paging and errors are the
-// same. An update has the fields that Advanced Custom Fields demands in every request with any of its fields.
+// Posts, terms and images of WordPress. Posts and terms use the same code, since their routes, paging and errors are
+// the same. An update has the fields that Advanced Custom Fields demands in every request with any of its fields.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

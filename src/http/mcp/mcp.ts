@@ -16,8 +16,8 @@ const PREFLIGHT_HEADERS = {
 };
 
 /**
- * Answers `/mcp`. Each call of a tool becomes a request to the API, which `app` handles like every other one: rights and
- * limits are those of the API.
+ * Answers `/mcp`. Each call of a tool becomes a request to the API, which `app` handles like every other one:
+ * rights and limits are those of the API.
  */
 export function mcp(app: Koa<State>, options: McpOptions): Middleware {
   const { publicUrl, allowedOrigins, limits } = options;

@@ -114,7 +114,8 @@ function sources({ source, also_at: alsoAt = [], url }: PublicEvent): Html | fal
   const all = [...(source === undefined ? [] : [{ source, url }]), ...alsoAt];
   const rows = all.map((each) => {
     const page = webAddress(each.url);
-    return html`<li>${page === undefined ? each.source : html`<a href="${page}" rel="noopener">${each.source}</a>`}</li>`;
+    const name = page === undefined ? each.source : html`<a href="${page}" rel="noopener">${each.source}</a>`;
+    return html`<li>${name}</li>`;
   });
   return rows.length > 0 && html`<ul>${rows}</ul>`;
 }

@@ -1,5 +1,5 @@
-// Codecs of a cost, parts of which have paths of their own: `currency`, with its symbol, position and code, and `ticket`,
-// which says in another key whether the event is free or paid.
+// Codecs of a cost, parts of which have paths of their own: `currency`, with its symbol, position and code, and
+// `ticket`, which says in another key whether the event is free or paid.
 
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
 import {

@@ -11,8 +11,25 @@ import { coordinate, ids, number } from './number.ts';
 import { html, link, plainText, text } from './text.ts';
 
 export const CODECS: readonly CodecDefinition[] = [
-  ...[text, html, plainText, lexical, link, number, coordinate, boolean, ids, word, zone],
-  ...[localDateTime, siteDateTime, utcDateTime, unix, cmsDate, instant, currency, ticket],
+  text,
+  html,
+  plainText,
+  lexical,
+  link,
+  number,
+  coordinate,
+  boolean,
+  ids,
+  word,
+  zone,
+  localDateTime,
+  siteDateTime,
+  utcDateTime,
+  unix,
+  cmsDate,
+  instant,
+  currency,
+  ticket,
 ];
 
 const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));
