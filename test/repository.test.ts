@@ -11,6 +11,19 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const WORKFLOWS = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 
 describe('the repository', () => {
+  it('has every package that the source imports among the dependencies that an installation gets', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const imported = sources.flatMap((name) =>
+      [...read(join('src', name)).matchAll(/(?:from |import\()'([^.'][^']*)'/g)].map(([, specifier]) => specifier!),
+    );
+    // `@koa/router`, `ajv/dist/core.js`: the package is the scope and the name, or the name.
+    const packages = imported.flatMap((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []);
+    const missing = packages.filter((name) => !name.startsWith('node:') && !(name in packageJson.dependencies));
+    expect([...new Set(missing)]).to.deep.equal([]);
+  });
+
   it('has one owner: that of repository in package.json', () => {
     const [, repository, owner] = /^git\+(https:\/\/github\.com\/([\w-]+)\/[\w-]+)\.git$/.exec(
       packageJson.repository.url,
