@@ -1,4 +1,4 @@
-// Reads a source once for the operator of a command, and says what of it is not served as it stands.
+// Reads a source once for a command, and lists the events that the gateway leaves out or changes.
 
 import { openSource } from '../cms/sources/open-source.ts';
 import { type LeftOut, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';

@@ -37,7 +37,7 @@ async function readLists(gateway: GatewayProcess): Promise<Titles> {
   return titles;
 }
 
-/** What an operator's program does: after a reset it reads the lists anew, otherwise the events that are named. */
+/** Acts on a message as a receiver should: it reads all lists after a reset, and otherwise the named events. */
 async function mirror(gateway: GatewayProcess, titles: Titles, body: string): Promise<void> {
   const { type, data } = JSON.parse(body) as { type: string; data: { changes: { id: number; change: string }[] } };
   if (type === 'calendar.reset') {

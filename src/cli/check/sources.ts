@@ -10,7 +10,7 @@ import { type Check, type CheckContext, type Finding, fail, ok, warn } from './c
 type Status = Partial<ReturnType<Sources['status']>>;
 
 const STATUS_TIMEOUT_MS = 3000;
-const LEFT_OUT_ADVICE = 'Whoever keeps this calendar can correct them. The gateway serves the others.';
+const LEFT_OUT_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
 
 export const SOURCES_CHECK: Check = {
   area: 'sources',

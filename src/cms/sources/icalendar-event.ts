@@ -126,7 +126,7 @@ function coordinatesOf(geo: Property | undefined, structured: Property | undefin
   const [latitude, longitude] = pair.map(Number) as [number?, number?];
   if (latitude === undefined || longitude === undefined) return [null, null];
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  // Zero degrees each, in the sea: a form that nobody filled in.
+  // Some programs send `0;0`, a point in the sea, for a form that nobody filled in.
   return isOnEarth && (latitude !== 0 || longitude !== 0) ? [latitude, longitude] : [null, null];
 }
 
