@@ -252,8 +252,7 @@ export class CmsRecords {
   }
 
   async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
-    const trash = () => this.#parts.cms.trash(this.#writable(kind), id, callOptions(request));
-    return this.#written(kind, await (kind === 'event' ? this.#parts.sync.trashing(id, trash) : trash()));
+    return this.#written(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */

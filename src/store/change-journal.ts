@@ -1,7 +1,8 @@
 // The change journal: which records the public lists gained, changed and lost, in order.
 
 import { randomBytes } from 'node:crypto';
-import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
+import { createLargeCache } from '../large-cache.ts';
+import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord, seriesIdOf } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
@@ -41,14 +42,16 @@ export interface JournalPage {
   hasMore: boolean;
 }
 
+/** Without them iCalendar has no event. */
+type EventTimes = Pick<EventRecord, 'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'>;
+
 /** An event that moved from the public lists to the trash: its times as they were last public, and when it moved. */
-export type CancelledEvent = Pick<
-  EventRecord,
-  'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
->;
+export type CancelledEvent = EventTimes & Pick<EventRecord, 'modifiedUtc'>;
 
 /** Changes that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
+/** Events that left the public lists, of which a webhook or another gateway may still tell that they are in the trash. */
+const MAX_VANISHED = 1000;
 /** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
 const MAX_EPOCHS = 500;
 
@@ -69,13 +72,16 @@ export function changeBetween(before: PostRecord | undefined, after: PostRecord 
 }
 
 /**
- * What a calendar app must know of an event that moves to the trash: times, without which iCalendar has no
- * event. No text, because the CMS shows none any more, and nothing that changed with the move.
+ * What a calendar app must know of an event that moves to the trash. No text, because the CMS shows none any more,
+ * and nothing that changed with the move.
  */
-export function cancelledBy(event: EventRecord, nowMs: number): CancelledEvent {
-  const { id, start, end, startUtc, endUtc, timezone, allDay } = event;
-  return { id, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: formatWallTime(nowMs) };
-}
+const timesOf = ({ id, start, end, startUtc, endUtc, timezone, allDay }: EventTimes): EventTimes => {
+  return { id, start, end, startUtc, endUtc, timezone, allDay };
+};
+
+export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent => {
+  return { ...timesOf(event), modifiedUtc: formatWallTime(nowMs) };
+};
 
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
 interface JournalRow {
@@ -100,6 +106,7 @@ export class ChangeJournal {
    * their numbers again: it does not know the epochs of positions that it never had.
    */
   readonly #epoch = randomBytes(9).toString('base64url');
+  readonly #vanished = createLargeCache<number, EventTimes>(MAX_VANISHED);
   #nowS = () => Math.ceil(Date.now() / 1000);
 
   constructor(db: Database) {
@@ -203,8 +210,27 @@ export class ChangeJournal {
     if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length === 0) this.add(kind, id, 'deleted');
   }
 
+  /** An event has left the public lists; nobody knows yet whether it is in the trash. */
+  vanished(event: EventRecord): void {
+    this.#vanished.set(event.id, timesOf(event));
+  }
+
+  /**
+   * The event is in the trash, which is known only now. Returns which events thereby are cancelled that a poll, for
+   * example, had found gone: it or its occurrences.
+   */
+  trashed(eventId: number, nowMs: number): number[] {
+    const cancelled = [...this.#vanished.values()].filter(({ id }) => seriesIdOf(id) === eventId);
+    for (const event of cancelled) {
+      this.#vanished.delete(event.id);
+      this.add('event', event.id, 'deleted', cancelledBy(event, nowMs));
+    }
+    return cancelled.map(({ id }) => id);
+  }
+
   /** The event is public again, perhaps without being in a list: it is not cancelled any more. */
   restored(eventId: number): void {
+    this.#vanished.delete(eventId);
     this.#db.run(sql`
       UPDATE change_journal SET cancelled = NULL WHERE kind = 'event' AND id = ${eventId} AND cancelled IS NOT NULL`);
   }

@@ -82,7 +82,10 @@ export class ChangeBatch {
     this.#imageChanged(image.id);
   }
 
-  /** @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED */
+  /**
+   * @param isTrashed the event was seen in the trash: its calendar file then says CANCELLED, also if the event had
+   *   vanished from the replica before
+   */
   delete(kind: KindOrImage, id: number, isTrashed = false): void {
     if (kind === 'image') {
       if (this.#db.run(sql`DELETE FROM image WHERE id = ${id}`) > 0) this.#imageChanged(id);
@@ -94,6 +97,8 @@ export class ChangeBatch {
       // The occurrences of a series are no changes of their own: other gateways read the series again.
       this.changed.push({ kind, id });
       if (kind === 'event') for (const occurrence of this.#occurrences(id)) this.#delete(kind, occurrence, isTrashed);
+    } else if (kind === 'event' && isTrashed) {
+      for (const gone of this.#journal?.trashed(id, this.#nowMs()) ?? []) this.#noteChange('event', gone);
     }
   }
 
@@ -170,8 +175,9 @@ export class ChangeBatch {
     const { kind, id } = (after ?? before)!;
     const change = changeBetween(before, after);
     if (!change) return;
-    const cancelled = isTrashed && before?.kind === 'event' ? cancelledBy(before, this.#nowMs()) : undefined;
-    this.#journal?.add(kind, id, change, cancelled);
+    const gone = change === 'deleted' && before?.kind === 'event' ? before : undefined;
+    if (gone && !isTrashed) this.#journal?.vanished(gone);
+    this.#journal?.add(kind, id, change, gone && isTrashed ? cancelledBy(gone, this.#nowMs()) : undefined);
   }
 
   #deletePost(record: PostRecord): void {

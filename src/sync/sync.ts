@@ -174,16 +174,6 @@ export class Sync {
     }
   }
 
-  /** Before the CMS has answered, a poll may miss an event that a caller trashes: it is none that vanished. */
-  async trashing<T>(id: number, trash: () => Promise<T>): Promise<T> {
-    const { trashed } = this.#context.memory.kinds.event;
-    trashed.add(id);
-    return trash().catch((error: unknown) => {
-      trashed.delete(id);
-      throw error;
-    });
-  }
-
   /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
   onReported(listener: (kinds: ReadonlySet<Kind>) => void): void {
     this.#listeners.add(listener);

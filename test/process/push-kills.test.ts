@@ -128,8 +128,9 @@ describe('outgoing webhooks of a gateway that is killed', () => {
       await gateway.untilReady();
       await until(() => differing(received, live).length === 0, 'the changes', 60_000).catch(async () => {
         const lists = await readLists(gateway!);
+        const { text } = await gateway!.admin('/status');
         throw new Error(
-          `the receiver lacks ${differing(received, live)}, the gateway's lists ${differing(lists, live)}`,
+          `the receiver lacks ${differing(received, live)}, the gateway's lists ${differing(lists, live)}; ${text}`,
         );
       });
       expect(receiver.received.length).to.be.above(KILLS / 2);
