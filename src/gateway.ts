@@ -20,7 +20,7 @@ import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { combineObservers, type Observe } from './observability/observations.ts';
+import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/poll.ts';
@@ -139,11 +139,13 @@ export class Gateway {
   constructor(config: Config, log: Observe, clusterModule?: ClusterModule) {
     const metrics = createMetrics();
     this.#config = config;
-    this.#observe = combineObservers(log, metrics.observe, (observation) => {
+    this.#observe = (observation) => {
+      log(observation);
+      metrics.observe(observation);
       if (observation.type !== 'breaker') return;
       if (observation.state === 'closed') this.#openBreakers.delete(observation.bulkhead);
       else this.#openBreakers.add(observation.bulkhead);
-    });
+    };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
     this.#site = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);

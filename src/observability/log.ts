@@ -107,7 +107,6 @@ export function createLog({ level, pretty, stream }: LogOptions): Observe {
   const output: DestinationStream = stream ?? process.stderr;
   const isTerminal = (stream ?? process.stderr).isTTY === true;
   const format = (pretty ?? isTerminal) ? createFormatter(isTerminal) : undefined;
-  const isNewTenth = createTenths();
   const log = pino(
     {
       level,
@@ -120,21 +119,9 @@ export function createLog({ level, pretty, stream }: LogOptions): Observe {
   );
 
   return (observation) => {
-    if (observation.type === 'sync-progress' && !isNewTenth(observation)) return;
     const level = levelOf(observation);
     if (!log.isLevelEnabled(level)) return;
     log[level](fieldsOf(observation), messageOf(observation));
-  };
-}
-
-/** The initial sync has a line for each tenth of a collection. */
-function createTenths(): (progress: ObservationOf<'sync-progress'>) => boolean {
-  const logged = new Map<string, number>();
-  return ({ collection, done, total }) => {
-    const tenth = total === 0 ? 10 : Math.floor((10 * done) / total);
-    if (logged.get(collection) === tenth) return false;
-    logged.set(collection, tenth);
-    return true;
   };
 }
 
@@ -148,17 +135,14 @@ const messageOf = <T extends ObservationType>(observation: ObservationOf<T>): st
 
 /** The properties of the line in addition to its message. */
 function fieldsOf(observation: Observation): object {
-  if (observation.type === 'fatal') return { type: observation.type, err: describeError(observation.error) };
-  if (observation.type === 'request-failed')
-    return { type: observation.type, id: observation.id, err: describeError(observation.error) };
   // The message contains these texts, with credentials removed. pino writes the level.
-  const fields: Record<string, unknown> = { ...observation, message: undefined, why: undefined, level: undefined };
+  const omitted = { message: undefined, why: undefined, level: undefined, error: undefined };
+  const fields: Record<string, unknown> = { ...observation, ...omitted };
+  if ('error' in observation) fields.err = describeError(observation.error);
   if ('reason' in observation) fields.reason = redactCredentials(observation.reason);
-  if ('durationMs' in observation) fields.durationMs = tenths(observation.durationMs);
+  if ('durationMs' in observation) fields.durationMs = Math.round(observation.durationMs * 10) / 10;
   return fields;
 }
-
-const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 const MAX_CAUSES = 4;
 

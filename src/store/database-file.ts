@@ -45,12 +45,6 @@ function rejectionReason(connection: DatabaseSync, identity: string): string | u
   if (pragma(connection, 'user_version') !== SCHEMA_VERSION) return 'its tables have another version';
   const stored = connection.prepare("SELECT value FROM state WHERE key = 'identity'").get();
   if (stored?.value !== identity) return 'it belongs to another site or mapping';
-  const unsafe = connection.prepare(
-    `SELECT 1 FROM change_journal WHERE number NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
-     UNION ALL SELECT 1 FROM state
-     WHERE key IN ('journal_floor', 'journal_scan') AND (value GLOB '*[^0-9]*' OR length(value) NOT BETWEEN 1 AND 15)`,
-  );
-  if (unsafe.get()) return 'it is damaged: a number of the change journal';
   const bytes = Number(pragma(connection, 'page_count')) * Number(pragma(connection, 'page_size'));
   if (bytes > MAX_CHECKED_BYTES) return undefined;
   const check = pragma(connection, 'quick_check(1)');

@@ -68,8 +68,8 @@ export class OwnRecords implements View {
     return this.numbers(query)[0]!;
   }
 
-  parse<T>(json: string, properties?: readonly string[]): T {
-    return this.#db.parse(json, properties);
+  parse<T>(json: string): T {
+    return this.#db.parse(json);
   }
 
   close(): void {
