@@ -168,11 +168,8 @@ export interface OffsetSpan {
 /** The periods of a UTC year in a zone of the tz database, in order. */
 export function offsetSpans(name: string, year: number): readonly OffsetSpan[] {
   const key = `${name} ${year}`;
-  let spans = spansByZoneYear.get(key);
-  if (!spans) {
-    spans = spansOfYear(name, year);
-    spansByZoneYear.set(key, spans);
-  }
+  const spans = spansByZoneYear.get(key) ?? spansOfYear(name, year);
+  spansByZoneYear.set(key, spans);
   return spans;
 }
 
