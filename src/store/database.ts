@@ -1,10 +1,10 @@
 // One SQLite connection as the replica uses it: prepared statements, transactions, and errors as `ReplicaError`.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue as SqlValue, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
-import { type Sql, type SqlValue, toStatement } from './sql.ts';
+import { type Sql, toStatement } from './sql.ts';
 
 /** What lists and responses read: the public records (`Database`), or also those of one caller (`OwnRecords`). */
 export interface View {

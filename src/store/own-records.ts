@@ -41,7 +41,6 @@ export class OwnRecords implements View {
   }
 
   addImages(images: readonly ImageRecord[]): void {
-    if (images.length === 0) return;
     this.#version += 1;
     for (const image of images) this.#db.replace(`${this.own}.image`, { id: image.id, record: JSON.stringify(image) });
   }

@@ -13,10 +13,7 @@ import { setState } from './state.ts';
 export interface ReplicaOptions {
   /** Its directory is created if it is missing. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
-  /**
-   * Site, mapping, as whom the sync reads, and the id map. A file of another identity, or with
-   * records of other fields, is quarantined.
-   */
+  /** Site, mapping, as whom the sync reads, and the id map. A file of another identity is quarantined. */
   identity: string;
   /** Memory for rendered records, 32 MiB by default. */
   renderedBytes?: number;
