@@ -1,9 +1,8 @@
 // Creates the application that answers requests: the use cases' services and the HTTP listener, over a
 // replica and a CMS.
 
-import type { RequestListener } from 'node:http';
-import type { Peers } from './calendar/cms-records.ts';
-import { CmsRecords } from './calendar/cms-records.ts';
+import { LRUCache } from 'lru-cache';
+import { CmsRecords, type Peers } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
@@ -27,7 +26,6 @@ import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type UseCases } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
-import { createLargeCache } from './large-cache.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
@@ -58,28 +56,13 @@ export interface ApplicationOptions {
   idempotencyKeys?: IdempotencyStore | undefined;
 }
 
-export interface Application {
-  services: Services;
-  useCases: UseCases;
-  /** Serves the main port. */
-  listener: RequestListener;
-  /** For the admin port. */
-  status(): ApplicationStatus;
-}
-
-export interface ApplicationStatus {
-  site: { name: string; url: string };
-  replica: { state: string; percent: number };
-  cms: { reachable: boolean };
-  /** Totals of the public lists, by collection: `events`, `venues` ... */
-  counts: Record<string, number>;
-}
+export type Application = ReturnType<typeof createApplication>;
 
 /** About 2 MB with slugs of ordinary length. */
 const MAX_SLUGS = 10_000;
 
-/** Opens no port and starts no sync. */
-export function createApplication(options: ApplicationOptions): Application {
+/** Opens no port and starts no sync. `listener` serves the main port, and `status` is for the admin port. */
+export function createApplication(options: ApplicationOptions) {
   const { config, cms, replica, observe, clocks, sharedCounters } = options;
   const { limits, mounts } = config;
   const publicUrl = publicUrlOf(config);
@@ -121,7 +104,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publicUrl,
     observe,
   });
-  return { services, useCases, listener, status: createStatus(services) };
+  return { services, useCases, listener, status: () => statusOf(services) };
 }
 
 function createServices(options: ApplicationOptions): Services {
@@ -140,7 +123,7 @@ function createServices(options: ApplicationOptions): Services {
     observe,
     site,
     peers,
-    slugs: createLargeCache<string, number>(MAX_SLUGS),
+    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
     unknownRecords: new UnknownRecords(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
@@ -166,7 +149,7 @@ function createUseCases(services: Services): UseCases {
   };
 }
 
-/** The totals of the public lists. */
+/** The totals of the public lists, by collection: the replica remembers them until it changes. */
 function countPublicRecords({ db }: Replica): Record<string, number> {
   const window = { limit: 0, offset: 0 };
   const terms = (kind: TermKind) =>
@@ -180,18 +163,13 @@ function countPublicRecords({ db }: Replica): Record<string, number> {
   };
 }
 
-function createStatus({ sync, replica, site }: Services): () => ApplicationStatus {
-  let cached: { version: number; counts: Record<string, number> } | undefined;
-  return () => {
-    const { state, percent } = sync.status();
-    const { version } = replica;
-    if (cached?.version !== version) cached = { version, counts: countPublicRecords(replica) };
-    return {
-      site: { name: site().name, url: site().url },
-      replica: { state, percent },
-      cms: { reachable: state !== 'unreachable' },
-      counts: cached.counts,
-    };
+function statusOf({ sync, replica, site }: Services) {
+  const { state, percent } = sync.status();
+  return {
+    site: { name: site().name, url: site().url },
+    replica: { state, percent },
+    cms: { reachable: state !== 'unreachable' },
+    counts: countPublicRecords(replica),
   };
 }
 

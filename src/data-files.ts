@@ -10,15 +10,16 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * Creates the directory of `file` if it is missing. Removes the access of other users to the file, to all
- * files whose name begins with its name, and to the directory if it holds nothing else.
+ * Creates the directory of `file` if it is missing, but not its parents. Removes the access of other users to the
+ * file, to all files whose name begins with its name, and to the directory if it holds nothing else.
  * @throws ConfigError if the directory cannot be created or read
  */
 export function restrictAccess(file: string): void {
   const directory = dirname(file);
   let names: string[];
   try {
-    makeDirectory(directory, DIRECTORY_MODE);
+    // Not `recursive`: in /proc and the like, Node would try for ever.
+    if (!existsSync(directory)) mkdirSync(directory, { mode: DIRECTORY_MODE });
     names = readdirSync(directory);
   } catch (error) {
     throw dataDirError(file, error);
@@ -75,20 +76,4 @@ export function dataDirError(file: string, error: unknown): Error {
     `${file} cannot be used: ${(error as Error).message}`,
     `Name a directory that ${user} may write, on a disk with room; ${basename(file)} in it must be a file of it.`,
   );
-}
-
-/**
- * Creates a directory and its missing parents. Node's `recursive: true` loops forever on file systems that
- * reject directories with ENOENT, as `/proc` does.
- * @param mode of the created directories
- * @throws the file system's error; `ENOTDIR` if the path is a file
- */
-export function makeDirectory(path: string, mode = 0o777): void {
-  if (existsSync(path)) {
-    if (statSync(path).isDirectory()) return;
-    throw Object.assign(new Error(`${path} is not a directory`), { code: 'ENOTDIR' });
-  }
-  const parent = dirname(path);
-  if (parent !== path) makeDirectory(parent, mode);
-  mkdirSync(path, { mode });
 }

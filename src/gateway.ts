@@ -20,7 +20,7 @@ import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { combineObservers, type Observe } from './observability/observations.ts';
+import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
 import { Replica } from './store/replica.ts';
 import { changedRecords } from './sync/poll.ts';
@@ -63,8 +63,13 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
 
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
   const { url, limits, userAgent, user, password = '' } = config.upstream;
+  const warnOfLostIds = () => {
+    const message =
+      'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
+    if (idMapFile === undefined) observe({ type: 'message', level: 'warn', message });
+  };
   // No id map in a cluster: each gateway would give a record another number.
-  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
+  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
   const payload = createPayload({
     url,
     observe,
@@ -83,13 +88,6 @@ const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => 
 };
 
 const CMS_OPENERS: Readonly<Record<CmsName, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
-
-/** Warns if the numbers of records will be forgotten. */
-const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
-  const message =
-    'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
-  if (file === undefined) observe({ type: 'message', level: 'warn', message });
-};
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
 interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
@@ -139,11 +137,13 @@ export class Gateway {
   constructor(config: Config, log: Observe, clusterModule?: ClusterModule) {
     const metrics = createMetrics();
     this.#config = config;
-    this.#observe = combineObservers(log, metrics.observe, (observation) => {
+    this.#observe = (observation) => {
+      log(observation);
+      metrics.observe(observation);
       if (observation.type !== 'breaker') return;
       if (observation.state === 'closed') this.#openBreakers.delete(observation.bulkhead);
       else this.#openBreakers.add(observation.bulkhead);
-    });
+    };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
     this.#site = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);

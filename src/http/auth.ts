@@ -2,7 +2,7 @@
 // by user name. The result is cached for a minute under a keyed hash of the credentials.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/request.ts';
@@ -10,7 +10,6 @@ import type { Account, Cms, Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
-import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, type Counter, type SharedCounters, wholeSeconds, wideNetworkOf } from './client-limits.ts';
 import { READ_METHODS } from './read-request.ts';
 import { routeName } from './routes.ts';
@@ -71,7 +70,7 @@ export class Authenticator {
   constructor(cms: Pick<Cms, 'account' | 'readLogin'>, logins: LoginLimit, clockMs = () => performance.now()) {
     this.#cms = cms;
     this.#logins = logins;
-    this.#results = createLargeCache(MAX_CACHED, { ttl: CACHED_MS, perf: { now: clockMs } });
+    this.#results = new LRUCache({ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs } });
   }
 
   /**

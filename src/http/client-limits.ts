@@ -5,13 +5,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import proxyAddr from 'proxy-addr';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { isPublicAddress } from '../cms/public-address.ts';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
-import { createLargeCache } from '../large-cache.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
@@ -170,7 +170,8 @@ const MIN_SHARED_FRACTION = 1 / 20;
 
 export class RateLimit {
   readonly #requestsPerMinute: number;
-  readonly #windows = createLargeCache<string, Window>(MAX_NETWORKS);
+  /** The option `max` would allocate memory for all of them in advance. */
+  readonly #windows = new LRUCache<string, Window>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
   /** Windows whose new requests the other gateways do not know yet. */
   readonly #changed: Map<string, Window> | undefined;
 

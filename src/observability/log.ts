@@ -14,78 +14,57 @@ export interface LogOptions {
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
-type ObservationType = Observation['type'];
 
 /**
  * The level and message of each observation. No observation contains credentials on purpose. A text that comes from
  * elsewhere, such as an error of the CMS, might: the log removes what looks like some.
  */
-const LINES: {
-  [T in ObservationType]: {
-    level: Level | ((observation: ObservationOf<T>) => Level);
-    message(observation: ObservationOf<T>): string;
-  };
-} = {
-  request: {
-    level: ({ status }) => (status >= 500 ? 'warn' : 'info'),
-    message: ({ status, method, route }) => `${status} ${method} ${route}`,
-  },
-  webhook: { level: 'debug', message: ({ result }) => `webhook: ${result}` },
-  'request-failed': { level: 'error', message: () => 'request failed' },
-  'cms-call': {
-    level: 'debug',
-    message: ({ status, method, path }) => `the CMS responded ${status} to ${method} ${path}`,
-  },
-  'cms-failed': {
-    level: 'warn',
-    message: ({ method, path, message }) =>
-      `no usable response of the CMS to ${method} ${path}: ${redactCredentials(message)}`,
-  },
-  breaker: {
-    level: ({ state }) => (state === 'closed' ? 'info' : 'warn'),
-    message: ({ bulkhead, state }) => `circuit breaker of ${bulkhead} calls to the CMS: ${BREAKER[state]}`,
-  },
-  queue: { level: 'debug', message: () => 'calls to the CMS' },
-  'sync-state': {
-    level: ({ to }) => (to === 'unreachable' || to === 'stale' ? 'warn' : 'info'),
-    message: ({ from, to, why }) => `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
-  },
-  'sync-progress': {
-    level: 'info',
-    message: ({ collection, done, total }) => `initial sync of ${collection}: ${done} of ${total}`,
-  },
-  'sync-decision': { level: 'debug', message: ({ collection, decision }) => `${collection}: ${decision}` },
-  'sync-poll': {
-    level: 'debug',
-    message: ({ changed, removed }) => `polled the CMS: ${changed} changed, ${removed} deleted`,
-  },
-  'source-read': {
-    level: ({ problem }) => (problem === undefined ? 'info' : 'warn'),
-    message: ({ source, events, problem }) => `source ${source}: ${redactCredentials(problem ?? `${events} events`)}`,
-  },
-  'replica-quarantined': {
-    level: 'warn',
-    message: ({ file, reason }) =>
-      `renamed the unusable replica file to ${file} and started a new replica: ${redactCredentials(reason)}`,
-  },
-  fatal: { level: 'error', message: () => 'uncaught error: the process ends' },
-  'cluster-connection': {
-    level: ({ isConnected }) => (isConnected ? 'info' : 'warn'),
-    message: ({ isConnected, reason }) =>
-      isConnected ? 'Redis: connected' : `${reason}; this gateway works without it, and polls the CMS itself`,
-  },
-  'cluster-applied': { level: 'debug', message: ({ entries }) => `read again what ${entries} entries of peers name` },
-  'cluster-turn': {
-    level: 'debug',
-    message: ({ isTaken }) => (isTaken ? 'polls in this interval' : 'another gateway polls in this interval'),
-  },
-  'cluster-entry-ignored': { level: 'debug', message: () => 'ignored an entry in Redis that no gateway wrote' },
-  push: {
+const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [Level, message: string] } = {
+  request: ({ status, method, route }) => [status >= 500 ? 'warn' : 'info', `${status} ${method} ${route}`],
+  webhook: ({ result }) => ['debug', `webhook: ${result}`],
+  'request-failed': () => ['error', 'request failed'],
+  'cms-call': ({ status, method, path }) => ['debug', `the CMS responded ${status} to ${method} ${path}`],
+  'cms-failed': ({ method, path, message }) => [
+    'warn',
+    `no usable response of the CMS to ${method} ${path}: ${redactCredentials(message)}`,
+  ],
+  breaker: ({ bulkhead, state }) => [
+    state === 'closed' ? 'info' : 'warn',
+    `circuit breaker of ${bulkhead} calls to the CMS: ${BREAKER[state]}`,
+  ],
+  queue: () => ['debug', 'calls to the CMS'],
+  'sync-state': ({ from, to, why }) => [
+    to === 'unreachable' || to === 'stale' ? 'warn' : 'info',
+    `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
+  ],
+  'sync-progress': ({ collection, done, total }) => ['info', `initial sync of ${collection}: ${done} of ${total}`],
+  'sync-decision': ({ collection, decision }) => ['debug', `${collection}: ${decision}`],
+  'sync-poll': ({ changed, removed }) => ['debug', `polled the CMS: ${changed} changed, ${removed} deleted`],
+  'source-read': ({ source, events, problem }) => [
+    problem === undefined ? 'info' : 'warn',
+    `source ${source}: ${redactCredentials(problem ?? `${events} events`)}`,
+  ],
+  'replica-quarantined': ({ file, reason }) => [
+    'warn',
+    `renamed the unusable replica file to ${file} and started a new replica: ${redactCredentials(reason)}`,
+  ],
+  fatal: () => ['error', 'uncaught error: the process ends'],
+  'cluster-connection': ({ isConnected, reason }) =>
+    isConnected
+      ? ['info', 'Redis: connected']
+      : ['warn', `${reason}; this gateway works without it, and polls the CMS itself`],
+  'cluster-applied': ({ entries }) => ['debug', `read again what ${entries} entries of peers name`],
+  'cluster-turn': ({ isTaken }) => [
+    'debug',
+    isTaken ? 'polls in this interval' : 'another gateway polls in this interval',
+  ],
+  'cluster-entry-ignored': () => ['debug', 'ignored an entry in Redis that no gateway wrote'],
+  push: ({ receiver, host, answer, failures }) => [
     // The first failure, and then only what an operator asks for.
-    level: ({ failures }) => (failures === 1 ? 'warn' : 'debug'),
-    message: ({ receiver, host, answer }) => `outgoing webhook to push.${receiver}, ${host}: ${answer}`,
-  },
-  message: { level: ({ level }) => level, message: ({ message }) => redactCredentials(message) },
+    failures === 1 ? 'warn' : 'debug',
+    `outgoing webhook to push.${receiver}, ${host}: ${answer}`,
+  ],
+  message: ({ level, message }) => [level, redactCredentials(message)],
 };
 
 const BREAKER = {
@@ -107,7 +86,6 @@ export function createLog({ level, pretty, stream }: LogOptions): Observe {
   const output: DestinationStream = stream ?? process.stderr;
   const isTerminal = (stream ?? process.stderr).isTTY === true;
   const format = (pretty ?? isTerminal) ? createFormatter(isTerminal) : undefined;
-  const isNewTenth = createTenths();
   const log = pino(
     {
       level,
@@ -120,45 +98,24 @@ export function createLog({ level, pretty, stream }: LogOptions): Observe {
   );
 
   return (observation) => {
-    if (observation.type === 'sync-progress' && !isNewTenth(observation)) return;
-    const level = levelOf(observation);
-    if (!log.isLevelEnabled(level)) return;
-    log[level](fieldsOf(observation), messageOf(observation));
+    const [level, message] = lineOf(observation);
+    if (log.isLevelEnabled(level)) log[level](fieldsOf(observation), message);
   };
 }
 
-/** The initial sync has a line for each tenth of a collection. */
-function createTenths(): (progress: ObservationOf<'sync-progress'>) => boolean {
-  const logged = new Map<string, number>();
-  return ({ collection, done, total }) => {
-    const tenth = total === 0 ? 10 : Math.floor((10 * done) / total);
-    if (logged.get(collection) === tenth) return false;
-    logged.set(collection, tenth);
-    return true;
-  };
-}
-
-function levelOf<T extends ObservationType>(observation: ObservationOf<T>): Level {
-  const { level } = LINES[observation.type as T];
-  return typeof level === 'function' ? level(observation) : level;
-}
-
-const messageOf = <T extends ObservationType>(observation: ObservationOf<T>): string =>
-  LINES[observation.type as T].message(observation);
+const lineOf = <T extends Observation['type']>(observation: ObservationOf<T>): [Level, message: string] =>
+  LINES[observation.type as T](observation);
 
 /** The properties of the line in addition to its message. */
 function fieldsOf(observation: Observation): object {
-  if (observation.type === 'fatal') return { type: observation.type, err: describeError(observation.error) };
-  if (observation.type === 'request-failed')
-    return { type: observation.type, id: observation.id, err: describeError(observation.error) };
   // The message contains these texts, with credentials removed. pino writes the level.
-  const fields: Record<string, unknown> = { ...observation, message: undefined, why: undefined, level: undefined };
+  const omitted = { message: undefined, why: undefined, level: undefined, error: undefined };
+  const fields: Record<string, unknown> = { ...observation, ...omitted };
+  if ('error' in observation) fields.err = describeError(observation.error);
   if ('reason' in observation) fields.reason = redactCredentials(observation.reason);
-  if ('durationMs' in observation) fields.durationMs = tenths(observation.durationMs);
+  if ('durationMs' in observation) fields.durationMs = Math.round(observation.durationMs * 10) / 10;
   return fields;
 }
-
-const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 const MAX_CAUSES = 4;
 

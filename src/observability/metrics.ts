@@ -1,5 +1,5 @@
-// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createMetrics`. A value that
-// is computed at each scrape needs a function of its own, as `addSyncLag`.
+// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createInstruments`, and one
+// in the readers of `createMetrics` that says what an observation does to it.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
@@ -12,191 +12,140 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-type ObservationType = Observation['type'];
-type TimedObservation = Extract<Observation, { durationMs: number }>;
-type TimedObservationType = TimedObservation['type'];
-type Reader<T extends ObservationType> = (observation: ObservationOf<T>) => void;
-/** Label names, each with its value for an observation. */
-type Labels<T extends ObservationType> = Record<string, (observation: ObservationOf<T>) => string>;
+type Readers = { [T in Observation['type']]?: (observation: ObservationOf<T>) => void };
 
 const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 
-/** `nowMs`: the clock of the last poll and of the sync lag. */
+/** `nowMs`: the clock of the sync lag. */
 export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const buildLabels = { version: VERSION };
-  const build = { name: 'calendar_build_info', help: 'Always 1; the label has the version of the gateway' };
-  new Gauge({ ...build, labelNames: Object.keys(buildLabels), registers: [registry] }).set(buildLabels, 1);
-  const { on, observe } = createReaders();
-  const { count, time, gauge } = createInstruments(registry, on);
-
-  time('request', 'calendar_request_seconds', 'Requests by route, status class and cache outcome', {
-    route: ({ route }) => route,
-    status: ({ status }) => `${Math.trunc(status / 100)}xx`,
-    cache: ({ cache }) => cache,
-  });
-  count('webhook', 'calendar_webhooks_total', 'Webhooks of the CMS: accepted, or why they were refused', {
-    result: ({ result }) => result,
-  });
-  count('request-failed', 'calendar_request_failures_total', 'Requests that failed with an unexpected error');
-  const isStale = ({ cache }: ObservationOf<'request'>) => Number(cache === 'stale');
-  const stale = 'Public responses served while the CMS was unreachable or the replica stale';
-  count('request', 'calendar_served_stale_total', stale, {}, isStale);
-
-  const callLabels: Labels<'cms-call'> = { method: ({ method }) => method, status: ({ status }) => String(status) };
-  const isRetry = ({ attempt }: ObservationOf<'cms-call'>) => Number(attempt > 1);
-  time('cms-call', 'calendar_cms_call_seconds', 'Calls to the CMS by method and status', callLabels);
-  count('cms-call', 'calendar_cms_retries_total', 'Repeated calls to the CMS', {}, isRetry);
-  count('cms-failed', 'calendar_cms_failures_total', 'Calls to the CMS without a usable response', {
-    reason: ({ reason }) => reason,
-  });
+  const metrics = createInstruments(registry);
+  metrics.build.set({ version: VERSION }, 1);
   const breakers = new Map<string, number>();
-  const worst = '0 closed, 1 half open, 2 open: the worst circuit breaker of all bulkheads';
-  gauge('breaker', 'calendar_breaker_state', worst, (observation) => {
-    breakers.set(observation.bulkhead, BREAKER[observation.state]);
-    return Math.max(...breakers.values());
-  });
-  gauge('queue', 'calendar_cms_calls_queued', 'Calls to the CMS that wait for a connection', ({ waiting }) => waiting);
-  gauge('queue', 'calendar_cms_calls_running', 'Calls to the CMS in flight', ({ running }) => running);
-
-  addReplicaState(registry, on);
-  gauge('sync-state', 'calendar_replica_live', '1 while the replica is live', ({ to }) => Number(to === 'live'));
-  time('sync-poll', 'calendar_sync_poll_seconds', 'Polls of the CMS');
-  const changes = ({ changed, removed }: ObservationOf<'sync-poll'>) => changed + removed;
-  count('sync-poll', 'calendar_sync_changed_total', 'Records that a poll changed or deleted', {}, changes);
-  const lastPoll = 'When the last poll ended';
-  gauge('sync-poll', 'calendar_sync_last_poll_timestamp_seconds', lastPoll, () => nowMs() / 1000);
-  addSyncLag(registry, on, nowMs);
-  addInitialSync(registry, on);
-  const quarantined = 'Replica files that were unusable: damaged, or of another site, mapping or version';
-  count('replica-quarantined', 'calendar_replica_quarantined_total', quarantined);
-
-  count('source-read', 'calendar_source_reads_total', 'Reads of sources: whether their events are current then', {
-    source: ({ source }) => source,
-    result: ({ problem }) => (problem === undefined ? 'current' : 'problem'),
-  });
-
-  const connected = 'Cluster: 1 while Redis responds';
-  gauge('cluster-connection', 'calendar_cluster_connected', connected, ({ isConnected }) => Number(isConnected));
-  const applied = 'Cluster: entries of gateways whose records this one has read again';
-  count('cluster-applied', 'calendar_cluster_applied_total', applied, {}, ({ entries }) => entries);
-  const lastApplied = 'Cluster: when the last of these entries was written, by the clock of Redis';
-  gauge('cluster-applied', 'calendar_cluster_last_applied_timestamp_seconds', lastApplied, ({ id }) =>
-    Math.floor(Number.parseInt(id, 10) / 1000),
-  );
-  const turns = 'Cluster: intervals in which this gateway polled, or left it to another one';
-  count('cluster-turn', 'calendar_cluster_polls_total', turns, {
-    turn: ({ isTaken }) => (isTaken ? 'taken' : 'skipped'),
-  });
-  const ignored = 'Cluster: entries in Redis that no gateway wrote';
-  count('cluster-entry-ignored', 'calendar_cluster_ignored_entries_total', ignored);
-
-  const receiver: Labels<'push'> = { receiver: ({ receiver }) => String(receiver), host: ({ host }) => host };
-  const sent = 'Outgoing webhooks by receiver and answer';
-  time('push', 'calendar_push_seconds', sent, { ...receiver, answer: ({ answer }) => answer });
-  const failures = 'Outgoing webhooks: failures of a receiver since its last success';
-  gauge('push', 'calendar_push_failures', failures, (observation) => observation.failures, receiver);
-  const position = 'Outgoing webhooks: the number of the last change that a receiver has';
-  gauge('push', 'calendar_push_position', position, (observation) => observation.position, receiver);
-
-  return { observe, contentType: registry.contentType, text: () => registry.metrics() };
-}
-
-type On = <T extends ObservationType>(type: T, reader: Reader<T>) => void;
-
-function createReaders(): { on: On; observe: Observe } {
-  const readers = new Map<ObservationType, ((observation: never) => void)[]>();
+  const readers: Readers = {
+    request: ({ route, status, cache, durationMs }) =>
+      metrics.requests.observe({ route, status: `${Math.trunc(status / 100)}xx`, cache }, durationMs / 1000),
+    webhook: ({ result }) => metrics.webhooks.inc({ result }),
+    'request-failed': () => metrics.requestFailures.inc(),
+    'cms-call'({ method, status, durationMs, attempt }) {
+      metrics.cmsCalls.observe({ method, status }, durationMs / 1000);
+      if (attempt > 1) metrics.cmsRetries.inc();
+    },
+    'cms-failed': ({ reason }) => metrics.cmsFailures.inc({ reason }),
+    breaker({ bulkhead, state }) {
+      breakers.set(bulkhead, BREAKER[state]);
+      metrics.breaker.set(Math.max(...breakers.values()));
+    },
+    queue({ waiting, running }) {
+      metrics.cmsQueued.set(waiting);
+      metrics.cmsRunning.set(running);
+    },
+    'sync-state'({ to }) {
+      for (const state of REPLICA_STATES) metrics.replicaState.set({ state }, Number(state === to));
+    },
+    'sync-poll'({ durationMs, changed, removed }) {
+      metrics.polls.observe(durationMs / 1000);
+      metrics.syncChanged.inc(changed + removed);
+    },
+    'replica-quarantined': () => metrics.quarantined.inc(),
+    'source-read': ({ source, problem }) =>
+      metrics.sourceReads.inc({ source, result: problem === undefined ? 'current' : 'problem' }),
+    'cluster-connection': ({ isConnected }) => metrics.clusterConnected.set(Number(isConnected)),
+    'cluster-applied': ({ entries }) => metrics.clusterApplied.inc(entries),
+    'cluster-turn': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
+    'cluster-entry-ignored': () => metrics.clusterIgnored.inc(),
+    push({ receiver, host, answer, failures, position, durationMs }) {
+      metrics.pushes.observe({ receiver, host, answer }, durationMs / 1000);
+      metrics.pushFailures.set({ receiver, host }, failures);
+      metrics.pushPosition.set({ receiver, host }, position);
+    },
+  };
+  const observeLag = createSyncLag(registry, nowMs);
   return {
-    on: (type, reader) => void readers.set(type, [...(readers.get(type) ?? []), reader]),
     observe(observation) {
-      for (const read of readers.get(observation.type) ?? []) read(observation as never);
+      readers[observation.type]?.(observation as never);
+      observeLag(observation);
     },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
   };
 }
 
-function createInstruments(registry: Registry, on: On) {
+function createInstruments(registry: Registry) {
   const registers = [registry];
-  const valuesOf = <T extends ObservationType>(labels: Labels<T>, observation: ObservationOf<T>) => {
-    const values: Record<string, string> = {};
-    for (const name in labels) values[name] = labels[name]!(observation);
-    return values;
-  };
+  const count = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `calendar_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `calendar_${name}`, help, labelNames, registers });
+  const time = (name: string, help: string, ...labelNames: string[]) =>
+    new Histogram({ name: `calendar_${name}`, help, labelNames, buckets: BUCKETS_S, registers });
+  const receiver = ['receiver', 'host'];
 
   return {
-    /** `by`: by how much an observation raises the counter. */
-    count<T extends ObservationType>(
-      type: T,
-      name: string,
-      help: string,
-      labels: Labels<T> = {},
-      by: (observation: ObservationOf<T>) => number = () => 1,
-    ): void {
-      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
-      on(type, (observation) => {
-        const increment = by(observation);
-        if (increment > 0) counter.inc(valuesOf(labels, observation), increment);
-      });
-    },
-    /** A histogram of the durations. */
-    time<T extends TimedObservationType>(type: T, name: string, help: string, labels: Labels<T> = {}): void {
-      const labelNames = Object.keys(labels);
-      const histogram = new Histogram({ name, help, labelNames, buckets: BUCKETS_S, registers });
-      on(type, (observation) =>
-        histogram.observe(valuesOf(labels, observation), (observation as TimedObservation).durationMs / 1000),
-      );
-    },
-    gauge<T extends ObservationType>(
-      type: T,
-      name: string,
-      help: string,
-      value: (observation: ObservationOf<T>) => number,
-      labels: Labels<T> = {},
-    ): void {
-      const metric = new Gauge({ name, help, labelNames: Object.keys(labels), registers });
-      on(type, (observation) => metric.set(valuesOf(labels, observation), value(observation)));
-    },
+    build: gauge('build_info', 'Always 1; the label has the version of the gateway', 'version'),
+    requests: time('request_seconds', 'Requests by route, status class and cache outcome', 'route', 'status', 'cache'),
+    webhooks: count('webhooks_total', 'Webhooks of the CMS: accepted, or why they were refused', 'result'),
+    requestFailures: count('request_failures_total', 'Requests that failed with an unexpected error'),
+    cmsCalls: time('cms_call_seconds', 'Calls to the CMS by method and status', 'method', 'status'),
+    cmsRetries: count('cms_retries_total', 'Repeated calls to the CMS'),
+    cmsFailures: count('cms_failures_total', 'Calls to the CMS without a usable response', 'reason'),
+    breaker: gauge('breaker_state', '0 closed, 1 half open, 2 open: the worst circuit breaker of all bulkheads'),
+    cmsQueued: gauge('cms_calls_queued', 'Calls to the CMS that wait for a connection'),
+    cmsRunning: gauge('cms_calls_running', 'Calls to the CMS in flight'),
+    replicaState: gauge('replica_state', '1 for the state of the replica', 'state'),
+    polls: time('sync_poll_seconds', 'Polls of the CMS'),
+    syncChanged: count('sync_changed_total', 'Records that a poll changed or deleted'),
+    quarantined: count(
+      'replica_quarantined_total',
+      'Replica files that were unusable: damaged, or of another site, mapping or version',
+    ),
+    sourceReads: count(
+      'source_reads_total',
+      'Reads of sources: whether their events are current then',
+      'source',
+      'result',
+    ),
+    clusterConnected: gauge('cluster_connected', 'Cluster: 1 while Redis responds'),
+    clusterApplied: count(
+      'cluster_applied_total',
+      'Cluster: entries of gateways whose records this one has read again',
+    ),
+    clusterPolls: count(
+      'cluster_polls_total',
+      'Cluster: intervals in which this gateway polled, or left it to another one',
+      'turn',
+    ),
+    clusterIgnored: count('cluster_ignored_entries_total', 'Cluster: entries in Redis that no gateway wrote'),
+    pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
+    pushFailures: gauge(
+      'push_failures',
+      'Outgoing webhooks: failures of a receiver since its last success',
+      ...receiver,
+    ),
+    pushPosition: gauge(
+      'push_position',
+      'Outgoing webhooks: the number of the last change that a receiver has',
+      ...receiver,
+    ),
   };
 }
 
-function addReplicaState(registry: Registry, on: On): void {
-  const about = { name: 'calendar_replica_state', help: '1 for the state of the replica' };
-  const gauge = new Gauge({ ...about, labelNames: ['state'], registers: [registry] });
-  on('sync-state', ({ to }) => {
-    for (const state of REPLICA_STATES) gauge.labels(state).set(Number(state === to));
-  });
-}
-
-function addSyncLag(registry: Registry, on: On, nowMs: () => number): void {
-  const startedMs = nowMs();
+/** Computed at each scrape: while no poll ends, the lag grows. */
+function createSyncLag(registry: Registry, nowMs: () => number): Observe {
   let isLive = false;
-  let caughtUpMs: number | undefined;
+  let caughtUpMs = nowMs();
   const lag: Gauge = new Gauge({
     name: 'calendar_sync_lag_seconds',
     help: 'Seconds since the replica last equalled the CMS, or since the start if it never did',
-    collect: () => lag.set((nowMs() - (caughtUpMs ?? startedMs)) / 1000),
+    collect: () => lag.set((nowMs() - caughtUpMs) / 1000),
     registers: [registry],
   });
-  on('sync-state', ({ to }) => {
-    isLive = to === 'live';
-    if (isLive) caughtUpMs = nowMs();
-  });
-  on('sync-poll', () => {
+  return (observation) => {
+    if (observation.type === 'sync-state') isLive = observation.to === 'live';
+    else if (observation.type !== 'sync-poll') return;
     // A poll that fails leaves the state `live` before it ends.
     if (isLive) caughtUpMs = nowMs();
-  });
-}
-
-function addInitialSync(registry: Registry, on: On): void {
-  const records = new Gauge({
-    name: 'calendar_initial_sync_records',
-    help: 'Records of the initial sync by collection: done, and total',
-    labelNames: ['collection', 'of'],
-    registers: [registry],
-  });
-  on('sync-progress', ({ collection, done, total }) => {
-    records.labels(collection, 'done').set(done);
-    records.labels(collection, 'total').set(total);
-  });
+  };
 }

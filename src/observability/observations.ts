@@ -68,10 +68,3 @@ export type ObservationOf<T extends Observation['type']> = Extract<Observation, 
 
 /** Must not throw. An observation contains no credentials: the code that makes it leaves them out. */
 export type Observe = (observation: Observation) => void;
-
-/** Passes each observation to all observers. */
-export const combineObservers =
-  (...observers: readonly Observe[]): Observe =>
-  (observation) => {
-    for (const observe of observers) observe(observation);
-  };

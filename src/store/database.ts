@@ -1,10 +1,10 @@
 // One SQLite connection as the replica uses it: prepared statements, transactions, and errors as `ReplicaError`.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue as SqlValue, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
-import { type Sql, type SqlValue, toStatement } from './sql.ts';
+import { type Sql, toStatement } from './sql.ts';
 
 /** What lists and responses read: the public records (`Database`), or also those of one caller (`OwnRecords`). */
 export interface View {
@@ -17,11 +17,8 @@ export interface View {
   numbers(query: Sql): number[];
   /** The number of a statement such as `SELECT count(*) ...`. */
   count(query: Sql): number;
-  /**
-   * Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not, or lacks one of these
-   * properties.
-   */
-  parse<T>(json: string, properties?: readonly string[]): T;
+  /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
+  parse<T>(json: string): T;
 }
 
 /** Lists have few forms; the limit only guards against a caller who invents ever new ones. */
@@ -130,17 +127,13 @@ export class Database implements View {
     this.insert(table, row, 'INSERT OR REPLACE');
   }
 
-  parse<T>(json: string, properties: readonly string[] = []): T {
+  parse<T>(json: string): T {
     return this.#guarded(() => {
-      let value: T;
       try {
-        value = JSON.parse(json) as T;
+        return JSON.parse(json) as T;
       } catch (error) {
         throw new ReplicaError('damaged', 'a record in the replica is not JSON', error);
       }
-      const missing = properties.find((property) => !Object.hasOwn(value as object, property));
-      if (missing !== undefined) throw new ReplicaError('damaged', `a record in the replica lacks "${missing}"`);
-      return value;
     });
   }
 

@@ -18,7 +18,6 @@ export const searchedText = (folded: string): string => folded.slice(0, MAX_INDE
  */
 export function setText(db: Database, id: number, folded: string | undefined): void {
   const old = db.get<{ folded: string }>(sql`SELECT folded FROM event_text WHERE id = ${id}`);
-  if (old?.folded === folded) return;
   if (old !== undefined) {
     db.run(sql`INSERT INTO event_fts (event_fts, rowid, folded) VALUES ('delete', ${id}, ${old.folded})`);
     db.run(sql`DELETE FROM event_text WHERE id = ${id}`);

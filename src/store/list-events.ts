@@ -144,8 +144,6 @@ interface EventRows {
   where: Sql;
   /** An event in two of the categories is there twice. */
   repeats: boolean;
-  /** `event_link` has no titles. */
-  hasTitle: boolean;
   /** The conditions read all links or all texts, however few events the page has. */
   readsAll: boolean;
 }
@@ -154,34 +152,34 @@ interface EventRows {
  * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an
  * event's times and flags for each of its links.
  */
-function eventsOf(filter: EventConditions, own: string | undefined): EventRows {
+function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
-  const names = Object.keys(LINK_CONDITIONS) as LinkCondition[];
-  const driver = filter.include ? undefined : names.find((name) => filter[name]);
+  const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
+  // `event_link` has no titles.
+  const driver = filter.include || filter.order === 'title' ? undefined : links[0];
   const readsAll =
     filter.words?.some(isSoughtInTexts) === true ||
-    [...names, 'notVenues' as const].some((name) => name !== driver && filter[name] !== undefined);
+    filter.notVenues !== undefined ||
+    links.some((name) => name !== driver);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
     .filter((name) => name !== driver)
     .map((name) => CONDITIONS[name](filter[name] as never, own));
   if (!driver) {
-    // The `+` lets SQLite look up the ids of `include` instead of reading all events that lists show.
-    const isListed = sql`${raw(filter.include ? '+' : '')}e.hidden = ${raw(LISTED)}`;
+    // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
+    const isListed = sql`${raw(filter.include || links.length > 0 ? '+' : '')}e.hidden = ${raw(LISTED)}`;
     const where = and([isListed, ...conditions]);
-    return { from: sql`event e`, where, repeats: false, hasTitle: true, readsAll };
+    return { from: sql`event e`, where, repeats: false, readsAll };
   }
   const ids = filter[driver] ?? [];
   const where = and([isLinkTo(LINK_CONDITIONS[driver], ids), ...conditions]);
-  return { from: sql`event_link e`, where, repeats: ids.length > 1, hasTitle: false, readsAll };
+  return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
 }
 
-function idsOf({ from, where, repeats, hasTitle }: EventRows, { order, descending }: EventFilter): Sql {
+function idsOf({ from, where, repeats }: EventRows, { order, descending }: EventFilter): Sql {
   const direction = descending ? 'DESC' : 'ASC';
   const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
   const orderBy = raw(`ORDER BY ${columns.map((column) => `e.${column} ${direction}`).join(', ')}`);
-  if (order === 'title' && !hasTitle)
-    return sql`SELECT e.id FROM event e WHERE e.id IN (SELECT e.id FROM ${from} WHERE ${where}) ${orderBy}`;
   const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
   return sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${orderBy}`;
 }
@@ -200,6 +198,5 @@ export function listEvents(view: View, filter: EventFilter): IdPage {
   }
   const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
   const total = view.count(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
-  if (limit === 0 || offset >= total) return { ids: [], total };
   return { ids: view.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
 }

@@ -41,7 +41,6 @@ export class OwnRecords implements View {
   }
 
   addImages(images: readonly ImageRecord[]): void {
-    if (images.length === 0) return;
     this.#version += 1;
     for (const image of images) this.#db.replace(`${this.own}.image`, { id: image.id, record: JSON.stringify(image) });
   }
@@ -68,8 +67,8 @@ export class OwnRecords implements View {
     return this.numbers(query)[0]!;
   }
 
-  parse<T>(json: string, properties?: readonly string[]): T {
-    return this.#db.parse(json, properties);
+  parse<T>(json: string): T {
+    return this.#db.parse(json);
   }
 
   close(): void {

@@ -16,7 +16,7 @@ import {
 import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
 import type { Database, View } from './database.ts';
-import { RECORD_PROPERTIES, TARGET_KIND } from './schema.ts';
+import { TARGET_KIND } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
 
 /** What shows that a record changed. Terms have no time of modification. */
@@ -25,25 +25,17 @@ export interface RecordStamp {
   modifiedUtc: string;
 }
 
-export interface StampFilter {
-  /** Only ids above this one. */
-  after?: number | undefined;
-  /** Occurrences of series are no records of the CMS. */
-  withoutOccurrences?: boolean | undefined;
-  limit?: number | undefined;
-}
-
 const tableOf = (kind: Kind) => raw(isTermKind(kind) ? 'term' : 'post');
 const stampOf = (kind: Kind) => raw(isTermKind(kind) ? "id, '' AS modifiedUtc" : 'id, modified_utc AS modifiedUtc');
 
-function readById<T>(view: View, query: Sql, kind?: Kind): Map<number, T> {
+function readById<T>(view: View, query: Sql): Map<number, T> {
   const rows = view.all<{ id: number; record: string }>(query);
-  return new Map(rows.map(({ id, record }) => [id, view.parse<T>(record, kind && RECORD_PROPERTIES[kind])]));
+  return new Map(rows.map(({ id, record }) => [id, view.parse<T>(record)]));
 }
 
 /** The records that exist, by id. */
 export const getRecords = <K extends Kind>(view: View, kind: K, ids: readonly number[]): Map<number, RecordOf[K]> =>
-  readById(view, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`, kind);
+  readById(view, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`);
 
 export const getRecord = <K extends Kind>(view: View, kind: K, id: number): RecordOf[K] | undefined =>
   getRecords(view, kind, [id]).get(id);
@@ -61,11 +53,11 @@ export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Ma
   return new Map(stamps.map((stamp) => [stamp.id, stamp]));
 }
 
-/** All stamps, ascending by id. */
+/** All stamps, ascending by id. Occurrences of series are no records of the CMS. */
 export function stamps(
   db: Database,
   kind: Kind,
-  { after = 0, limit = -1, withoutOccurrences = false }: StampFilter = {},
+  { after = 0, limit = -1, withoutOccurrences = false } = {},
 ): RecordStamp[] {
   const isNoOccurrence = withoutOccurrences ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
   return db.all(sql`

@@ -11,12 +11,9 @@ import { REPLICA_FORMAT } from './schema.ts';
 import { setState } from './state.ts';
 
 export interface ReplicaOptions {
-  /** Missing directories are created. Absent: a temporary database that ends with the process. */
+  /** Its directory is created if it is missing. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
-  /**
-   * Site, mapping, as whom the sync reads, and the id map. A file of another identity, or with
-   * records of other fields, is quarantined.
-   */
+  /** Site, mapping, as whom the sync reads, and the id map. A file of another identity is quarantined. */
   identity: string;
   /** Memory for rendered records, 32 MiB by default. */
   renderedBytes?: number;
@@ -87,9 +84,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /**
-   * Notes as deleted which of these records another replica of the site had, and this one never.
-   */
+  /** Notes as deleted which of these records another replica of the site had, and this one never. */
   noteGone(records: readonly { kind: Kind; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

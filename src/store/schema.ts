@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { FIELDS } from '../interface/fields.ts';
-import { KINDS, type Kind } from '../model/records.ts';
+import { KINDS } from '../model/records.ts';
 
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
@@ -11,15 +11,11 @@ import { KINDS, type Kind } from '../model/records.ts';
  */
 export const SCHEMA_VERSION = 25;
 
-/**
- * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
- * a name, and the record is still valid JSON.
- */
-export const RECORD_PROPERTIES = Object.fromEntries(
-  KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
-) as Record<Kind, string[]>;
-
-const propertyNames = KINDS.map((kind) => RECORD_PROPERTIES[kind].toSorted());
+const propertyNames = KINDS.map((kind) =>
+  Object.values(FIELDS[kind])
+    .map(({ key }) => key)
+    .toSorted(),
+);
 
 /** Names the tables and the properties of their records. */
 export const REPLICA_FORMAT = `${SCHEMA_VERSION}-${hash('sha256', JSON.stringify(propertyNames)).slice(0, 8)}`;

@@ -1,10 +1,8 @@
 // Composable SQL: the `sql` tag, and the conditions that several lists share.
 
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue as SqlValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
 import { fold } from '../text/text.ts';
-
-export type SqlValue = SQLInputValue;
 
 /**
  * A piece of SQL: texts, and between each two of them a value or another piece. `toStatement` joins all pieces of a

@@ -22,16 +22,13 @@ function countLeading(text: string, characters: string): number {
 }
 
 const graphemes = new Intl.Segmenter();
-/** Longer than an emoji of several code points. */
-const MAX_GRAPHEME = 50;
 
 /** At most this many UTF-16 code units, and no part of a character as readers see it, such as an emoji of a family. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  const before = Math.max(0, maxLength - MAX_GRAPHEME);
-  const from = /[\udc00-\udfff]/.test(text.charAt(before)) ? before + 1 : before;
-  const nearby = graphemes.segment(text.slice(from, maxLength + MAX_GRAPHEME));
-  return text.slice(0, from + (nearby.containing(maxLength - from)?.index ?? 0));
+  // The first character that does not fit may have two code units.
+  const read = graphemes.segment(text.slice(0, maxLength + 2));
+  return text.slice(0, read.containing(maxLength)?.index ?? 0);
 }
 
 /** Longer tags at the end of a cut text are not looked for. */

@@ -84,8 +84,8 @@ class Parsed {
   weekday?: number;
   /** `this friday` may be today, `next friday` may not, `friday next week` is the Friday of that week. */
   weekdayRule?: 'from today' | 'after today' | 'of the week';
-  /** `first friday of`, `last friday of`, or an amount of working days. */
-  special?: 'first' | 'last' | number;
+  /** `first friday of`, `last friday of`. */
+  weekdayOfMonth?: 'first' | 'last';
   /** `first day of`. */
   dayOfMonth?: 'first' | 'last';
 
@@ -122,7 +122,7 @@ const VOCABULARIES: Record<string, Map<string, number>> = {
   monthName: MONTHS,
   dayName: DAYS,
   nth: AMOUNTS,
-  unit: new Map([...UNITS, ...DAYS, ['weekday', 0], ['weekdays', 0]]),
+  unit: new Map([...UNITS, ...DAYS]),
 };
 
 const numberOf = (words: Map<string, number> | undefined, word = ''): number | undefined =>
@@ -141,7 +141,6 @@ const PARTS: Record<string, string> = {
   Month: '(?<monthName>[A-Za-z]+)',
   D: '(?<day>3[01]|[0-2]?\\d)(?:st|nd|rd|th)?',
   DD: '(?<day>3[01]|[0-2]\\d)',
-  DDD: '(?<dayOfYear>00[1-9]|0[1-9]\\d|[12]\\d\\d|3[0-5]\\d|36[0-6])',
   h: '(?<hour>1[0-2]|0?[1-9])',
   H: '(?<hour>2[0-4]|[01]?\\d)',
   HH: '(?<hour>2[0-4]|[01]\\d)',
@@ -175,7 +174,6 @@ add(() => {}, '{now}', '[ \\t\\n.,\\u00a0\\u202f]+');
 add(readDay, '{today}', '{midnight}', '(?<tomorrow>{tomorrow})', '(?<yesterday>{yesterday})', '(?<noon>{noon})');
 add(readTimestamp, '@(?<seconds>-?\\d+(?:\\.\\d{0,6})?)');
 add(readDayOfMonth, '(?<first>{first}|{last}) {day of}');
-add(readBackOf, '(?<back>{back}|{front}) {of} {H}(?:{am})?');
 add(readWeekdayOf, `{nth}{dayName}${SPACES}+{of}`);
 add(readFields, '{h}{am}', '{h}[:.]{mm}{am}', '{h}[:.]{m}[:.]{ss}{am}', '{h}:{mm}:{ss}[:.]\\d+{am}');
 add(readFields, '{t}{H}', '{t}?{H}[:.]{m}', '{t}?{H}[:.]{m}[:.]{s}(?:\\.\\d+)?');
@@ -188,12 +186,12 @@ for (const rest of ['[,.stndrh\\t ]+{Y}', '(?:[,.stndrh\\t ]+|$)']) add(readFiel
 add(readFields, `{D}${GAP}{Month}`);
 add(readFields, '{YYYY}{MM}{DD}', '{YYYY}{MM}{DD}T{H}:{mm}:{ss}', '{YYYY}{MM}{DD}{t}{H}{mm}{ss}');
 add(readFields, '{YYYY}-{MM}-{DD}T{HH}:{mm}:{ss}\\.\\d+{offset}?', '{YYYY}-{M}-{D}T{H}:{m}:{s}');
-add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}', '{YYYY}[.-]?{DDD}');
+add(readFields, '{YYYY}:{MM}:{DD} {HH}:{mm}:{ss}');
 add(readIsoWeek, '{YYYY}-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-?(?<weekday>[0-7]))?');
 add(readFields, '{Month}-{DD}-{Y}', '{Y}-{Month}-{DD}', `{D}/{Month}/{YYYY}:{HH}:{mm}:{ss}${SPACES}+{offset}`);
 add(readFourDigits, '{YYYY}');
 add(readAgo, '{ago}');
-add(readDayName, '{dayName}', '{weekday}[Ss]?');
+add(readDayName, '{dayName}');
 add(readWeek, `(?<nth>{next}|{last}|{previous}|{this})${SPACES}+{week}`);
 // PHP knows `next week` and `third weeks`, but not `third week`.
 add(readRelative, '{nth}(?!{week}\\b){unit}');
@@ -235,13 +233,11 @@ function parseParts(text: string): Parsed | undefined {
 
 /** Reads a date, a time, a zone, or several of them. */
 function readFields(parsed: Parsed, groups: Groups): void {
-  const { year, month, monthName, day, dayOfYear, hour, minute = 0, second = 0, meridian, zone } = groups;
+  const { year, month, monthName, day, hour, minute = 0, second = 0, meridian, zone } = groups;
   if (year ?? month ?? monthName) parsed.dates += 1;
   if (year !== undefined) Object.assign(parsed, { year: fullYear(year), day: 1 });
   if (month ?? monthName) parsed.month = numberOf(MONTHS, monthName) ?? Number(month) - 1;
   if (day !== undefined) parsed.day = Number(day);
-  // The 60th day of a year is 60 January.
-  if (dayOfYear !== undefined) Object.assign(parsed, { month: 0, day: Number(dayOfYear) });
   if (hour !== undefined) {
     parsed.times += 1;
     Object.assign(parsed, { hour: hourOf(Number(hour), meridian), minute: Number(minute), second: Number(second) });
@@ -285,13 +281,6 @@ function readDayOfMonth(parsed: Parsed, { first = '' }: Groups): void {
   parsed.dayOfMonth = /^f/i.test(first) ? 'first' : 'last';
 }
 
-/** `back of 7pm` is 19:15, `front of 7pm` is 18:45. PHP takes `Back` for `front`. */
-function readBackOf(parsed: Parsed, { back = '', hour, meridian }: Groups): void {
-  parsed.resetTime();
-  if (back.startsWith('b')) readFields(parsed, { hour, minute: '15', meridian });
-  else readFields(parsed, { hour: String(Number(hour) - 1), minute: '45', meridian });
-}
-
 /** `2027` alone is 20:27, and after a time the year, as is `2090`. */
 function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups): void {
   if (year === undefined && parsed.times === 0) readFields(parsed, { hour, minute });
@@ -300,22 +289,21 @@ function readFourDigits(parsed: Parsed, { year, hour = '', minute = '' }: Groups
 
 /** `2027-W10`, `2027W101`. */
 function readIsoWeek(parsed: Parsed, { year, week, weekday = '1' }: Groups): void {
-  readFields(parsed, { year, dayOfYear: '1' });
+  readFields(parsed, { year, month: '1', day: '1' });
   const newYear = new Date(dayStartMs(Number(year), 0, 1)).getUTCDay();
   parsed.added.day = (newYear > 4 ? 7 : 0) - newYear + (Number(week) - 1) * 7 + Number(weekday);
 }
 
 function readAgo(parsed: Parsed): void {
-  const { added, weekday, special } = parsed;
+  const { added, weekday } = parsed;
   for (const unit of Object.keys(added) as Unit[]) added[unit] *= -1;
   if (weekday !== undefined) parsed.weekday = -weekday || -7;
-  if (typeof special === 'number') parsed.special = -special;
 }
 
-/** `friday`. In PHP `weekday` alone is a Monday. */
+/** `friday`. */
 function readDayName(parsed: Parsed, { dayName }: Groups): void {
   parsed.resetTime();
-  parsed.weekday = numberOf(DAYS, dayName) ?? 1;
+  parsed.weekday = numberOf(DAYS, dayName)!;
   if (parsed.weekdayRule !== 'of the week') parsed.weekdayRule = 'from today';
 }
 
@@ -326,7 +314,7 @@ function readWeek(parsed: Parsed, { nth }: Groups): void {
   parsed.weekday ??= 1;
 }
 
-/** `next month`, `third friday`, `+2 weeks`, `-3 fridays`, `2 weekdays`. */
+/** `next month`, `third friday`, `+2 weeks`, `-3 fridays`. */
 function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: Groups): void {
   const isNegative = sign.replaceAll('+', '').length % 2 === 1;
   const amount = numberOf(AMOUNTS, nth) ?? Number(digits) * (isNegative ? -1 : 1);
@@ -337,12 +325,7 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: 
   }
   // A number keeps the time of day.
   if (nth !== undefined) parsed.resetTime();
-  const weekday = numberOf(DAYS, unit);
-  if (weekday === undefined) {
-    parsed.special = amount;
-    return;
-  }
-  parsed.weekday = weekday;
+  parsed.weekday = numberOf(DAYS, unit)!;
   parsed.weekdayRule = nth === undefined || amount === 0 ? 'from today' : 'after today';
   parsed.added.day += (amount > 0 ? amount - 1 : amount) * 7;
 }
@@ -351,18 +334,18 @@ function readRelative(parsed: Parsed, { nth, sign = '', amount: digits, unit }: 
 function readWeekdayOf(parsed: Parsed, { nth, dayName }: Groups): void {
   readRelative(parsed, { nth, unit: dayName });
   parsed.weekdayRule = 'from today';
-  parsed.special = numberOf(AMOUNTS, nth)! > 0 ? 'first' : 'last';
+  parsed.weekdayOfMonth = numberOf(AMOUNTS, nth)! > 0 ? 'first' : 'last';
 }
 
 /** The wall time, as its milliseconds in UTC. `nowMs` is that of now. NaN for amounts that no date can have. */
 function wallOf(parsed: Parsed, nowMs: number): number {
   const now = new Date(nowMs);
-  const { added, special, dayOfMonth } = parsed;
+  const { added, weekdayOfMonth, dayOfMonth } = parsed;
   if (parsed.dates > 0 && parsed.times === 0) parsed.resetTime();
   let { year = now.getUTCFullYear(), month = now.getUTCMonth(), day = now.getUTCDate() } = parsed;
   const { hour = now.getUTCHours(), minute = now.getUTCMinutes(), second = now.getUTCSeconds() } = parsed;
-  if (special === 'first' || special === 'last') {
-    month += added.month + (special === 'last' ? 1 : 0);
+  if (weekdayOfMonth) {
+    month += added.month + (weekdayOfMonth === 'last' ? 1 : 0);
     day = 1;
     added.month = 0;
   }
@@ -374,9 +357,7 @@ function wallOf(parsed: Parsed, nowMs: number): number {
   year = date.getUTCFullYear() + added.year;
   month = date.getUTCMonth() + added.month;
   wallMs = dayIn(year, month, date.getUTCDate() + added.day, dayOfMonth) + timeMs;
-  wallMs += Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
-  if (typeof special === 'number') wallMs += workingDays(special, new Date(wallMs).getUTCDay()) * DAY_MS;
-  return wallMs;
+  return wallMs + Math.floor((added.hour * 60 + added.minute) * 60 + added.second) * 1000;
 }
 
 /** The start of a day, or of the first or last day of its month. */
@@ -394,20 +375,4 @@ function daysToWeekday({ weekday, weekdayRule, added }: Parsed, today: number): 
   const days = weekday - today;
   const excludesToday = weekdayRule === 'after today' && added.day >= 0;
   return days < 0 || (days === 0 && excludesToday) ? days + 7 : days;
-}
-
-/** The days in which an amount of Mondays to Fridays passes. `today` is 0 for a Sunday. */
-function workingDays(amount: number, today: number): number {
-  // `0 weekdays` on a weekend is the next Monday.
-  if (amount === 0) return today === 6 ? 2 : Number(today === 0);
-  const step = Math.sign(amount);
-  // A text may ask for a billion: only the last five are counted singly.
-  const weeks = Math.floor((Math.abs(amount) - 1) / 5);
-  let days = weeks * 7 * step;
-  for (let left = Math.abs(amount) - weeks * 5; left > 0; ) {
-    days += step;
-    const weekday = (((today + days) % 7) + 7) % 7;
-    if (weekday % 6 !== 0) left -= 1;
-  }
-  return days;
 }

@@ -85,14 +85,7 @@ export function wallAfter(wall: string, ms: number): string {
 }
 
 /** The parts of a wall time, zero-padded, as in the `*_details` properties of an event. */
-export function dateDetails(wall: string): {
-  year: string;
-  month: string;
-  day: string;
-  hour: string;
-  minutes: string;
-  seconds: string;
-} {
+export function dateDetails(wall: string) {
   return {
     year: wall.slice(0, 4),
     month: wall.slice(5, 7),

@@ -39,8 +39,7 @@ for (const [key, names] of Object.entries(abbreviationGroups)) {
 /** The abbreviations that PHP knows (`est`, `cest`, the military letters), with their minutes east of UTC. */
 const minutesByAbbreviation = new Map(offsetsOf(php.abbreviations));
 
-// The keys come from clients, so every cache has a bound.
-const zonesByText = new LRUCache<string, Zone | false>({ max: 2000 });
+// Clients choose the zones and years, so every cache has a bound.
 const formatsByName = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
 const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
 
@@ -55,17 +54,6 @@ const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
  * Returns `undefined` for other texts (`local`, `utc+2`, numbers, unknown names, the empty text).
  */
 export function parseZone(text: string): Zone | undefined {
-  const known = zonesByText.get(text);
-  if (known !== undefined) return known === false ? undefined : known;
-  const zone = parseUncached(text);
-  if (text.length <= 100) zonesByText.set(text, zone ?? false);
-  return zone;
-}
-
-/** The zone by name, or UTC if the gateway does not know it. */
-export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
-
-function parseUncached(text: string): Zone | undefined {
   const utc = UTC_TEXT.exec(text);
   if (utc) {
     const [, sign, hours = '0', minutes = '0', fraction = '0'] = utc;
@@ -83,8 +71,11 @@ function parseUncached(text: string): Zone | undefined {
   return name !== undefined && formatOf(name) ? { kind: 'iana', name } : undefined;
 }
 
-function withSign(sign: string | undefined, minutes: number): number {
-  return sign === '-' && minutes !== 0 ? -minutes : minutes;
+/** The zone by name, or UTC if the gateway does not know it. */
+export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
+
+function withSign(sign: string | undefined, size: number): number {
+  return sign === '-' && size !== 0 ? -size : size;
 }
 
 /**
@@ -177,11 +168,8 @@ export interface OffsetSpan {
 /** The periods of a UTC year in a zone of the tz database, in order. */
 export function offsetSpans(name: string, year: number): readonly OffsetSpan[] {
   const key = `${name} ${year}`;
-  let spans = spansByZoneYear.get(key);
-  if (!spans) {
-    spans = spansOfYear(name, year);
-    spansByZoneYear.set(key, spans);
-  }
+  const spans = spansByZoneYear.get(key) ?? spansOfYear(name, year);
+  spansByZoneYear.set(key, spans);
   return spans;
 }
 
@@ -225,30 +213,19 @@ function spansOfYear(name: string, year: number): OffsetSpan[] {
   return spans;
 }
 
+/** The offset at the end of `3/12/2027, GMT-05:00`, or `GMT-04:56:02` from the time before time zones. */
+const INTL_OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
+
 function intlOffsetMs(format: Intl.DateTimeFormat, epochMs: number): number {
-  const [month = 1, day = 1, year = 1, hour = 0, minute = 0, second = 0] = (
-    format.format(epochMs).match(/\d+/g) ?? []
-  ).map(Number);
-  const wall = dayStartMs(year, month - 1, day) + (hour * 3600 + minute * 60 + second) * 1000;
-  const offset = wall - epochMs;
-  // Before the year 1, Intl counts the years of another era. No date there needs an offset.
-  return Math.abs(offset) <= DAY_MS ? offset : 0;
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = INTL_OFFSET.exec(format.format(epochMs)) ?? [];
+  return withSign(sign, ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000);
 }
 
 function formatOf(name: string): Intl.DateTimeFormat | undefined {
   const known = formatsByName.get(name);
   if (known) return known;
   try {
-    const format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     formatsByName.set(name, format);
     return format;
   } catch {

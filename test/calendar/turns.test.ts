@@ -67,10 +67,10 @@ describe('the turns of long work', () => {
       const read = new Map<number, number>();
       const { promise: work, resolve: done } = Promise.withResolvers<void>();
       const count = countTurns(work);
-      OwnRecords.prototype.parse = function (this: OwnRecords, json, properties) {
+      OwnRecords.prototype.parse = function (this: OwnRecords, json: string) {
         const { kind } = JSON.parse(json) as { kind: string };
         read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? 1 : 0));
-        return parse.call(this, json, properties);
+        return parse.call(this, json);
       } as typeof parse;
       // As staff: each response is computed, and no event is rendered before.
       const paths = [100, 99, 98, 97].map((perPage) => `/events.atom?per_page=${perPage}`);

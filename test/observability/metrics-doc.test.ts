@@ -16,7 +16,6 @@ const OBSERVATIONS: Observation[] = [
   { type: 'cms-call', method: 'GET', path: '/', status: 200, durationMs: 1, attempt: 1 },
   { type: 'cms-failed', method: 'GET', path: '/', reason: 'timeout', durationMs: 1, message: '' },
   { type: 'sync-state', from: 'empty', to: 'live', why: '' },
-  { type: 'sync-progress', collection: 'events', done: 1, total: 2 },
   { type: 'sync-poll', requests: 1, changed: 1, removed: 1, durationMs: 1 },
   { type: 'cluster-turn', isTaken: true },
   { type: 'webhook', result: 'accepted' },

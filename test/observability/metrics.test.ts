@@ -39,7 +39,7 @@ describe('metrics', () => {
     expect(await value(`calendar_request_seconds_sum{${labels}}`)).to.be.closeTo(0.006, 1e-9);
     expect(await value(`calendar_request_seconds_bucket{le="0.001",${labels}}`)).to.equal(0);
     expect(await value(`calendar_request_seconds_bucket{le="0.005",${labels}}`)).to.equal(2);
-    expect(await value('calendar_served_stale_total')).to.equal(1);
+    expect(await value(`calendar_request_seconds_count{${labels.replace('hit', 'stale')}}`)).to.equal(1);
     expect(await metrics.text()).not.to.contain('secret-id');
     // One series per status class, for all methods.
     observe({ ...request, status: 206 }, { ...request, method: 'HEAD' });
@@ -88,7 +88,6 @@ describe('metrics', () => {
     expect(await value('calendar_sync_lag_seconds')).to.equal(10);
     observe(poll);
     expect(await value('calendar_sync_lag_seconds')).to.equal(0);
-    expect(await value('calendar_replica_live')).to.equal(1);
     expect(await value('calendar_replica_state{state="live"}')).to.equal(1);
     nowMs += 10_000;
     observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: 'timeout' }, poll);
@@ -97,16 +96,9 @@ describe('metrics', () => {
     expect(await value('calendar_sync_lag_seconds')).to.equal(60);
     expect(await value('calendar_replica_state{state="unreachable"}')).to.equal(1);
     expect(await value('calendar_replica_state{state="live"}')).to.equal(0);
-    expect(await value('calendar_replica_live')).to.equal(0);
     observe({ type: 'sync-state', from: 'unreachable', to: 'live', why: 'caughtUp' });
     expect(await value('calendar_sync_lag_seconds')).to.equal(0);
     expect(await value('calendar_sync_changed_total')).to.equal(12);
     expect(await value('calendar_sync_poll_seconds_count')).to.equal(4);
-  });
-
-  it('shows the progress of the initial sync', async () => {
-    observe({ type: 'sync-progress', collection: 'event', done: 40, total: 100 });
-    expect(await value('calendar_initial_sync_records{collection="event",of="done"}')).to.equal(40);
-    expect(await value('calendar_initial_sync_records{collection="event",of="total"}')).to.equal(100);
   });
 });

@@ -108,7 +108,7 @@ describe('a gateway that cannot start', function () {
     for (const dataDir of [file, join(file, 'below')])
       await refuses(
         { env: { CALENDAR_DATA_DIR: dataDir } },
-        /CALENDAR_DATA_DIR\): .*is not a directory/,
+        /CALENDAR_DATA_DIR\): .*not a directory/,
         /Name a directory/,
       );
   });

@@ -48,16 +48,6 @@ describe('the file of the replica', () => {
   const rejected: [string, RegExp, () => void][] = [
     ['of another site or mapping', /another site/, () => filled('elsewhere')],
     [
-      'with a position of the journal that is no number',
-      /journal/,
-      () => {
-        filled();
-        const db = new DatabaseSync(file);
-        db.exec("INSERT OR REPLACE INTO state VALUES ('journal_floor', '1e300')");
-        db.close();
-      },
-    ],
-    [
       'of another version',
       /another version/,
       () => {

@@ -27,10 +27,7 @@ const POST = {
   image: 0,
 };
 
-/**
- * A record without a property of its kind counts as damaged. A field that no code uses by name has its value
- * from here.
- */
+/** A field that no code uses by name has its value from here. */
 const emptyFields = (kind: PostKind) =>
   Object.fromEntries(Object.values(FIELDS[kind]).map(({ key, empty }) => [key, empty]));
 

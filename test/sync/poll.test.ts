@@ -279,9 +279,9 @@ describe('poll', () => {
     const { db } = site.replica;
     const parse = db.parse.bind(db);
     const read = new Set<string>();
-    db.parse = (json, properties) => {
+    db.parse = (json) => {
       if (json.includes('"kind":"event"')) read.add(json);
-      return parse(json, properties);
+      return parse(json);
     };
     for (let n = 0; n < 2; n += 1) await site.poll();
     expect([...read]).to.deep.equal([]);

@@ -99,7 +99,7 @@ describe('a gateway whose CMS', () => {
     expect(response.text).to.include(post.title);
     expect(response.headers.get('warning')).to.equal(null);
     expect((await admin('/ready?strict=1')).status).to.equal(200);
-    expect(await metric('calendar_replica_live')).to.equal(1);
+    expect(await metric('calendar_replica_state\\{state="live"\\}')).to.equal(1);
   }
 
   const respondWith = (status: number, body: string) => async () => {
@@ -150,7 +150,7 @@ describe('a gateway whose CMS', () => {
       expect(JSON.parse(ready.text)).to.include({ ready: true, state, lastCaughtUpMs });
       expect(JSON.parse(ready.text).sinceMs).to.be.within(lastCaughtUpMs! + 1, lastCaughtUpMs! + HOUR_MS);
       expect((await admin('/ready?strict=1')).status).to.equal(503);
-      expect(await metric('calendar_replica_live')).to.equal(0);
+      expect(await metric('calendar_replica_state\\{state="live"\\}')).to.equal(0);
       expect(await metric(`calendar_replica_state{state="${state}"}`.replace(/[{}]/g, '\\$&'))).to.equal(1);
       expect(await metric('calendar_sync_lag_seconds')).to.be.within(3600, 3660);
 

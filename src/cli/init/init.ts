@@ -2,12 +2,11 @@
 // plugin of the site, in this order.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { basicAuth } from '../../config.ts';
-import { makeDirectory } from '../../data-files.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
@@ -221,7 +220,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
       'Name another folder with --out, or overwrite with --force.',
     );
   try {
-    makeDirectory(resolve(folder));
+    mkdirSync(folder, { recursive: true });
     return files.map(({ name, text, isSecret }) => {
       const file = join(folder, name);
       // An existing file would keep its mode, and another process may have it open: replaces a secret one
