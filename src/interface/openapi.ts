@@ -241,21 +241,9 @@ function defaultOf({ default: value, type }: Parameter): unknown {
 }
 
 /** With the limits of texts. */
-export function parameterSchema({ type, limit }: Parameter): Schema {
-  const schema = withoutTypeLists(type.schema);
+export function parameterSchema({ type: { schema }, limit }: Parameter): Schema {
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
-}
-
-/** OpenAPI 3.0 has no lists of types: `['integer', 'string']` becomes a choice. */
-function withoutTypeLists({ type, items, oneOf, ...rest }: Schema): Schema {
-  const choices = Array.isArray(type) ? type.map((one) => ({ type: one })) : oneOf;
-  return {
-    ...rest,
-    ...(typeof type === 'string' ? { type } : {}),
-    ...(items ? { items: withoutTypeLists(items) } : {}),
-    ...(choices ? { oneOf: choices.map(withoutTypeLists) } : {}),
-  };
 }
 
 function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {

@@ -1,5 +1,5 @@
-// The shapes of a parameter of the API (in a path, a query or a body), of its type, and of the validated values; JSON
-// Schema in the dialect of OpenAPI 3.0, and builders for the schemas of response properties.
+// The shapes of a parameter of the API (in a path, a query or a body), of its type, and of the validated values; and
+// JSON Schema in the dialect of OpenAPI 3.0.
 
 import type { Kind, PostKind, TermKind } from '../model/records.ts';
 import type { Limit, Limits } from './value-lengths.ts';
@@ -107,8 +107,7 @@ export interface Input {
 
 /** JSON Schema. */
 export interface Schema {
-  /** A list in parameters only: OpenAPI 3.0 has none. */
-  type?: string | string[];
+  type?: string;
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -123,34 +122,4 @@ export interface Schema {
   maxItems?: number;
   maxLength?: number;
   $ref?: string;
-}
-
-const plainSchema =
-  (type: string) =>
-  (description?: string): Schema =>
-    description === undefined ? { type } : { type, description };
-
-export const textSchema = plainSchema('string');
-export const integerSchema = plainSchema('integer');
-export const urlSchema = (description: string): Schema => ({ type: 'string', format: 'uri', description });
-export const dateTimeSchema = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS`,
-});
-/** A date of an event. */
-export const eventDateSchema = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`,
-});
-/** `null` only in a protected event, venue or organizer. */
-export const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable: true, description });
-export const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
-export const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
-
-/** All properties are required, except those in `optional`. */
-export function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return required.length > 0 ? { type: 'object', properties, required } : { type: 'object', properties };
 }
