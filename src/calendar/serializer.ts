@@ -101,19 +101,21 @@ export class Serializer {
     return { global_id: global, global_id_lineage: [global] };
   }
 
-  record(record: CalendarRecord, audience: Audience): JsonObject {
-    return isTermRecord(record) ? this.term(record, audience) : this.post(record, audience);
-  }
-
-  post(record: EventRecord | LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+  record(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    if (isTermRecord(record)) return this.term(record, audience);
     return record.kind === 'event' ? this.event(record, audience, options) : this.linked(record, audience, options);
   }
 
   event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    const isLocked = record.protected && !options.unlocked;
+    const { single = false, unlocked = false } = options;
+    const isLocked = record.protected && !unlocked;
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const budget = newBudget();
-    const venues = isLocked ? [] : this.#linkedOf('venue', record.venues, audience, options, budget);
+    const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
+      isLocked
+        ? []
+        : this.#recordsOf(kind, ids, audience, budget).map((each) => this.linked(each, audience, { single }));
+    const venues = linkedOf('venue', record.venues);
     const image = this.#imageOf(record, audience);
     const flag = (value: boolean) => (isLocked ? null : value);
     const { fields: costFields, offer } = serializeCost(
@@ -147,13 +149,13 @@ export class Serializer {
       categories: isLocked ? [] : this.#termsOf('category', record.categories, audience, budget),
       tags: isLocked ? [] : this.#termsOf('tag', record.tags, audience, budget),
       venue: venues.length === 1 ? venues[0] : venues,
-      organizer: isLocked ? [] : this.#linkedOf('organizer', record.organizers, audience, options, budget),
+      organizer: linkedOf('organizer', record.organizers),
       custom_fields: (!isLocked && shownCustomFields(this.#mapping, record)) || [],
       ...(isLocked ? {} : this.#sourcesOf(record.id)),
     };
     // Left over from a status that was taken back: The Events Calendar does not show it either.
     if (stateLabel(json) === '') delete json.event_status_reason;
-    if (options.single && !record.protected) {
+    if (single && !record.protected) {
       const [venue] = this.#unprotectedRecords('venue', record.venues, audience);
       const [organizer] = this.#unprotectedRecords('organizer', record.organizers, audience);
       json.json_ld = eventJsonLd(record, {
@@ -199,17 +201,6 @@ export class Serializer {
   /** Without protected records: JSON-LD has no form for blanked ones. */
   #unprotectedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience): RecordOf[K][] {
     return this.#recordsOf(kind, ids, audience, newBudget()).filter((record) => !record.protected);
-  }
-
-  #linkedOf(
-    kind: LinkedKind,
-    ids: number[],
-    audience: Audience,
-    { single }: SerializeOptions,
-    budget: Budget,
-  ): JsonObject[] {
-    const options = single ? { single } : {};
-    return this.#recordsOf(kind, ids, audience, budget).map((record) => this.linked(record, audience, options));
   }
 
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */

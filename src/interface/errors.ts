@@ -192,10 +192,7 @@ export const overloaded = (headers: Record<string, string> = {}): ApiError =>
 const JSON_ERRORS = {
   depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },
   syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
-  utf8: {
-    json_error_code: 5,
-    json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded',
-  },
+  utf8: { json_error_code: 5, json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded' },
   utf16: { json_error_code: 10, json_error_message: 'Single unpaired high surrogate in Unicode escape' },
 } as const;
 

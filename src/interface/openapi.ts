@@ -67,17 +67,12 @@ const STATUSES: Readonly<Record<number, { name: string; description: string }>> 
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
-  const { complete } = context;
+  const { complete, title, description } = context;
   const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
   const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
-    info: {
-      version: VERSION,
-      title: context.title,
-      description: context.description,
-      ...(complete ? { license: LICENSE } : {}),
-    },
+    info: { version: VERSION, title, description, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
@@ -268,9 +263,7 @@ const EXAMPLE_DATES: Record<string, string> = { start_date: '2027-05-01 19:00', 
 
 /** A valid body: the required fields and the record's name. */
 function exampleOf(fields: Parameter[]): JsonObject {
-  const shown = fields.filter(
-    ({ name, recordKey, required }) => required || name === 'title' || recordKey === 'title' || name === 'name',
-  );
+  const shown = fields.filter(({ name, recordKey, required }) => required || recordKey === 'title' || name === 'name');
   return Object.fromEntries(shown.map(({ name, description }) => [name, EXAMPLE_DATES[name] ?? description]));
 }
 

@@ -269,29 +269,12 @@ export const timeZone: ParamType = {
 
 const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
 
-const isIdList = (value: unknown): boolean =>
-  parseList(value).length > 0 && parseList(value).every((id) => parsePositiveInteger(id) !== undefined);
-
 /** The id of an existing record. */
 export function existingId(kind: Kind): ParamType {
   return {
-    schema: { type: 'integer' },
+    ...count,
     hint: `There is no such ${kind}. Write the id of one that exists.`,
-    accepts: (value) => parsePositiveInteger(value) !== undefined,
     verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
-    parse: parsePositiveInteger,
-  };
-}
-
-/** Ids of existing records: a list, CSV or one id. */
-export function existingIds(kind: PostKind): ParamType {
-  return {
-    schema: ID_LIST,
-    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
-    isList: true,
-    accepts: isIdList,
-    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
 
@@ -300,9 +283,19 @@ export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
   isList: true,
-  accepts: isIdList,
-  parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
+  accepts: (value) => parseList(value).length > 0 && parseList(value).every(count.accepts!),
+  parse: (value) => [...new Set(parseList(value).map(parsePositiveInteger))],
 };
+
+/** Ids of existing records: a list, CSV or one id. */
+export function existingIds(kind: PostKind): ParamType {
+  return {
+    ...uncheckedIds,
+    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
+    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+    parse: (value) => parseList(value).map(parsePositiveInteger),
+  };
+}
 
 /** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
 export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
@@ -516,15 +509,7 @@ export function isTruthy(value: unknown): boolean {
 
 /** True for the values that PHP's `empty` accepts. PHP decodes `{}` to an empty array. */
 export function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    value === '0' ||
-    value === 0 ||
-    value === false ||
-    (typeof value === 'object' && Object.keys(value).length === 0)
-  );
+  return !value || value === '0' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** A list sent as CSV, as `name[]` or as one value. Trims texts, leaves out the empty ones, and keeps other values. */

@@ -2,7 +2,7 @@
 // JSON Schema in the dialect of OpenAPI 3.0.
 
 import type { Kind, PostKind, TermKind } from '../model/records.ts';
-import type { Limit, Limits } from './value-lengths.ts';
+import type { Limit } from './value-lengths.ts';
 
 export interface Parameter {
   name: string;
@@ -40,13 +40,6 @@ export const parameter = (
   description: string,
   options: ParameterOptions = {},
 ): Parameter => ({ name, type, description, limit, ...options });
-
-/**
- * The limits of these parameters, by name. A path parameter and another one of the same name have the same
- * limit.
- */
-export const limitsOf = (parameters: readonly Parameter[]): Limits =>
-  new Map(parameters.map(({ name, limit, inline }) => [name, { limit, fields: inline && limitsOf(inline) }] as const));
 
 /** What validation needs to know about records, the actor and uploads. The checks may call the CMS. */
 export interface ReferenceChecks {

@@ -13,15 +13,13 @@ const textSchema = plainSchema('string');
 const integerSchema = plainSchema('integer');
 const urlSchema = (description: string): Schema => ({ type: 'string', format: 'uri', description });
 const dateTimeSchema = (description: string): Schema => ({
-  type: 'string',
+  ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS`),
   pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS`,
 });
 /** A date of an event. */
 const eventDateSchema = (description: string): Schema => ({
-  type: 'string',
+  ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`),
   pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`,
 });
 /** `null` only in a protected event, venue or organizer. */
 const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable: true, description });
@@ -31,7 +29,7 @@ const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
 /** All properties are required, except those in `optional`. */
 function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return required.length > 0 ? { type: 'object', properties, required } : { type: 'object', properties };
+  return { type: 'object', properties, required };
 }
 
 export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
@@ -203,15 +201,14 @@ export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
   tag: 'Term',
 };
 
-export const ERROR_SCHEMA: Schema = {
-  type: 'object',
-  required: ['code', 'message'],
-  properties: {
-    code: { type: 'string' },
-    message: { type: 'string' },
-    data: { type: 'object', nullable: true, properties: { status: { type: 'integer' } } },
+export const ERROR_SCHEMA: Schema = objectSchema(
+  {
+    code: textSchema(),
+    message: textSchema(),
+    data: { type: 'object', nullable: true, properties: { status: integerSchema() } },
   },
-};
+  ['data'],
+);
 
 /** The response of `/changes`. */
 export const CHANGES_SCHEMA: Schema = objectSchema({
@@ -229,18 +226,16 @@ export const CHANGES_SCHEMA: Schema = objectSchema({
 
 /** The schema of a page of a list. */
 export function listEnvelope(kind: Kind): Schema {
-  const name = PLURALS[kind];
   const link: Schema = { type: 'string', format: 'uri' };
-  return {
-    type: 'object',
-    required: [name, 'rest_url', 'total', 'total_pages'],
-    properties: {
-      [name]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
+  return objectSchema(
+    {
+      [PLURALS[kind]]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
       rest_url: link,
       next_rest_url: { ...link, description: 'Absent on the last page' },
       previous_rest_url: { ...link, description: 'Absent on the first page' },
-      total: { type: 'integer' },
-      total_pages: { type: 'integer' },
+      total: integerSchema(),
+      total_pages: integerSchema(),
     },
-  };
+    ['next_rest_url', 'previous_rest_url'],
+  );
 }

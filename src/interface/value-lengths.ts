@@ -81,9 +81,3 @@ export const MAX_BODY_VALUES = 20_000;
 export const MAX_PARAMETERS = 2000;
 /** Header lines of all parts of a multipart body together. */
 export const MAX_PART_HEADER_BYTES = 65_536;
-
-/**
- * The limits of an endpoint's parameters, by name. `fields` has those of a record in the value (a venue in
- * an event).
- */
-export type Limits = ReadonlyMap<string, { limit: Limit; fields?: Limits | undefined }>;
