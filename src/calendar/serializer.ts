@@ -84,6 +84,7 @@ export class Serializer {
   }
 
   #common(record: PostRecord): JsonObject {
+    const globalId = `${siteName(this.#site())}?id=${record.id}`;
     return {
       id: record.id,
       author: String(record.author),
@@ -93,12 +94,9 @@ export class Serializer {
       modified: record.modified,
       modified_utc: record.modifiedUtc,
       url: record.url,
+      global_id: globalId,
+      global_id_lineage: [globalId],
     };
-  }
-
-  #globalId(id: number): JsonObject {
-    const global = `${siteName(this.#site())}?id=${id}`;
-    return { global_id: global, global_id_lineage: [global] };
   }
 
   record(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
@@ -125,7 +123,6 @@ export class Serializer {
     );
     const json: JsonObject = {
       ...this.#common(record),
-      ...this.#globalId(record.id),
       rest_url: `${audience.baseUrl}/events/${record.id}`,
       title: record.title,
       description: isLocked ? '' : record.description,
@@ -214,14 +211,13 @@ export class Serializer {
     if (record.protected && !options.unlocked) {
       const shown = Object.entries(values).filter(([, value]) => typeof value !== 'number');
       const blank = Object.fromEntries(shown.map(([key, value]) => [key, typeof value === 'boolean' ? null : '']));
-      return { ...this.#common(record), [record.kind]: [], ...blank, slug, ...this.#globalId(record.id) };
+      return { ...this.#common(record), [record.kind]: [], ...blank, slug };
     }
     const custom = shownCustomFields(this.#mapping, record);
     const json: JsonObject = {
       ...this.#common(record),
       [record.kind]: record.title,
       ...values,
-      ...this.#globalId(record.id),
       ...(custom && { custom_fields: custom }),
     };
     if (options.single) {
@@ -370,11 +366,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
     description: description(venue),
     ...(image ? { image } : {}),
     url: '',
-    address: {
-      '@type': 'PostalAddress',
-      // PHP takes "0" for empty.
-      ...Object.fromEntries(Object.entries(address).filter(([, part]) => part !== '' && part !== '0')),
-    },
+    address: { '@type': 'PostalAddress', ...withoutEmpty(address) },
     telephone: escapeHtmlOnce(venue.phone),
     sameAs: venue.website,
   };

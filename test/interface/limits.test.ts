@@ -63,7 +63,11 @@ describe('length limits of values', () => {
 
   for (const [name, limit] of Object.entries<Limit>(SIZES)) {
     it(`the limit ${name} applies to texts, elements, lists and objects`, () => {
-      expect(isTooLong('x'.repeat(limit.elementCharacters ?? limit.characters), limit)).to.equal(false);
+      expect(
+        isTooLong('x'.repeat(limit.textCharacters ?? limit.elementCharacters ?? limit.characters), limit),
+      ).to.equal(false);
+      if (limit.textCharacters !== undefined)
+        expect(isTooLong('x'.repeat(limit.textCharacters + 1), limit)).to.equal(true);
       expect(isTooLong(over(limit), limit)).to.equal(true);
       expect(isTooLong([over(limit)], limit)).to.equal(true);
       expect(isTooLong({ a: { b: over(limit) } }, limit)).to.equal(true);

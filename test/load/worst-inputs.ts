@@ -87,7 +87,8 @@ function* ofTable(): Generator<Case> {
             // One value represents all that are too long.
             if (over && what !== 'letters') continue;
             const isInAddress = inPath || method === 'GET';
-            const length = Math.min(characters + over, isInAddress ? QUERY_CHARACTERS : 1_000_000);
+            const longest = (limit as Limit).textCharacters ?? characters;
+            const length = Math.min(longest + over, isInAddress ? QUERY_CHARACTERS : 1_000_000);
             let value = filled(worst, length);
             const route = `${method} ${path || '/'}`;
             const url = path.replace(/\{(id|slug)\}/, inPath ? '' : '1');
