@@ -18,9 +18,7 @@ export interface Parameter {
   default?: string | number | boolean | null | 'computed';
   /** Property of the record that the parameter sets, if its name differs. */
   recordKey?: string;
-  /**
-   * The value is a segment of the path. A query or body parameter of the same name is a different parameter.
-   */
+  /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
   /**
    * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
@@ -63,9 +61,7 @@ export type Verdict = boolean | { code: string; message: string } | { parsed: un
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
 
-/**
- * Validation has two stages, as in The Events Calendar: `accepts` and `verify` come first, `jsonType` second.
- */
+/** Validation has two stages, as in The Events Calendar: `accepts` and `verify` come first, `jsonType` second. */
 export interface ParamType {
   /** JSON Schema for the documentation. */
   schema: Schema;

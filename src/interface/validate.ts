@@ -138,9 +138,10 @@ function* findTooLong(values: Record<string, unknown>, parameters: readonly Para
   }
 }
 
-function describeLimit({ characters, elementCharacters }: Limit): string {
+function describeLimit({ characters, textCharacters, elementCharacters }: Limit): string {
+  const asText = textCharacters === undefined ? '' : `, ${textCharacters} as one text`;
   const inElement = elementCharacters === undefined ? '' : `, ${elementCharacters} in one element`;
-  return `at most ${characters} characters${inElement}`;
+  return `at most ${characters} characters${asText}${inElement}`;
 }
 
 /** `value` is a record inside a body, or a list of them. */
@@ -149,9 +150,11 @@ function* findTooLongFields(value: object, fields: readonly Parameter[]): Genera
   for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);
 }
 
-export function isTooLong(value: unknown, { characters, elementCharacters = characters }: Limit): boolean {
+export function isTooLong(value: unknown, limit: Limit): boolean {
+  const { characters, textCharacters = characters, elementCharacters = characters } = limit;
   const isLong = (element: unknown): boolean => typeof element === 'string' && element.length > elementCharacters;
-  if (typeof value === 'string') return value.length > characters || value.split(',').some(isLong);
+  if (typeof value === 'string')
+    return value.length > textCharacters || (isLong(value) && value.split(',').some(isLong));
   if (typeof value !== 'object' || value === null) return false;
   return (Array.isArray(value) && value.some(isLong)) || JSON.stringify(value).length > characters;
 }

@@ -3,6 +3,8 @@
 /** Characters are UTF-16 code units. Those of a list or object are those of its JSON. */
 export interface Limit {
   characters: number;
+  /** For a value that is one text, if it is lower than for a list or object. */
+  textCharacters?: number;
   /** For each element of a list, including lists as CSV. */
   elementCharacters?: number;
 }
@@ -35,7 +37,7 @@ export const SIZES = {
   customFilters: { characters: 10_000 },
   customFields: { characters: 100_000 },
   /** As large as a body may be. The fields of each record in it have limits of their own. */
-  inlineRecords: { characters: 1_048_576, elementCharacters: 1000 },
+  inlineRecords: { characters: 1_048_576, textCharacters: 20_000 },
 } as const satisfies Record<string, Limit>;
 
 /**
