@@ -8,9 +8,9 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import type { PostKind, PostRecord } from '../model/records.ts';
 
 const NAME = 'custom_fields';
-const NONE: CustomFields = new Map();
 
-export const customFieldsOf = ({ kinds }: Mapping, kind: PostKind): CustomFields => kinds[kind]?.customFields ?? NONE;
+export const customFieldsOf = ({ kinds }: Mapping, kind: PostKind): CustomFields =>
+  kinds[kind]?.customFields ?? new Map();
 
 /**
  * The values that a body sets, by name; an empty text and null remove one. A value may have the form of a response,

@@ -30,8 +30,6 @@ export type DateParameter = keyof typeof COMPARISONS;
 const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
 const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
   name === 'start_date' || name === 'end_date';
-/** A request with one of these has no default bounds. */
-const EXPLICIT_PARAMETERS = DATE_PARAMETERS.filter((name) => !isDefaulted(name));
 
 export interface DateWindow {
   bounds: DateBound[];
@@ -72,7 +70,8 @@ export function dateWindow(
   options: Clock & { strict: boolean; dayStarts?: string | undefined; withDefaults: boolean },
 ): DateWindow {
   const { strict, nowMs, zone, dayStarts } = options;
-  const hasExplicitBound = EXPLICIT_PARAMETERS.some((name) => values[name] !== undefined);
+  // With one of the other four a request has no default bounds.
+  const hasExplicitBound = DATE_PARAMETERS.some((name) => !isDefaulted(name) && values[name] !== undefined);
   const bounds: DateBound[] = [];
   const effective: DateWindow['effective'] = {};
   /** The bounds stay until the next multiple of it. */

@@ -78,15 +78,10 @@ function assertNotBlank({ fields }: Input): void {
 }
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
-const TERM_FIELDS = [
-  ['categories', 'category'],
-  ['tags', 'tag'],
-] as const;
-const LINKED_FIELDS = [
-  ['venues', 'venue'],
-  ['organizers', 'organizer'],
-] as const;
-type ReferenceField = (typeof TERM_FIELDS | typeof LINKED_FIELDS)[number][0];
+type ReferenceField = 'categories' | 'tags' | 'venues' | 'organizers';
+const REFERENCES = Object.values(FIELDS.event).flatMap(({ key, references }) =>
+  references ? [[key as ReferenceField, references] as const] : [],
+);
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
@@ -114,13 +109,11 @@ async function checkedFields(
   const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
   if (hasWebsite) fields.website = String(sent.website ?? '');
   const references: References = {};
-  for (const [field, kind] of TERM_FIELDS) {
+  for (const [field, kind] of REFERENCES) {
     const items = sent[field] as unknown[] | null | undefined;
-    if (items) references[field] = await resolveTerms(services, kind, items, request);
-  }
-  for (const [field, kind] of LINKED_FIELDS) {
-    if (sent[field] === undefined) continue;
-    references[field] = await resolveLinked(linkedRecords[kind], (sent[field] ?? []) as unknown[], request);
+    if (kind === 'venue' || kind === 'organizer') {
+      if (items !== undefined) references[field] = await resolveLinked(linkedRecords[kind], items ?? [], request);
+    } else if (items) references[field] = await resolveTerms(services, kind, items, request);
   }
   for (const [field, items] of Object.entries(references))
     if (items.some((item) => typeof item === 'number' && item >= FIRST_SOURCE_ID))

@@ -95,7 +95,9 @@ export class LinkedRecords {
     if (fields.description === '0') fields.description = '';
     for (const name of OWN_FIELDS[this.kind]) {
       const value = sent[name];
-      if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
+      // WordPress removes tags and repeated spaces when it saves plain text.
+      const clean = typeof value === 'string' ? htmlText(value).replace(/\s+/g, ' ').trim() : value;
+      if (clean !== undefined) fields[name] = clean;
     }
     const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => sent[name] !== undefined);
     if (this.kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
@@ -156,11 +158,6 @@ function stateProvince(fields: Record<string, unknown>): string {
   const { country = '', state = '', province = '' } = fields as Record<string, string>;
   const isAmerican = country === '' || country === 'US' || country === 'United States';
   return isAmerican ? state || province : province;
-}
-
-/** Removes tags and repeated spaces, as WordPress does when it saves plain text. */
-function cleanText(text: string): string {
-  return htmlText(text).replace(/\s+/g, ' ').trim();
 }
 
 /**

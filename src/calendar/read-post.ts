@@ -70,7 +70,7 @@ export async function ownView(
   options: SerializeOptions,
 ): Promise<JsonObject> {
   const { replica, ownRecords, serializer } = services;
-  const jsonIn = (view: View) => serializer.post(record, { baseUrl: request.baseUrl, view }, options);
+  const jsonIn = (view: View) => serializer.record(record, { baseUrl: request.baseUrl, view }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
   const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
@@ -106,7 +106,7 @@ export async function singlePost<K extends PostKind>(
   // `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
-    const serialize: Serialize<K> = (post, to) => serializer.post(post, to, { single: true });
+    const serialize: Serialize<K> = (post, to) => serializer.record(post, to, { single: true });
     return singleResponse(renderRecord<K>(replica.rendered, shared, audience, 'single', serialize));
   }
   return { status: 200, body: await ownView(services, record, request, { single: true, unlocked }) };

@@ -84,6 +84,7 @@ export class Serializer {
   }
 
   #common(record: PostRecord): JsonObject {
+    const globalId = `${siteName(this.#site())}?id=${record.id}`;
     return {
       id: record.id,
       author: String(record.author),
@@ -93,27 +94,26 @@ export class Serializer {
       modified: record.modified,
       modified_utc: record.modifiedUtc,
       url: record.url,
+      global_id: globalId,
+      global_id_lineage: [globalId],
     };
   }
 
-  #globalId(id: number): JsonObject {
-    const global = `${siteName(this.#site())}?id=${id}`;
-    return { global_id: global, global_id_lineage: [global] };
-  }
-
-  record(record: CalendarRecord, audience: Audience): JsonObject {
-    return isTermRecord(record) ? this.term(record, audience) : this.post(record, audience);
-  }
-
-  post(record: EventRecord | LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+  record(record: CalendarRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    if (isTermRecord(record)) return this.term(record, audience);
     return record.kind === 'event' ? this.event(record, audience, options) : this.linked(record, audience, options);
   }
 
   event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
-    const isLocked = record.protected && !options.unlocked;
+    const { single = false, unlocked = false } = options;
+    const isLocked = record.protected && !unlocked;
     const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const budget = newBudget();
-    const venues = isLocked ? [] : this.#linkedOf('venue', record.venues, audience, options, budget);
+    const linkedOf = (kind: LinkedKind, ids: number[]): JsonObject[] =>
+      isLocked
+        ? []
+        : this.#recordsOf(kind, ids, audience, budget).map((each) => this.linked(each, audience, { single }));
+    const venues = linkedOf('venue', record.venues);
     const image = this.#imageOf(record, audience);
     const flag = (value: boolean) => (isLocked ? null : value);
     const { fields: costFields, offer } = serializeCost(
@@ -123,7 +123,6 @@ export class Serializer {
     );
     const json: JsonObject = {
       ...this.#common(record),
-      ...this.#globalId(record.id),
       rest_url: `${audience.baseUrl}/events/${record.id}`,
       title: record.title,
       description: isLocked ? '' : record.description,
@@ -147,13 +146,13 @@ export class Serializer {
       categories: isLocked ? [] : this.#termsOf('category', record.categories, audience, budget),
       tags: isLocked ? [] : this.#termsOf('tag', record.tags, audience, budget),
       venue: venues.length === 1 ? venues[0] : venues,
-      organizer: isLocked ? [] : this.#linkedOf('organizer', record.organizers, audience, options, budget),
+      organizer: linkedOf('organizer', record.organizers),
       custom_fields: (!isLocked && shownCustomFields(this.#mapping, record)) || [],
       ...(isLocked ? {} : this.#sourcesOf(record.id)),
     };
     // Left over from a status that was taken back: The Events Calendar does not show it either.
     if (stateLabel(json) === '') delete json.event_status_reason;
-    if (options.single && !record.protected) {
+    if (single && !record.protected) {
       const [venue] = this.#unprotectedRecords('venue', record.venues, audience);
       const [organizer] = this.#unprotectedRecords('organizer', record.organizers, audience);
       json.json_ld = eventJsonLd(record, {
@@ -201,17 +200,6 @@ export class Serializer {
     return this.#recordsOf(kind, ids, audience, newBudget()).filter((record) => !record.protected);
   }
 
-  #linkedOf(
-    kind: LinkedKind,
-    ids: number[],
-    audience: Audience,
-    { single }: SerializeOptions,
-    budget: Budget,
-  ): JsonObject[] {
-    const options = single ? { single } : {};
-    return this.#recordsOf(kind, ids, audience, budget).map((record) => this.linked(record, audience, options));
-  }
-
   /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
   linked(record: LinkedRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
     const image = this.#imageOf(record, audience);
@@ -223,14 +211,13 @@ export class Serializer {
     if (record.protected && !options.unlocked) {
       const shown = Object.entries(values).filter(([, value]) => typeof value !== 'number');
       const blank = Object.fromEntries(shown.map(([key, value]) => [key, typeof value === 'boolean' ? null : '']));
-      return { ...this.#common(record), [record.kind]: [], ...blank, slug, ...this.#globalId(record.id) };
+      return { ...this.#common(record), [record.kind]: [], ...blank, slug };
     }
     const custom = shownCustomFields(this.#mapping, record);
     const json: JsonObject = {
       ...this.#common(record),
       [record.kind]: record.title,
       ...values,
-      ...this.#globalId(record.id),
       ...(custom && { custom_fields: custom }),
     };
     if (options.single) {
@@ -379,11 +366,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
     description: description(venue),
     ...(image ? { image } : {}),
     url: '',
-    address: {
-      '@type': 'PostalAddress',
-      // PHP takes "0" for empty.
-      ...Object.fromEntries(Object.entries(address).filter(([, part]) => part !== '' && part !== '0')),
-    },
+    address: { '@type': 'PostalAddress', ...withoutEmpty(address) },
     telephone: escapeHtmlOnce(venue.phone),
     sameAs: venue.website,
   };

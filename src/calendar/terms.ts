@@ -19,8 +19,7 @@ import {
   withAccess,
 } from './list-response.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
-import type { ApiResponse, RequestContext } from './request.ts';
-import { writableMapping } from './request.ts';
+import { type ApiResponse, type RequestContext, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
@@ -40,10 +39,7 @@ export class Terms {
     this.#kind = kind;
   }
 
-  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({
-    baseUrl,
-    view: this.#services.replica.db,
-  });
+  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, view: this.#services.replica.db });
   readonly #serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...this.#services.serializer.term(record, audience),
     _links: this.#cmsLinks(record),
@@ -91,14 +87,7 @@ export class Terms {
     });
     // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
     const links = pageLinks(this.#kind, sent, { page: undefined }, { ...page, total }, request.baseUrl);
-    const listPage = {
-      kind: this.#kind,
-      ids,
-      total,
-      page,
-      links,
-      validUntilMs: modifiedAfter.validUntilMs,
-    };
+    const listPage = { kind: this.#kind, ids, total, page, links, validUntilMs: modifiedAfter.validUntilMs };
     return { listPage, access: { isPublic: true, view } };
   }
 

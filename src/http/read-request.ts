@@ -9,7 +9,6 @@ import type { Config } from '../config-schema.ts';
 import { invalidJson, noRoute, unreadableRequest } from '../interface/errors.ts';
 import { checkLengths } from '../interface/validate.ts';
 import {
-  type Limits,
   MAX_BODY_VALUES,
   MAX_HEADER_CHARACTERS,
   MAX_PARAMETERS,
@@ -19,8 +18,6 @@ import {
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import type { Context, Middleware } from './state.ts';
 
-/** Before the route is known, only the limits of every route apply. */
-const NO_PARAMETERS: Limits = new Map();
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -120,7 +117,8 @@ export function mount(options: MountOptions): Middleware {
   return function mountMiddleware(ctx, next) {
     const { state } = ctx;
     state.query = ctx.querystring === '' ? {} : parseQuery(ctx.querystring);
-    checkLengths([state.query], NO_PARAMETERS);
+    // Before the route is known, only the limits of every route apply.
+    checkLengths([state.query]);
     const restRoute = ctx.path === '/' ? state.query.rest_route : undefined;
     const mounted = findMount(typeof restRoute === 'string' ? restRoute : ctx.path, restRoute !== undefined);
     if (!mounted) throw noRoute();

@@ -17,7 +17,7 @@ import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
-import { type Input, limitsOf } from '../interface/parameter.ts';
+import type { Input } from '../interface/parameter.ts';
 import {
   describeNamespace,
   describeRoute,
@@ -81,9 +81,6 @@ const patternOf = (path: string): RegExp => {
 };
 
 const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
-const LIMITS_OF = new Map(
-  ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
-);
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
@@ -194,7 +191,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const { query } = state;
     const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(key ?? '') } : {};
     const { operation } = endpoint;
-    checkLengths([path, query, body], LIMITS_OF.get(endpoint)!);
+    checkLengths([path, query, body], endpoint.parameters);
     if (operation === 'describe') return describe(state, services);
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);

@@ -137,9 +137,10 @@ export function termNameTaken(kind: 'category' | 'tag', termId: number): ApiErro
 export const unknownNamespace = (): ApiError =>
   new ApiError(404, 'rest_invalid_namespace', 'The specified namespace could not be found.');
 
+const notOffered = (message: string): ApiError => new ApiError(403, 'rest_forbidden', message);
+
 /** The mapping maps this kind read-only, or as text inside the events. */
-export const readOnly = (kind: Kind): ApiError =>
-  new ApiError(403, 'rest_forbidden', `This site offers its ${PLURALS[kind]} for reading only.`);
+export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers its ${PLURALS[kind]} for reading only.`);
 
 /** A calendar beside the CMS has the record, which the gateway only reads. */
 export const readOnlySource = (kind: Kind): ApiError =>
@@ -147,15 +148,10 @@ export const readOnlySource = (kind: Kind): ApiError =>
 
 /** The CMS keeps the occurrence in the record of its series. */
 export const readOnlyOccurrence = (seriesId: number): ApiError =>
-  new ApiError(
-    403,
-    'rest_forbidden',
-    `An occurrence of a series is for reading only. The series is event ${seriesId}.`,
-  );
+  notOffered(`An occurrence of a series is for reading only. The series is event ${seriesId}.`);
 
 /** The mapping does not have this kind. */
-export const noSuchKind = (kind: Kind): ApiError =>
-  new ApiError(403, 'rest_forbidden', `This site has no ${PLURALS[kind]}.`);
+export const noSuchKind = (kind: Kind): ApiError => notOffered(`This site has no ${PLURALS[kind]}.`);
 
 /** The initial sync is not complete. A list of only some records would look like a complete one. */
 export const notReady = (percent: number): ApiError =>
@@ -196,10 +192,7 @@ export const overloaded = (headers: Record<string, string> = {}): ApiError =>
 const JSON_ERRORS = {
   depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },
   syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
-  utf8: {
-    json_error_code: 5,
-    json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded',
-  },
+  utf8: { json_error_code: 5, json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded' },
   utf16: { json_error_code: 10, json_error_message: 'Single unpaired high surrogate in Unicode escape' },
 } as const;
 

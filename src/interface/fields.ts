@@ -5,15 +5,7 @@
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
 import * as types from './param-types.ts';
-import {
-  flagSchema,
-  type Parameter,
-  type ParameterOptions,
-  type ParamType,
-  parameter,
-  type Schema,
-  textSchema,
-} from './parameter.ts';
+import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
 import { type Limit, SIZES } from './value-lengths.ts';
 
 export type FieldType =
@@ -50,11 +42,8 @@ export interface Field {
   references?: Exclude<Kind, 'event'>;
   /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
   parameter?: FieldParameter;
-  /**
-   * Schema of the field's response property. Only for a property that is the record's value, which the
-   * serializer copies.
-   */
-  response?: Schema;
+  /** The response property is the record's value, which the serializer copies. */
+  copied?: true;
   /**
    * The original lacks the field, such as `event_status`: a response has the property only if the record has a value, a
    * write of it is a 400 if the mapping cannot store it, and an occurrence may say something else than its series.
@@ -86,35 +75,30 @@ const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOp
 const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
   fieldOf(type, NO_TIME)(key, options);
 /** A coordinate of a venue. Creates and updates of The Events Calendar have none. */
-const coordinate = (key: string, type: ParamType, description: string): Field => ({
-  key,
-  type: 'coordinate',
-  empty: null,
-  ...settable(type, SIZES.number, `${description} in degrees (WGS 84)`, { addition: true }),
-  response: { type: 'number', format: 'double', description: `${description} in degrees (WGS 84)` },
-});
+const coordinate = (key: string, type: ParamType, name: string): Field =>
+  fieldOf('coordinate', null)(key, {
+    ...settable(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }),
+    copied: true,
+  });
 
 /** The default that the namespace index shows for optional texts. It has no effect. */
 const DEFAULT_NULL = { default: null };
 
-/** The fields that events, venues and organizers share, except the title. */
+/** The fields that events, venues and organizers share. */
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
   const nullDefault = isEvent ? {} : DEFAULT_NULL;
   const organizerDefault = kind === 'organizer' ? DEFAULT_NULL : {};
+  const title = settable(types.text, SIZES.text, isEvent ? 'Title' : 'Name', { required: true, ...organizerDefault });
   return {
+    [isEvent ? 'title' : kind]: html('title', title),
     slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
     description: html(
       'description',
       settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', nullDefault),
     ),
     excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
-    status: {
-      key: 'status',
-      type: 'text',
-      empty: 'publish',
-      ...settable(types.status, SIZES.status, 'Status', organizerDefault),
-    },
+    status: { ...text('status', settable(types.status, SIZES.status, 'Status', organizerDefault)), empty: 'publish' },
     author: number('author', settable(types.author, SIZES.number, 'User id of the author', organizerDefault)),
     date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerDefault)),
     date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerDefault)),
@@ -130,13 +114,13 @@ const postFields = (kind: PostKind): FieldTable => {
 };
 
 const eventFlag = (key: string, description: string): Field =>
-  boolean(key, false, { ...settable(types.flag, SIZES.flag, description), response: flagSchema(description) });
+  boolean(key, false, { ...settable(types.flag, SIZES.flag, description), copied: true });
 
 /** A field of events that the original lacks. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
   text(key, {
     ...settable(type, limit, description, { addition: true }),
-    response: textSchema(description),
+    copied: true,
     optional: true,
   });
 
@@ -144,36 +128,27 @@ const addedWord = (key: string, words: readonly string[], description: string): 
   ...addedText(key, types.clearableWord(words), SIZES.flag, description),
   type: 'word',
   words,
-  response: { ...textSchema(description), enum: words },
 });
-
-const linkedName = (options: { default?: null } = {}): Field =>
-  html('title', settable(types.text, SIZES.text, 'Name', { required: true, ...options }));
 
 const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
   text(key, {
     ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
-    response: textSchema(),
+    copied: true,
     ...options,
   });
 
 const linkedWebsite = (options: FieldOptions = {}): Field =>
-  text('website', {
+  linkedText('website', 'Address of its website', {
     ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
-    response: textSchema('Address of its website'),
     ...options,
   });
 
 const venueFlag = (key: string, description: string): Field =>
-  boolean(key, true, {
-    ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL),
-    response: flagSchema(description),
-  });
+  boolean(key, true, { ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL), copied: true });
 
 const SEARCHED = { searched: true } as const;
 
 const VENUE: FieldTable = {
-  venue: linkedName(),
   ...postFields('venue'),
   address: linkedText('address', 'Street and number', SEARCHED),
   city: linkedText('city', 'City', SEARCHED),
@@ -191,7 +166,6 @@ const VENUE: FieldTable = {
 };
 
 const ORGANIZER: FieldTable = {
-  organizer: linkedName(DEFAULT_NULL),
   ...postFields('organizer'),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   email: linkedText('email', 'E-mail address', SEARCHED),
@@ -232,12 +206,9 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
   const first = PARAMETER_ORDER[kind].split(' ');
   const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
   const ordered = Object.entries(table).toSorted(([a], [b]) => rank(a) - rank(b));
-  const parameters = ordered.flatMap(([name, field]) => {
-    if (!field.parameter) return [];
-    const { type, limit, description, ...options } = field.parameter;
-    const recordKey = field.key === name ? {} : { recordKey: field.key };
-    return [parameter(name, type, limit, description, { ...options, ...recordKey })];
-  });
+  const parameters = ordered.flatMap(([name, field]) =>
+    field.parameter ? [{ ...field.parameter, name, recordKey: field.key }] : [],
+  );
   return isPostKind(kind) ? [...parameters, customFields] : parameters;
 }
 
@@ -249,10 +220,11 @@ const inlineRecords = (kind: LinkedKind, description: string): { parameter: Fiel
     inline: LINKED_PARAMETERS[kind],
   });
 
-const wallTime = (key: string, description: string): Field => ({
-  ...{ key, type: 'wall-time', empty: '', required: true },
-  ...settable(types.date, SIZES.date, description, { required: true }),
-});
+const wallTime = (key: string, description: string): Field =>
+  fieldOf('wall-time', '')(key, {
+    required: true,
+    ...settable(types.date, SIZES.date, description, { required: true }),
+  });
 
 const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: string): Field => {
   const description = `${plural}: ids, slugs or names; new names are created`;
@@ -260,7 +232,6 @@ const attachedTerms = (key: 'categories' | 'tags', kind: TermKind, plural: strin
 };
 
 const EVENT: FieldTable = {
-  title: html('title', settable(types.text, SIZES.text, 'Title', { required: true })),
   ...postFields('event'),
   all_day: boolean(
     'allDay',
@@ -269,16 +240,10 @@ const EVENT: FieldTable = {
   ),
   start_date: wallTime('start', 'When it starts'),
   end_date: wallTime('end', 'When it ends'),
-  timezone: {
-    key: 'timezone',
-    type: 'zone',
-    empty: '',
-    ...settable(
-      types.timeZone,
-      SIZES.timeZone,
-      'Time zone: a name of the time-zone database, or an offset such as UTC+2',
-    ),
-  },
+  timezone: fieldOf('zone', '')(
+    'timezone',
+    settable(types.timeZone, SIZES.timeZone, 'Time zone: a name of the time-zone database, or an offset such as UTC+2'),
+  ),
   cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost')),
   website: text('website', settable(types.website, SIZES.url, 'Address of its website', DEFAULT_NULL)),
   show_map: eventFlag('showMap', 'Whether to show a map'),
@@ -331,7 +296,5 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
  * The response properties that are the record's own values, by name. The serializer copies these fields as they are;
  * writers do too, but for booleans and texts to clean.
  */
-export const copiedFields = (kind: PostKind): [name: string, field: Field & { response: Schema }][] =>
-  Object.entries(FIELDS[kind]).flatMap(([name, field]) =>
-    field.response ? [[name, { ...field, response: field.response }]] : [],
-  );
+export const copiedFields = (kind: PostKind): [name: string, field: Field][] =>
+  Object.entries(FIELDS[kind]).filter(([, { copied }]) => copied);

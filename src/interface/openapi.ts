@@ -67,17 +67,12 @@ const STATUSES: Readonly<Record<number, { name: string; description: string }>> 
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
-  const { complete } = context;
+  const { complete, title, description } = context;
   const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
   const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
-    info: {
-      version: VERSION,
-      title: context.title,
-      description: context.description,
-      ...(complete ? { license: LICENSE } : {}),
-    },
+    info: { version: VERSION, title, description, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
@@ -241,21 +236,9 @@ function defaultOf({ default: value, type }: Parameter): unknown {
 }
 
 /** With the limits of texts. */
-export function parameterSchema({ type, limit }: Parameter): Schema {
-  const schema = withoutTypeLists(type.schema);
+export function parameterSchema({ type: { schema }, limit }: Parameter): Schema {
   const withLimit = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
-}
-
-/** OpenAPI 3.0 has no lists of types: `['integer', 'string']` becomes a choice. */
-function withoutTypeLists({ type, items, oneOf, ...rest }: Schema): Schema {
-  const choices = Array.isArray(type) ? type.map((one) => ({ type: one })) : oneOf;
-  return {
-    ...rest,
-    ...(typeof type === 'string' ? { type } : {}),
-    ...(items ? { items: withoutTypeLists(items) } : {}),
-    ...(choices ? { oneOf: choices.map(withoutTypeLists) } : {}),
-  };
 }
 
 function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
@@ -280,9 +263,7 @@ const EXAMPLE_DATES: Record<string, string> = { start_date: '2027-05-01 19:00', 
 
 /** A valid body: the required fields and the record's name. */
 function exampleOf(fields: Parameter[]): JsonObject {
-  const shown = fields.filter(
-    ({ name, recordKey, required }) => required || name === 'title' || recordKey === 'title' || name === 'name',
-  );
+  const shown = fields.filter(({ name, recordKey, required }) => required || recordKey === 'title' || name === 'name');
   return Object.fromEntries(shown.map(({ name, description }) => [name, EXAMPLE_DATES[name] ?? description]));
 }
 

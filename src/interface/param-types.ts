@@ -25,11 +25,10 @@ export const looseFlag: ParamType = { schema: { type: 'boolean' }, parse: isTrut
 
 /** A loose flag that may not be blank: `strict_dates`. */
 export const nonBlankFlag: ParamType = {
-  schema: { type: 'boolean' },
+  ...looseFlag,
   hint: 'Write true or false.',
   accepts: (value) =>
     (typeof value === 'string' && value !== '') || typeof value === 'boolean' || typeof value === 'number',
-  parse: isTruthy,
 };
 
 /** A flag of a venue, which The Events Calendar takes as text. */
@@ -37,11 +36,9 @@ export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'stri
 
 /** Needs the plugin Event Tickets: true is an error, false filters nothing. */
 export const tickets: ParamType = {
-  schema: { type: 'boolean' },
+  ...flag,
   verify: (value) =>
     isTruthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
-  jsonType: 'boolean',
-  parse: parseBoolean,
 };
 
 export const anyValue: ParamType = { schema: {} };
@@ -161,14 +158,10 @@ export function knownWord(words: readonly string[]): ParamType {
   };
 }
 
-const WEB_ADDRESS_HINT = 'Write a URL such as https://www.example.org/, or nothing.';
-
-/**
- * Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it.
- */
+/** Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it. */
 export const website: ParamType = {
   schema: { type: 'string', format: 'uri' },
-  hint: WEB_ADDRESS_HINT,
+  hint: 'Write a URL such as https://www.example.org/, or nothing.',
   accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
   parse: (value) => {
     if (value === 0 || value === '0') return '0';
@@ -178,9 +171,7 @@ export const website: ParamType = {
 
 /** Website of a venue or organizer: a URL, or `''` or `'0'` for none. */
 export const linkedWebsite: ParamType = {
-  schema: { type: 'string', format: 'uri' },
-  hint: WEB_ADDRESS_HINT,
-  accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
+  ...website,
   jsonType: 'string',
   parse: (value) => (isEmpty(value) ? '' : value),
 };
@@ -231,11 +222,9 @@ export const dateBound: ParamType = {
 
 /** An instant: text that PHP's `strtotime` reads, in UTC without a zone, or Unix seconds. */
 export const instant: ParamType = {
-  schema: { type: 'string' },
-  hint: DATE_HINT,
+  ...dateBound,
   examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
   accepts: isReadableDate,
-  parse: String,
 };
 
 /** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
@@ -280,29 +269,12 @@ export const timeZone: ParamType = {
 
 const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
 
-const isIdList = (value: unknown): boolean =>
-  parseList(value).length > 0 && parseList(value).every((id) => parsePositiveInteger(id) !== undefined);
-
 /** The id of an existing record. */
 export function existingId(kind: Kind): ParamType {
   return {
-    schema: { type: 'integer' },
+    ...count,
     hint: `There is no such ${kind}. Write the id of one that exists.`,
-    accepts: (value) => parsePositiveInteger(value) !== undefined,
     verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
-    parse: parsePositiveInteger,
-  };
-}
-
-/** Ids of existing records: a list, CSV or one id. */
-export function existingIds(kind: PostKind): ParamType {
-  return {
-    schema: ID_LIST,
-    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
-    isList: true,
-    accepts: isIdList,
-    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
 
@@ -311,9 +283,19 @@ export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
   isList: true,
-  accepts: isIdList,
-  parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
+  accepts: (value) => parseList(value).length > 0 && parseList(value).every(count.accepts!),
+  parse: (value) => [...new Set(parseList(value).map(parsePositiveInteger))],
 };
+
+/** Ids of existing records: a list, CSV or one id. */
+export function existingIds(kind: PostKind): ParamType {
+  return {
+    ...uncheckedIds,
+    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
+    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+    parse: (value) => parseList(value).map(parsePositiveInteger),
+  };
+}
 
 /** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
 export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
@@ -388,7 +370,7 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
         { type: 'integer' },
         { type: 'string' },
         { type: 'object' },
-        { type: 'array', items: { type: ['integer', 'string', 'object'] } },
+        { type: 'array', items: { oneOf: [{ type: 'integer' }, { type: 'string' }, { type: 'object' }] } },
       ],
     },
     isList: true,
@@ -415,9 +397,8 @@ function isNumbered(value: Record<string, unknown>): boolean {
 
 // Terms
 
-const TERM_LIST = {
-  oneOf: [{ type: 'array', items: { type: ['integer', 'string'] } }, { type: 'string' }, { type: 'integer' }],
-};
+const INTEGER_OR_TEXT = { oneOf: [{ type: 'integer' }, { type: 'string' }] };
+const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: 'string' }, { type: 'integer' }] };
 
 const isTermList = (value: unknown): boolean =>
   parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
@@ -454,21 +435,17 @@ export function existingTerms(kind: TermKind): ParamType {
  * second stage.
  */
 export const parentFilter: ParamType = {
-  schema: { type: 'integer' },
-  hint: 'There is no such category. Write the id of one that exists.',
+  ...existingId('category'),
   accepts: isTermList,
   verify: (value, checks) => everyAsync(parseList(value), (item) => isCategory(item, checks)),
   jsonType: 'integer',
-  parse: parsePositiveInteger,
 };
 
 /** The parent of a new category. */
 export const parentTerm: ParamType = {
-  schema: { type: 'integer' },
-  hint: 'There is no such category. Write the id of one that exists.',
+  ...parentFilter,
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
   verify: isCategory,
-  jsonType: 'integer',
   parse: parseNumber,
 };
 
@@ -532,15 +509,7 @@ export function isTruthy(value: unknown): boolean {
 
 /** True for the values that PHP's `empty` accepts. PHP decodes `{}` to an empty array. */
 export function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    value === '0' ||
-    value === 0 ||
-    value === false ||
-    (typeof value === 'object' && Object.keys(value).length === 0)
-  );
+  return !value || value === '0' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** A list sent as CSV, as `name[]` or as one value. Trims texts, leaves out the empty ones, and keeps other values. */
@@ -552,32 +521,14 @@ export function parseList(value: unknown): unknown[] {
   return value === undefined || value === null ? [] : [value];
 }
 
-const SCHEME = /^([a-z][a-z0-9+.-]*):(.*)$/is;
-const URL_CHARACTERS = /^[\x21-\x7e]+$/;
-const HOST_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
-
-/**
- * True for the URLs that PHP's FILTER_VALIDATE_URL accepts: ASCII, a scheme, and a host if the scheme has
- * one.
- */
+/** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
 function isUrl(text: string): boolean {
-  const [, schemeText, rest] = (URL_CHARACTERS.test(text) && SCHEME.exec(text)) || [];
-  if (schemeText === undefined || rest === undefined) return false;
-  const scheme = schemeText.toLowerCase();
-  if (scheme === 'mailto' || scheme === 'news') return rest !== '';
-  if (!rest.startsWith('//')) return false;
-  if (scheme === 'file') return rest.startsWith('///') || rest.length > 2;
-  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!;
-  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1);
-  const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(hostAndPort) ?? [];
-  if (!host || (port && Number(port) > 65535)) return false;
-  if (scheme !== 'http' && scheme !== 'https') return true;
-  if (host.startsWith('[')) return URL.canParse(`http://${host}/`);
-  return (
-    host.length <= 253 &&
-    host
-      .replace(/\.$/, '')
-      .split('.')
-      .every((label) => label.length <= 63 && HOST_LABEL.test(label))
-  );
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):([\x21-\x7e]+)$/i.exec(text) ?? [];
+  if (/^(?:mailto|news)$/i.test(scheme)) return true;
+  if (!rest.startsWith('//') || !URL.canParse(text)) return false;
+  const { hostname, protocol } = new URL(text);
+  if (protocol === 'file:') return rest !== '//';
+  if (!/^https?:$/.test(protocol) || hostname.startsWith('[')) return hostname !== '';
+  const labels = hostname.replace(/\.$/, '').split('.');
+  return labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }

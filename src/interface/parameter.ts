@@ -1,8 +1,8 @@
-// The shapes of a parameter of the API (in a path, a query or a body), of its type, and of the validated values; JSON
-// Schema in the dialect of OpenAPI 3.0, and builders for the schemas of response properties.
+// The shapes of a parameter of the API (in a path, a query or a body), of its type, and of the validated values; and
+// JSON Schema in the dialect of OpenAPI 3.0.
 
 import type { Kind, PostKind, TermKind } from '../model/records.ts';
-import type { Limit, Limits } from './value-lengths.ts';
+import type { Limit } from './value-lengths.ts';
 
 export interface Parameter {
   name: string;
@@ -18,9 +18,7 @@ export interface Parameter {
   default?: string | number | boolean | null | 'computed';
   /** Property of the record that the parameter sets, if its name differs. */
   recordKey?: string;
-  /**
-   * The value is a segment of the path. A query or body parameter of the same name is a different parameter.
-   */
+  /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
   /**
    * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
@@ -40,13 +38,6 @@ export const parameter = (
   description: string,
   options: ParameterOptions = {},
 ): Parameter => ({ name, type, description, limit, ...options });
-
-/**
- * The limits of these parameters, by name. A path parameter and another one of the same name have the same
- * limit.
- */
-export const limitsOf = (parameters: readonly Parameter[]): Limits =>
-  new Map(parameters.map(({ name, limit, inline }) => [name, { limit, fields: inline && limitsOf(inline) }] as const));
 
 /** What validation needs to know about records, the actor and uploads. The checks may call the CMS. */
 export interface ReferenceChecks {
@@ -70,9 +61,7 @@ export type Verdict = boolean | { code: string; message: string } | { parsed: un
 /** The type that WordPress checks in the second stage of validation. */
 export type JsonType = 'string' | 'boolean' | 'integer';
 
-/**
- * Validation has two stages, as in The Events Calendar: `accepts` and `verify` come first, `jsonType` second.
- */
+/** Validation has two stages, as in The Events Calendar: `accepts` and `verify` come first, `jsonType` second. */
 export interface ParamType {
   /** JSON Schema for the documentation. */
   schema: Schema;
@@ -107,8 +96,7 @@ export interface Input {
 
 /** JSON Schema. */
 export interface Schema {
-  /** A list in parameters only: OpenAPI 3.0 has none. */
-  type?: string | string[];
+  type?: string;
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -123,34 +111,4 @@ export interface Schema {
   maxItems?: number;
   maxLength?: number;
   $ref?: string;
-}
-
-const plainSchema =
-  (type: string) =>
-  (description?: string): Schema =>
-    description === undefined ? { type } : { type, description };
-
-export const textSchema = plainSchema('string');
-export const integerSchema = plainSchema('integer');
-export const urlSchema = (description: string): Schema => ({ type: 'string', format: 'uri', description });
-export const dateTimeSchema = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS`,
-});
-/** A date of an event. */
-export const eventDateSchema = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
-  description: `${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`,
-});
-/** `null` only in a protected event, venue or organizer. */
-export const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable: true, description });
-export const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
-export const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
-
-/** All properties are required, except those in `optional`. */
-export function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return required.length > 0 ? { type: 'object', properties, required } : { type: 'object', properties };
 }

@@ -147,25 +147,18 @@ export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
   tag: termList('tag', 'tags'),
 };
 
-/** In the path of an event. The use case looks the id up, because an unknown one is a 404. */
-const eventId = parameter(
-  'id',
-  { schema: { type: 'integer' }, parse: types.parsePathId },
-  SIZES.line,
-  'Id of the event',
-  { required: true, inPath: true },
-);
 const password = parameter('password', types.text, SIZES.password, 'Password of a protected event');
 
-/** In the path of a record other than an event: an unknown id is an invalid parameter (400). */
-const recordId = (kind: LinkedKind | TermKind): Parameter =>
-  parameter('id', { ...types.existingId(kind), parse: types.parsePathId }, SIZES.line, `Id of the ${kind}`, {
-    required: true,
-    inPath: true,
-  });
-
-/** The parameters that identify a record by id. */
-export const idParameters = (kind: Kind): Parameter[] => (kind === 'event' ? [eventId, password] : [recordId(kind)]);
+/**
+ * The parameters that identify a record by id, in the path. The use case looks an event up, because an unknown one is a
+ * 404; the unknown id of another record is an invalid parameter (400).
+ */
+export function idParameters(kind: Kind): Parameter[] {
+  const type = kind === 'event' ? { schema: { type: 'integer' } } : types.existingId(kind);
+  const options = { required: true, inPath: true };
+  const id = parameter('id', { ...type, parse: types.parsePathId }, SIZES.line, `Id of the ${kind}`, options);
+  return kind === 'event' ? [id, password] : [id];
+}
 
 /** In the path: an unknown slug is an invalid parameter (400). */
 export const slugParameters = (kind: PostKind): Parameter[] => [

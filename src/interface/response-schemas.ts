@@ -1,45 +1,38 @@
 // The schemas of the responses: records, lists and errors.
 
-import { KINDS, type Kind, type LinkedKind, PLURALS } from '../model/records.ts';
-import { copiedFields } from './fields.ts';
-import {
-  dateTimeSchema,
-  emptyListSchema,
-  eventDateSchema,
-  flagSchema,
-  integerSchema,
-  listSchema,
-  objectSchema,
-  type Schema,
-  textSchema,
-  urlSchema,
-} from './parameter.ts';
+import { KINDS, type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
+import { copiedFields, type Field } from './fields.ts';
+import type { Schema } from './parameter.ts';
 
-export type SchemaName =
-  | 'ImageSize'
-  | 'CostDetails'
-  | 'Term'
-  | 'Image'
-  | 'DateDetails'
-  | 'Event'
-  | 'Venue'
-  | 'Organizer';
+const plainSchema =
+  (type: string) =>
+  (description?: string): Schema =>
+    description === undefined ? { type } : { type, description };
 
-/** The schema of a record of each kind. */
-export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
-  event: 'Event',
-  venue: 'Venue',
-  organizer: 'Organizer',
-  category: 'Term',
-  tag: 'Term',
-};
+const textSchema = plainSchema('string');
+const integerSchema = plainSchema('integer');
+const urlSchema = (description: string): Schema => ({ type: 'string', format: 'uri', description });
+const dateTimeSchema = (description: string): Schema => ({
+  ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS`),
+  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+});
+/** A date of an event. */
+const eventDateSchema = (description: string): Schema => ({
+  ...textSchema(`${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`),
+  pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
+});
+/** `null` only in a protected event, venue or organizer. */
+const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable: true, description });
+const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+const emptyListSchema: Schema = { type: 'array', maxItems: 0, items: {} };
 
-export const schemaRef = (name: SchemaName): Schema => ({ $ref: `#/components/schemas/${name}` });
+/** All properties are required, except those in `optional`. */
+function objectSchema(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
+}
 
-const jsonLd: Schema = {
-  type: 'object',
-  description: 'The same for search engines (schema.org); only in a single read',
-};
+export const schemaRef = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const postProperties = {
   id: integerSchema(),
@@ -50,15 +43,23 @@ const postProperties = {
   modified: dateTimeSchema('Last change, site time'),
   modified_utc: dateTimeSchema('Last change, UTC'),
   url: urlSchema('Page of the record on the site'),
-};
-
-const globalProperties = {
   global_id: textSchema('Host of the site and id'),
   global_id_lineage: listSchema(textSchema(), 'Global ids that it had or has'),
+  description: textSchema('HTML'),
+  excerpt: textSchema('HTML'),
+  slug: textSchema(),
+  json_ld: { type: 'object', description: 'The same for search engines (schema.org); only in a single read' },
 };
 
-const copiedProperties = (kind: 'event' | LinkedKind): Record<string, Schema> =>
-  Object.fromEntries(copiedFields(kind).map(([name, { response }]) => [name, response]));
+function propertyOf({ type, words, parameter }: Field): Schema {
+  const { description } = parameter!;
+  if (type === 'boolean') return flagSchema(description);
+  if (type === 'coordinate') return { type: 'number', format: 'double', description };
+  return { ...textSchema(description), ...(words && { enum: words }) };
+}
+
+const copiedProperties = (kind: PostKind): Record<string, Schema> =>
+  Object.fromEntries(copiedFields(kind).map(([name, field]) => [name, propertyOf(field)]));
 
 function linkedSchema(kind: LinkedKind): Schema {
   const texts = copiedFields(kind).flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name]));
@@ -69,14 +70,9 @@ function linkedSchema(kind: LinkedKind): Schema {
         oneOf: [textSchema(), emptyListSchema],
         description: 'Name, HTML; an empty list when it asks for a password',
       },
-      description: textSchema('HTML'),
-      excerpt: textSchema('HTML'),
-      slug: textSchema(),
       image: schemaRef('Image'),
       ...copiedProperties(kind),
-      ...globalProperties,
       custom_fields: { ...customFields, description: 'By name; absent without any' },
-      json_ld: jsonLd,
     },
     // The serializer leaves out empty texts.
     ['description', 'excerpt', 'slug', 'image', ...texts, 'custom_fields', 'json_ld'],
@@ -93,7 +89,7 @@ const customFields: Schema = {
 
 const addedFields = copiedFields('event').flatMap(([name, { optional }]) => (optional ? [name] : []));
 
-export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
+export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({
     width: integerSchema('Pixels'),
     height: integerSchema('Pixels'),
@@ -156,12 +152,8 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
   Event: objectSchema(
     {
       ...postProperties,
-      ...globalProperties,
       rest_url: urlSchema('The event in this API'),
       title: textSchema('HTML'),
-      description: textSchema('HTML'),
-      excerpt: textSchema('HTML'),
-      slug: textSchema(),
       image: { oneOf: [{ type: 'boolean', enum: [false] }, schemaRef('Image')], description: 'false for none' },
       all_day: flagSchema('Whether it lasts whole days'),
       start_date: eventDateSchema('Start, in the time zone of the event'),
@@ -186,7 +178,6 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
       },
       organizer: listSchema(schemaRef('Organizer'), 'Its organizers, in the order given'),
       custom_fields: { oneOf: [emptyListSchema, customFields], description: 'By name; an empty list for none' },
-      json_ld: jsonLd,
       source: textSchema('The source that it comes from; absent for an event of the CMS'),
       also_at: listSchema(
         objectSchema({ source: textSchema('Name of the source'), url: textSchema('Its page there, or nothing') }),
@@ -197,17 +188,27 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),
+} satisfies Record<string, Schema>;
+
+export type SchemaName = keyof typeof RECORD_SCHEMAS;
+
+/** The schema of a record of each kind. */
+export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
+  event: 'Event',
+  venue: 'Venue',
+  organizer: 'Organizer',
+  category: 'Term',
+  tag: 'Term',
 };
 
-export const ERROR_SCHEMA: Schema = {
-  type: 'object',
-  required: ['code', 'message'],
-  properties: {
-    code: { type: 'string' },
-    message: { type: 'string' },
-    data: { type: 'object', nullable: true, properties: { status: { type: 'integer' } } },
+export const ERROR_SCHEMA: Schema = objectSchema(
+  {
+    code: textSchema(),
+    message: textSchema(),
+    data: { type: 'object', nullable: true, properties: { status: integerSchema() } },
   },
-};
+  ['data'],
+);
 
 /** The response of `/changes`. */
 export const CHANGES_SCHEMA: Schema = objectSchema({
@@ -225,18 +226,16 @@ export const CHANGES_SCHEMA: Schema = objectSchema({
 
 /** The schema of a page of a list. */
 export function listEnvelope(kind: Kind): Schema {
-  const name = PLURALS[kind];
   const link: Schema = { type: 'string', format: 'uri' };
-  return {
-    type: 'object',
-    required: [name, 'rest_url', 'total', 'total_pages'],
-    properties: {
-      [name]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
+  return objectSchema(
+    {
+      [PLURALS[kind]]: { type: 'array', items: schemaRef(SCHEMA_NAMES[kind]) },
       rest_url: link,
       next_rest_url: { ...link, description: 'Absent on the last page' },
       previous_rest_url: { ...link, description: 'Absent on the first page' },
-      total: { type: 'integer' },
-      total_pages: { type: 'integer' },
+      total: integerSchema(),
+      total_pages: integerSchema(),
     },
-  };
+    ['next_rest_url', 'previous_rest_url'],
+  );
 }

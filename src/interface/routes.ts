@@ -2,7 +2,7 @@
 // `GET {base}`, which describes the routes in WordPress's format.
 
 import type { JsonObject } from '../model/json.ts';
-import { type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
+import { type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS } from '../model/records.ts';
 import { BODY_PARAMETERS, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
 import {
@@ -51,11 +51,9 @@ export interface Route {
 
 export const NAMESPACE = 'calendar/events/v1';
 
-const get = (operation: Operation, parameters: Parameter[] = []): Endpoint => ({
-  methods: ['GET'],
-  operation,
-  parameters,
-});
+const get = (operation: Operation, parameters: Parameter[] = []): Endpoint => {
+  return { methods: ['GET'], operation, parameters };
+};
 
 function collectionRoute(kind: Kind): Route {
   return {
@@ -76,22 +74,17 @@ function itemRoute(kind: Kind, by: 'id' | 'slug', key: Parameter[], updateKey = 
     endpoints: [
       get('read', key),
       { methods: ['DELETE'], operation: 'delete', parameters: key },
-      {
-        methods: ['POST', 'PUT', 'PATCH'],
-        operation: 'update',
-        parameters: [...updateKey, ...updateParameters(kind)],
-      },
+      { methods: ['POST', 'PUT', 'PATCH'], operation: 'update', parameters: [...updateKey, ...updateParameters(kind)] },
     ],
   };
 }
 
+const kindRoutes = (kind: Kind): Route[] => [collectionRoute(kind), itemRoute(kind, 'id', idParameters(kind))];
+
 const postRoutes = (kind: PostKind): Route[] => [
-  collectionRoute(kind),
-  itemRoute(kind, 'id', idParameters(kind)),
+  ...kindRoutes(kind),
   itemRoute(kind, 'slug', slugParameters(kind), kind === 'event' ? [eventSlugToUpdate] : undefined),
 ];
-
-const termRoutes = (kind: TermKind): Route[] => [collectionRoute(kind), itemRoute(kind, 'id', idParameters(kind))];
 
 const eventFeeds: Route[] = [
   { path: '/events.ics', kind: 'event', endpoints: [get('calendar', eventListParameters)], addition: true },
@@ -110,7 +103,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/doc', endpoints: [get('document')] },
   ...POST_KINDS.flatMap(postRoutes),
   ...eventFeeds,
-  ...TERM_KINDS.flatMap(termRoutes),
+  ...TERM_KINDS.flatMap(kindRoutes),
   { path: '/changes', endpoints: [get('changes', changesParameters)], addition: true },
 ];
 
@@ -132,11 +125,8 @@ export function describeNamespace(context: NamespaceContext): object {
     routePattern(route, context),
     describeRoute(route, context),
   ]);
-  return {
-    namespace: context.namespace,
-    routes: Object.fromEntries(routes),
-    _links: { up: [{ href: context.up }] },
-  };
+  const _links = { up: [{ href: context.up }] };
+  return { namespace: context.namespace, routes: Object.fromEntries(routes), _links };
 }
 
 /** One route's entry in the namespace index, which is also the response to OPTIONS. */
@@ -145,11 +135,8 @@ export function describeRoute(route: Route, context: NamespaceContext): object {
     methods,
     args: describeParameters(parameters, context),
   }));
-  const description = {
-    namespace: context.namespace,
-    methods: endpoints.flatMap(({ methods }) => methods),
-    endpoints,
-  };
+  const allMethods = endpoints.flatMap(({ methods }) => methods);
+  const description = { namespace: context.namespace, methods: allMethods, endpoints };
   if (route.by) return description;
   return { ...description, _links: { self: [{ href: `${context.base}${route.path}` }] } };
 }
@@ -169,17 +156,8 @@ function describeParameters(parameters: readonly Parameter[], context: Namespace
   for (const parameter of shown) {
     const { name, required = false, description, type } = parameter;
     if (Object.hasOwn(args, name)) continue;
-    const value = defaultOf(parameter, context);
-    args[name] = {
-      required,
-      ...(value === undefined ? {} : { default: value }),
-      description,
-      ...type.schema,
-    };
+    const value = parameter.default === 'computed' ? context.defaults[name] : parameter.default;
+    args[name] = { required, ...(value === undefined ? {} : { default: value }), description, ...type.schema };
   }
   return args;
-}
-
-function defaultOf({ name, default: value }: Parameter, { defaults }: NamespaceContext): Parameter['default'] {
-  return value === 'computed' ? defaults[name] : value;
 }

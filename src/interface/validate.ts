@@ -8,7 +8,7 @@ import { BODY_PARAMETERS } from './fields.ts';
 import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
-import { GLOBAL_LIMITS, type Limit, type Limits, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
+import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
 
 export interface RequestValues {
   path: Record<string, string>;
@@ -42,7 +42,8 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   for (const parameter of parameters) {
     const value = parameter.inPath ? request.path[parameter.name] : sent[parameter.name];
     if (value === undefined || value === null) continue;
-    const result = checkValue(parameter.type, value, checks);
+    const { accepts, verify } = parameter.type;
+    const result = (accepts?.(value) ?? true) && (verify?.(value, checks) ?? true);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
     const error = paramError(parameter, value, verdict);
@@ -60,15 +61,6 @@ export async function validate(endpoint: Endpoint, request: RequestValues, check
   // Only in a write does null have a meaning: it clears the field.
   const isWrite = endpoint.operation === 'create' || endpoint.operation === 'update';
   return parseInput(parameters, request.path, isWrite ? sent : withoutNull(sent), resolved);
-}
-
-function checkValue(
-  { accepts, verify }: ParamType,
-  value: unknown,
-  checks: ReferenceChecks,
-): Verdict | Promise<Verdict> {
-  if (accepts && !accepts(value)) return false;
-  return verify ? verify(value, checks) : true;
 }
 
 function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {
@@ -122,25 +114,25 @@ export function parseInline(kind: LinkedKind, data: Record<string, unknown>): In
 const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
 
-/** @throws ApiError 400 `rest_invalid_param` that names the values over their limits */
-export function checkLengths(sources: readonly Record<string, unknown>[], limits: Limits): void {
+/** @throws ApiError 400 `rest_invalid_param` that names the values over the limits of these parameters */
+export function checkLengths(sources: readonly Record<string, unknown>[], parameters: readonly Parameter[] = []): void {
   const errors = new Map<string, ParamError>();
   for (const values of sources)
-    for (const error of findTooLong(values, limits)) if (!errors.has(error.name)) errors.set(error.name, error);
+    for (const error of findTooLong(values, parameters)) if (!errors.has(error.name)) errors.set(error.name, error);
   if (errors.size > 0) throw invalidParams([...errors.values()]);
 }
 
-function* findTooLong(values: Record<string, unknown>, limits: Limits): Generator<ParamError> {
-  let names = 0;
-  for (const name in values) {
-    names += 1;
-    if (names > MAX_NAMES) return yield { name, message: `There are more than ${MAX_NAMES} parameters.` };
-    const declared = limits.get(name);
+function* findTooLong(values: Record<string, unknown>, parameters: readonly Parameter[]): Generator<ParamError> {
+  const names = Object.keys(values);
+  const [tooMany] = names.slice(MAX_NAMES);
+  if (tooMany !== undefined) return yield { name: tooMany, message: `There are more than ${MAX_NAMES} parameters.` };
+  for (const name of names) {
+    const declared = parameters.find((parameter) => parameter.name === name);
     const value = values[name];
     const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
     if (isTooLong(value, limit)) yield { name, message: `The value is too long: ${describeLimit(limit)}.` };
-    else if (declared?.fields && typeof value === 'object' && value !== null) {
-      const [field] = findTooLongFields(value, declared.fields);
+    else if (declared?.inline && typeof value === 'object' && value !== null) {
+      const [field] = findTooLongFields(value, declared.inline);
       if (field) yield { name, message: `${field.name}: ${field.message}` };
     }
   }
@@ -153,33 +145,16 @@ function describeLimit({ characters, textCharacters, elementCharacters }: Limit)
 }
 
 /** `value` is a record inside a body, or a list of them. */
-function* findTooLongFields(value: object, fields: Limits): Generator<ParamError> {
+function* findTooLongFields(value: object, fields: readonly Parameter[]): Generator<ParamError> {
   const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value);
   for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);
 }
 
-/** Reads no more of the value than its limit. */
 export function isTooLong(value: unknown, limit: Limit): boolean {
   const { characters, textCharacters = characters, elementCharacters = characters } = limit;
-  if (typeof value === 'string') {
-    if (value.length > textCharacters) return true;
-    if (elementCharacters === characters || value.length <= elementCharacters) return false;
-    return value.split(',').some((element) => element.length > elementCharacters);
-  }
+  const isLong = (element: unknown): boolean => typeof element === 'string' && element.length > elementCharacters;
+  if (typeof value === 'string')
+    return value.length > textCharacters || (isLong(value) && value.split(',').some(isLong));
   if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value) && value.some((item) => typeof item === 'string' && item.length > elementCharacters))
-    return true;
-  return countCharacters(value, characters) > characters;
-}
-
-/** Stops counting above `max`. */
-function countCharacters(value: unknown, max: number): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return String(value).length;
-  let count = 0;
-  for (const [key, item] of Object.entries(value)) {
-    count += countCharacters(item, max - count) + 1 + (Array.isArray(value) ? 0 : key.length);
-    if (count > max) break;
-  }
-  return count;
+  return (Array.isArray(value) && value.some(isLong)) || JSON.stringify(value).length > characters;
 }

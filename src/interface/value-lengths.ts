@@ -1,9 +1,6 @@
 // Length limits of request values. `validate.ts` checks them before anything else reads a value.
 
-/**
- * Characters are UTF-16 code units. Those of a list or object include its keys and one comma for each
- * element.
- */
+/** Characters are UTF-16 code units. Those of a list or object are those of its JSON. */
 export interface Limit {
   characters: number;
   /** For a value that is one text, if it is lower than for a list or object. */
@@ -86,9 +83,3 @@ export const MAX_BODY_VALUES = 20_000;
 export const MAX_PARAMETERS = 2000;
 /** Header lines of all parts of a multipart body together. */
 export const MAX_PART_HEADER_BYTES = 65_536;
-
-/**
- * The limits of an endpoint's parameters, by name. `fields` has those of a record in the value (a venue in
- * an event).
- */
-export type Limits = ReadonlyMap<string, { limit: Limit; fields?: Limits | undefined }>;

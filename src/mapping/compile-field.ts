@@ -271,11 +271,17 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
     for (const use of usesOf(fieldSpec, FIELDS[kind][name]!, readOnly)) add(name, use);
   for (const [name, fieldSpec] of Object.entries(custom_fields))
     for (const use of usesOf(fieldSpec, customFieldType(name, fieldSpec), readOnly)) add(name, use);
-  for (const [name, fieldSpec] of Object.entries(events?.fields ?? {}))
-    if (FIELDS.event[name]?.references === kind && typeof fieldSpec === 'object' && fieldSpec.via?.key !== undefined)
-      add(name, { path: fieldSpec.via.key, type: { type: 'integer' }, writable: false });
+  for (const { name, key } of events ? linkKeysOf(kind, events) : [])
+    add(name, { path: key, type: { type: 'integer' }, writable: false });
   return [...keys.values()];
 }
+
+/** The keys of records of the kind by which events refer to them (`via`), each with the event's field. */
+export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: string; key: string }[] =>
+  Object.entries(fields).flatMap(([name, spec]) => {
+    const key = typeof spec === 'object' ? spec.via?.key : undefined;
+    return key !== undefined && FIELDS.event[name]?.references === kind ? [{ name, key }] : [];
+  });
 
 /** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>

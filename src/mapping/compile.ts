@@ -12,6 +12,7 @@ import {
   type CustomFields,
   compileCustomField,
   compileField,
+  linkKeysOf,
 } from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
 import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
@@ -88,25 +89,20 @@ export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || k
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
   try {
-    return compileSource(source);
+    const zone = source.payload?.timezone;
+    if (zone !== undefined && !parseZone(zone))
+      throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
+    checkCollections(source);
+    const kinds: Record<string, unknown> = {};
+    for (const kind of KINDS) {
+      const spec = source[kind];
+      if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
+    }
+    return { name: source.name, cms: source.upstream, source, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
     throw mappingError(file, error.pointer, error.message, error.remedy);
   }
-}
-
-/** @throws MappingFieldError */
-function compileSource(source: MappingFile): Mapping {
-  const zone = source.payload?.timezone;
-  if (zone !== undefined && !parseZone(zone))
-    throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
-  checkCollections(source);
-  const kinds: Record<string, unknown> = {};
-  for (const kind of KINDS) {
-    const spec = source[kind];
-    if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
-  }
-  return { name: source.name, cms: source.upstream, source, kinds: kinds as unknown as Mapping['kinds'] };
 }
 
 /** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
@@ -206,18 +202,20 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): Compil
   for (const name of Object.keys(spec.fields ?? {}))
     if (!Object.hasOwn(definitions, name))
       throw new MappingFieldError(`/fields/${name}`, `the API has no such field of ${withArticle(kind)}`, remedy);
+  const coreLocations = CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)];
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
     within(`/fields/${name}`, () => {
       const fieldSpec = spec.fields?.[name];
       const { embedded, via } = typeof fieldSpec === 'object' ? fieldSpec : {};
       const isLinked = field.references === 'venue' || field.references === 'organizer';
-      if (embedded && !isLinked)
-        throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
-      if (via && !isLinked) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
+      if (!isLinked && (embedded || via))
+        throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
+      const location = fieldSpec ?? coreLocations[field.key];
+      if (field.required && location === undefined) throw new MappingFieldError('', 'is required: say where it is');
       const accessor = field.references
         ? compileReference(field.references, field, fieldSpec, mapping, compiled)
-        : compileOwnField(field, fieldSpec, CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
+        : location && compileField(location, field);
       if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, fieldSpec) });
     });
   }
@@ -248,18 +246,6 @@ function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly st
   if (unknown !== undefined)
     throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
   return names;
-}
-
-/** Returns `undefined` for a field that the site does not have. */
-function compileOwnField(
-  field: Field,
-  spec: string | FieldSpec | undefined,
-  coreLocations: Readonly<Record<string, FieldSpec>>,
-): FieldAccessor | undefined {
-  const location = spec ?? coreLocations[field.key];
-  if (location !== undefined) return compileField(location, field);
-  if (field.required) throw new MappingFieldError('', 'is required: say where it is');
-  return undefined;
 }
 
 /**
@@ -319,11 +305,7 @@ function selectFields(
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
   // Link tables need the key by which events refer to records of this kind.
-  const linkKeys = Object.entries(mapping.event.fields ?? {}).flatMap(([name, spec]) =>
-    FIELDS.event[name]?.references === kind && typeof spec === 'object' && spec.via?.key !== undefined
-      ? [spec.via.key]
-      : [],
-  );
+  const linkKeys = linkKeysOf(kind, mapping.event).map(({ key }) => key);
   const rendered = storedAs === 'posts' ? RENDERED_PATHS : [];
   const series = mapping[kind]?.occurrences ? [OCCURRENCES_FIELD] : [];
   const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
@@ -403,11 +385,8 @@ function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly Comp
   if (specs.status === undefined || !status) return;
   if (!isOnePath(status.accessor)) throw new MappingFieldError('/fields/status', ONE_PATH);
   const [path = ''] = status.accessor.writtenPaths;
-  if (ADAPTER_FIELDS.includes(path.split('.', 1)[0]!))
-    throw new MappingFieldError(
-      '/fields/status',
-      `must not be at "${path}", where Payload or its adapter has a status`,
-    );
+  const reason = `must not be at "${path}", where Payload or its adapter has a status`;
+  if (ADAPTER_FIELDS.includes(path.split('.', 1)[0]!)) throw new MappingFieldError('/fields/status', reason);
 }
 
 /**

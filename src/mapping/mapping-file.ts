@@ -23,7 +23,7 @@ export interface LocationSpec {
   parts?: DatePartSpec[];
 }
 
-/** How an event refers to a linked record, if not by id (link-fields.ts). */
+/** How an event refers to a linked record, if not by id (references.ts). */
 export interface LinkSpec {
   terms?: string;
   slug?: string;
@@ -100,10 +100,7 @@ export interface WordPressSpec {
 export interface PresetSpec {
   title: string;
   note?: string;
-  wordpress?: {
-    plugins?: string[];
-    namespaces?: string[];
-  };
+  wordpress?: { plugins?: string[]; namespaces?: string[] };
 }
 
 export type CmsName = 'wordpress' | 'payload';

@@ -5,7 +5,7 @@ import type { CmsRecord, Query } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
 import { type Limit, SIZES } from '../interface/value-lengths.ts';
 import { isObject } from '../model/json.ts';
-import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
+import { type EventRecord, occurrenceId, type Site } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
 import { completeEvent } from './convert-record.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
@@ -49,7 +49,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
     const series = readEvent(cmsRecord, site, linkTables);
     const sent = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES);
     const stored = sent.flatMap((each) => parseOccurrence(each) ?? []);
-    stored.sort((a, b) => compare(a.start, b.start) || compare(a.end, b.end));
+    stored.sort((a, b) => `${a.start} ${a.end}`.localeCompare(`${b.start} ${b.end}`));
     const numbers = new Map<string, number>();
     return stored.flatMap((fields) => {
       const day = fields.start.slice(0, 10);
@@ -77,8 +77,6 @@ function stateOf(occurrence: CmsRecord): Partial<EventRecord> {
   });
   return Object.fromEntries(values);
 }
-
-const compare = (a: WallTime, b: WallTime): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isText = (value: unknown, { characters }: Limit): value is string =>
   typeof value === 'string' && value.length <= characters;

@@ -37,8 +37,9 @@ export function embeddedAccessor(
     const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
     const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
     if (!name) return undefined;
-    const hash = createHash('sha256').update(JSON.stringify([kind, texts]));
-    const digest = hash.digest();
+    const digest = createHash('sha256')
+      .update(JSON.stringify([kind, texts]))
+      .digest();
     const record: Record<string, unknown> = { kind, id: FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6) };
     for (const field of Object.values(FIELDS[kind])) record[field.key] = field.empty;
     for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];

@@ -106,7 +106,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
     'length of values on any route': {
       function: 'mount',
-      code: 'checkLengths([_1.query], NO_PARAMETERS);',
+      code: 'checkLengths([_1.query]);',
       title: 'apply to rest_route before routing',
     },
   }),
@@ -236,7 +236,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {
     'length of values': {
       function: 'createEndpointRunner.runOperation',
-      code: 'checkLengths([_1, _2, _3], LIMITS_OF.get(_4)!);',
+      code: 'checkLengths([_1, _2, _3], _4.parameters);',
       test: 'test/interface/limits.test.ts',
       title: 'before anything reads it',
     },

@@ -109,13 +109,9 @@ export function createEventFeeds(services: Services) {
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const cancelled = getRecord(replica.db, 'event', id) ? undefined : replica.journal.cancelled(id);
+      const ofCancelled = { status: 200, validUntilMs: Number.POSITIVE_INFINITY, cacheTags: [`event-${id}`] };
       const response: ApiResponse = cancelled
-        ? {
-            status: 200,
-            body: cancelledEvent(cancelled),
-            validUntilMs: Number.POSITIVE_INFINITY,
-            cacheTags: [`event-${id}`],
-          }
+        ? { ...ofCancelled, body: cancelledEvent(cancelled) }
         : await singlePost(services, 'event', id, input, request);
       const { body: json, etag: _, ...rest } = response;
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);

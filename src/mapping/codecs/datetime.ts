@@ -1,6 +1,7 @@
 // Codecs of dates and zones: `local-datetime`, `site-datetime` and `utc-datetime` in a PHP date format, on one of three
 // clocks; `unix`; those of the dates that the CMS itself keeps; `zone`; and the conversion from one clock to another.
 
+import { isDeepStrictEqual } from 'node:util';
 import { NO_TIME, type WallTime } from '../../model/records.ts';
 import { earliestMs, formatWallTime, isoToWall, latestMs, parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import {
@@ -104,12 +105,7 @@ function zoneOfClock(clock: Clock, zones: Zones): Zone {
 
 /** The wall time that clocks in zone `to` show when those in zone `from` show `wall`. */
 export function convertWallTime(wall: WallTime, from: Zone, to: Zone): WallTime {
-  return from === to || isSameZone(from, to) ? wall : utcToWall(wallToUtc(wall, from), to);
-}
-
-function isSameZone(a: Zone, b: Zone): boolean {
-  if (a.kind === 'iana') return b.kind === 'iana' && a.name === b.name;
-  return b.kind !== 'iana' && a.minutes === b.minutes;
+  return isDeepStrictEqual(from, to) ? wall : utcToWall(wallToUtc(wall, from), to);
 }
 
 /** A date that the CMS itself keeps, publication or modification. */

@@ -19,11 +19,8 @@ export const lexical: CodecDefinition<never> = {
   fits: ['html'],
   metaType: () => ({ type: 'object' }),
   create: (_options, { pointer, writeOnly }) => {
-    if (!writeOnly)
-      throw new MappingFieldError(
-        pointer,
-        'is for "write" only: "read" a field with the HTML that Payload makes of it',
-      );
+    const reason = 'is for "write" only: "read" a field with the HTML that Payload makes of it';
+    if (!writeOnly) throw new MappingFieldError(pointer, reason);
     return { read: () => undefined, write: (value) => htmlToLexical(String(value)) };
   },
 };
