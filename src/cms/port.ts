@@ -248,7 +248,7 @@ export interface Cms {
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;
   /** Deletes the record permanently. */
   delete(spec: CollectionSpec, id: number, options: CallOptions): Promise<void>;
-  /** In any order. */
+  /** At most `maxPageSize` of them, in any order. */
   images(ids: readonly number[], options?: CallOptions): Promise<ImageRecord[]>;
   /** The id of the uploaded image with this address. */
   findImage(url: string, options: CallOptions): Promise<number | undefined>;

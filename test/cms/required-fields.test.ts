@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
-import { createUpdate } from '../../src/cms/wordpress/collections.ts';
+import { sendUpdate } from '../../src/cms/wordpress/collections.ts';
 import { rejection } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
@@ -82,8 +82,7 @@ describe('an update of a record with required fields', () => {
   let update: (body: CmsRecord) => Promise<unknown>;
   beforeEach(() => {
     site = new AcfSite();
-    const send = createUpdate(site.call);
-    update = (body) => send('events', 7, body, {});
+    update = (body) => sendUpdate(site.call, 'wp/v2/events/7', body, {});
   });
   const refusal = async (body: CmsRecord): Promise<CmsRejected> => {
     const error = await update(body).then(

@@ -257,8 +257,6 @@ function slugFrom(title: string): string {
   return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
 }
 
-const CHUNK = 100;
-
 export interface MediaOptions {
   ids: Ids;
   /** The collection of images. */
@@ -291,26 +289,20 @@ export function createMedia(
       };
     }
     const extension = /\.([a-z0-9]+)$/i.exec(textOrEmpty(doc.filename))?.[1] ?? '';
-    const [width, height, filesizeBytes] = [
-      numberOrZero(doc.width),
-      numberOrZero(doc.height),
-      numberOrZero(doc.filesize),
-    ];
-    return { id, url, extension, width, height, filesizeBytes, sizes };
+    return {
+      ...{ id, url, extension, sizes },
+      width: numberOrZero(doc.width),
+      height: numberOrZero(doc.height),
+      filesizeBytes: numberOrZero(doc.filesize),
+    };
   }
 
   return {
     async images(wanted, options) {
-      const cmsIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
-      const images: ImageRecord[] = [];
-      for (let from = 0; from < cmsIds.length; from += CHUNK) {
-        const query = { 'where[id][in]': cmsIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
-        for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
-          const image = imageOf(doc);
-          if (image) images.push(image);
-        }
-      }
-      return images;
+      const cmsIds = wanted.flatMap((id) => ids.toPayload('image', id) ?? []);
+      if (cmsIds.length === 0) return [];
+      const query = { 'where[id][in]': cmsIds.join(','), limit: MAX_PAGE_SIZE, depth: 0 };
+      return listOf(await call('GET', media, { query }, options)).docs.flatMap((doc) => imageOf(doc) ?? []);
     },
 
     async findImage(url, options) {

@@ -79,16 +79,17 @@ export function createSiteInfo(
 
     async collectionInfo({ collection }, options) {
       const [type, schema] = await Promise.all([
-        findPostTypeOrTaxonomy(call, collection, options),
+        // WordPress shows capabilities to editors only.
+        findType(call, collection, { context: 'edit' }, options).catch((error: unknown) => {
+          if (error instanceof CmsRejected) return undefined;
+          throw error;
+        }),
         readCollectionSchema(call, collection, options),
       ]);
       return { ...schema, permissions: type && actionPermissions(type.capabilities) };
     },
 
-    async hasCollection({ collection }, options) {
-      const find = (route: string) => findType(call, route, collection, {}, options);
-      return ((await find('wp/v2/types')) ?? (await find('wp/v2/taxonomies'))) !== undefined;
-    },
+    hasCollection: async ({ collection }, options) => (await findType(call, collection, {}, options)) !== undefined,
   };
 }
 
@@ -129,35 +130,19 @@ const isIgnored = (error: unknown, credentials: string | undefined): error is Cm
  */
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
-/**
- * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no
- * capabilities.
- */
-async function findPostTypeOrTaxonomy(
-  call: RestCall,
-  collection: string,
-  options: CallOptions | undefined,
-): Promise<CmsRecord | undefined> {
-  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
-    try {
-      const type = await findType(call, route, collection, { context: 'edit' }, options);
-      if (type) return type;
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-    }
-  }
-  return undefined;
-}
-
+/** The post type or taxonomy with this `rest_base`. */
 async function findType(
   call: RestCall,
-  route: string,
   collection: string,
   query: Query,
   options: CallOptions | undefined,
 ): Promise<CmsRecord | undefined> {
-  const types = Object.values(recordOf(await call('GET', route, { query }, options)));
-  return types.map(objectOrEmpty).find(({ rest_base }) => rest_base === collection);
+  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
+    const types = Object.values(recordOf(await call('GET', route, { query }, options))).map(objectOrEmpty);
+    const type = types.find(({ rest_base }) => rest_base === collection);
+    if (type) return type;
+  }
+  return undefined;
 }
 
 /** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
