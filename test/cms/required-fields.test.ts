@@ -1,7 +1,7 @@
 // Updates of a type whose field group of Advanced Custom Fields has required fields.
 
 import { expect } from 'chai';
-import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
+import type { RequestParts, RestCall } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { sendUpdate } from '../../src/cms/wordpress/collections.ts';
 import { rejection } from '../../src/cms/wordpress/rest-api.ts';
@@ -33,7 +33,7 @@ class AcfSite {
   knowsKeyMap = true;
   mayEdit = true;
 
-  readonly call: RestCall = async (method, route, { json, query }: RestCallBody = {}) => {
+  readonly call: RestCall = async (method, route, { json, query }: RequestParts = {}) => {
     this.calls.push(method);
     expect(route).to.equal('wp/v2/events/7');
     const answer = (status: number, body: unknown) => ({ status, headers: {}, json: body }) as never;

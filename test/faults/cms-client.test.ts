@@ -139,7 +139,7 @@ describe('CMS client', () => {
     it('returns the 500 by which WordPress rejects a write', async () => {
       const body = { code: 'rest_upload_sideload_error', message: 'Not allowed', data: { status: 500 } };
       fixture.cms.respond = (_request, response) => sendJson(response, 500, body);
-      const rejection = await fixture.client.request({ method: 'POST', path: '/x', body: '' });
+      const rejection = await fixture.client.request({ method: 'POST', path: '/x', json: {} });
       expect(rejection).to.deep.include({ status: 500, json: body });
       expect(await failure()).to.include({ reason: 'status', status: 500 });
     });
@@ -208,7 +208,7 @@ describe('CMS client', () => {
         'content-type': 'a/b',
         'content-disposition': 'attachment',
       },
-      body: 'body',
+      bytes: Buffer.from('body'),
       credentials: SECRET,
       requestId: 'r-1',
     });

@@ -171,8 +171,8 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'a write with an unknown outcome is reported as such': {
       function: 'sendRequest',
-      code: 'const _1 = () => _2 && isWrite(_3.method);',
-      replacement: 'const _1 = () => false;',
+      code: 'const _1 = _2 && isWrite(_3.method);',
+      replacement: 'const _1 = false;',
       test: 'test/faults/cms-faults.test.ts',
       title: 'responds to a write:',
     },

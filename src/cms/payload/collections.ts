@@ -7,7 +7,7 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, percentDecoded } from '../../text/text.ts';
-import type { RestCall, RestCallBody } from '../client.ts';
+import type { RequestParts, RestCall } from '../client.ts';
 import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
 import type { Accounts } from './accounts.ts';
@@ -325,7 +325,7 @@ export function createMedia(
 }
 
 /** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RestCallBody> {
+async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RequestParts> {
   const form = new FormData();
   form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
   form.set('file', new Blob([Buffer.from(bytes)], { type }), name);

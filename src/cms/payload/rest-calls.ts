@@ -3,21 +3,15 @@
 
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { type CmsClient, type RestCall, sentBody } from '../client.ts';
+import type { CmsClient, RestCall } from '../client.ts';
 import { type CmsResponse, isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 
 /** @param apiPath the path of the REST API, such as `/api` */
 export function createRestCall(client: CmsClient, apiPath: string): RestCall {
   return async (method, route, parts = {}, options = {}) => {
-    const response = await client.request({
-      method,
-      path: `${apiPath}/${route}`,
-      query: parts.query ?? {},
-      ...sentBody(parts),
-      label: `/${route}`,
-      ...options,
-    });
+    const request = { method, path: `${apiPath}/${route}`, ...parts, label: `/${route}`, ...options };
+    const response = await client.request(request);
     if (response.status >= 400) throw rejection(response, isWrite(method));
     return response;
   };

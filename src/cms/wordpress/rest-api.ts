@@ -3,7 +3,7 @@
 
 import { CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsClient, isServerError, type RestCall, sentBody } from '../client.ts';
+import { type CmsClient, isServerError, type RestCall } from '../client.ts';
 import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
 import type { CmsRecord, Query } from '../port.ts';
 import { findingOf, findingOfError, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
@@ -32,9 +32,8 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
       const response = await client.request({
         method,
         path,
+        ...parts,
         query: { ...query, ...parts.query },
-        ...sentBody(parts),
-        callerAsksForFewer: parts.callerAsksForFewer,
         ...options,
         label: `/${route}`,
       });
