@@ -145,7 +145,7 @@ describe('CMS client', () => {
     });
   });
 
-  for (const most of [40, 5])
+  for (const most of [40, 10])
     it(`gets all records of a host that fails on pages of more than ${most}, with the usual retries`, async () => {
       const total = 60;
       fixture.cms.respond = ({ url = '' }, response) => {

@@ -119,7 +119,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'sends no credentials or cookies, and rejects URLs with credentials',
     },
     'size of a body': {
-      function: 'readResponse',
+      function: 'getPublic',
       code: 'readBody(_1, _2)',
       replacement: 'readBody(body, Number.MAX_SAFE_INTEGER)',
       title: 'stops at the byte limit, with and without Content-Length',
@@ -209,7 +209,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       code: '|| _1 + MAX_BYTES > TOTAL_BYTES',
     },
   }),
-  ...mutantsOf('src/cms/public-address.ts', 'test/cms/public-address.test.ts', {
+  ...mutantsOf('src/cms/public-request.ts', 'test/cms/public-address.test.ts', {
     'addresses of the range loopback are not public': {
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",

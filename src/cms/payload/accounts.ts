@@ -1,23 +1,14 @@
 // Who calls: reads Payload's accounts and their access, and names the permissions of each collection.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CmsRecord, CollectionSpec } from '../port.ts';
-import type { Ids } from './ids.ts';
-import { statusesOf } from './records.ts';
+import { type PayloadSite, statusesOf } from './records.ts';
 import { objectOf } from './rest-calls.ts';
-
-export interface AccountOptions {
-  ids: Ids;
-  /** The collections of accounts and of images. */
-  users: string;
-  media: string;
-  /** What the mapping says about the site's collections. */
-  specs: readonly CollectionSpec[];
-}
 
 export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
   /**
@@ -37,7 +28,7 @@ const ACTIONS: readonly Action[] = [
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-export function createAccounts(call: RestCall, { ids, users, media, specs }: AccountOptions): Accounts {
+export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite): Accounts {
   const key = randomBytes(32);
   const checked = new LRUCache<string, Account>({ max: MAX_CHECKED, ttl: CHECKED_MS });
 
@@ -77,12 +68,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       const cmsId = ids.toPayload('account', id);
       if (cmsId === undefined) return false;
       try {
-        await call(
-          'GET',
-          `${users}/${encodeURIComponent(cmsId)}`,
-          { query: { depth: 0, 'select[id]': true } },
-          options,
-        );
+        const query = { depth: 0, 'select[id]': true };
+        await call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options);
         return true;
       } catch (error) {
         if (error instanceof CmsRejected) return error.kind !== 'not-found';
@@ -150,11 +137,7 @@ function grantedActions(
 /** True for `{author: {equals: 7}}`, and for an `or` with it. */
 function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
   const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
-  const isAuthor = (condition: unknown): boolean => {
-    if (!isObject(condition) || Object.keys(condition).length !== 1) return false;
-    const rule = condition[author];
-    return isObject(rule) && Object.keys(rule).length === 1 && rule.equals === userId;
-  };
-  if (isAuthor(where)) return true;
-  return isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or) && where.or.some(isAuthor);
+  const own = { [author]: { equals: userId } };
+  const isEither = isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or);
+  return (isEither ? (where.or as unknown[]) : [where]).some((condition) => isDeepStrictEqual(condition, own));
 }

@@ -9,11 +9,27 @@ import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, percentDecoded } from '../../text/text.ts';
 import type { RequestParts, RestCall } from '../client.ts';
 import type { CmsResponse } from '../http-exchange.ts';
-import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
+import {
+  type CallOptions,
+  type Cms,
+  type CmsPage,
+  type CmsRecord,
+  type CollectionSpec,
+  MEDIA,
+  type Query,
+} from '../port.ts';
 import type { Accounts } from './accounts.ts';
-import type { Ids, PayloadId } from './ids.ts';
+import type { PayloadId } from './ids.ts';
 import { createFeatures, listQuery, NO_FEATURES, selectOf } from './list-query.ts';
-import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
+import {
+  idSpaceOf,
+  isPostCollection,
+  type PayloadSite,
+  statusIn,
+  statusPathOf,
+  toGatewayRecord,
+  toPayloadBody,
+} from './records.ts';
 import { listOf, objectOf, writtenOf } from './rest-calls.ts';
 
 type Collections = Pick<
@@ -22,25 +38,15 @@ type Collections = Pick<
   | ('hasCollection' | 'findCreated' | 'exists')
 >;
 
-export interface CollectionOptions {
-  ids: Ids;
-  accounts: Accounts;
-  /** The address of the REST API for browsers. */
-  apiUrl: string;
-  collectionNameOf(spec: CollectionSpec): string;
-  /** Added to every request for records. */
-  recordQuery: Query;
-  nowMs(): number;
-}
-
 /** Terms whose names contain that of a new one. */
 const MAX_SIMILAR = 1000;
 
 /** The sync's page size. Payload itself has no greatest one. */
 const MAX_PAGE_SIZE = 100;
 
-export function createCollections(call: RestCall, options: CollectionOptions): Collections {
-  const { ids, accounts, apiUrl, collectionNameOf, recordQuery, nowMs } = options;
+export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
+  const { ids, media, siteUrl, recordQuery, nowMs } = site;
+  const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
   const featuresOf = createFeatures(call, collectionNameOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
@@ -65,7 +71,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   const collections: Collections = {
     maxPageSize: MAX_PAGE_SIZE,
     gatewayId: (spec, cmsId) => ids.toGateway(idSpaceOf(spec), cmsId) ?? 0,
-    apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
+    apiUrl: (_site, spec, id) => `${siteUrl}/api/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
@@ -257,18 +263,10 @@ function slugFrom(title: string): string {
   return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
 }
 
-export interface MediaOptions {
-  ids: Ids;
-  /** The collection of images. */
-  media: string;
-  /** The address of Payload for browsers, to which the addresses of files are relative. */
-  siteUrl: string;
-}
-
 /** Calls to the upload collection. `images` omits uploads that are no images. */
 export function createMedia(
   call: RestCall,
-  { ids, media, siteUrl }: MediaOptions,
+  { ids, media, siteUrl }: PayloadSite,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
