@@ -6,6 +6,7 @@ import { gunzip } from 'node:zlib';
 import { DecoratorHandler, type Dispatcher } from 'undici';
 import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
+import { isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '../model/json.ts';
 
 export interface HttpResponse {
   status: number;
@@ -112,6 +113,25 @@ export interface CmsResponse extends HttpResponse {
   redirectedTo?: string;
 }
 
+/** The body as an object. @throws CmsUnavailable `not-json` for any other body */
+export function objectOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>): JsonObject {
+  if (isObject(json)) return json;
+  throw new CmsUnavailable('not-json', 'The CMS answered with something other than an object.', { status });
+}
+
+/**
+ * The body of a write's response as the written record. @throws CmsUnavailable `not-json`, outcome unknown, for any
+ * other body
+ */
+export function writtenRecordOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>): JsonObject {
+  if (isObject(json) && (isId(json.id) || json.deleted === true)) return json;
+  const message = 'The CMS answered a write with something other than the record.';
+  throw new CmsUnavailable('not-json', message, { status, outcomeUnknown: true });
+}
+
+export const isId = (value: unknown): boolean =>
+  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
+
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
 const MAX_RETRY_AFTER_S = 3600;
@@ -186,9 +206,8 @@ function parseBeginning(text: string): unknown {
  * body.
  */
 export function errorCode(json: unknown): string | undefined {
-  if (typeof json !== 'object' || json === null || !('message' in json) || typeof json.message !== 'string')
-    return undefined;
-  return 'code' in json && typeof json.code === 'string' ? json.code : '';
+  if (!isObject(json) || typeof json.message !== 'string') return undefined;
+  return textOrEmpty(json.code);
 }
 
 /**
@@ -207,8 +226,7 @@ export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): 
  */
 export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
-  const { data } = json as { data?: { status?: unknown } | null };
-  const inBody = data?.status;
+  const { status: inBody } = objectOrEmpty(objectOrEmpty(json).data);
   return Number.isInteger(inBody) && Number(inBody) >= 400 && Number(inBody) < 600 ? Number(inBody) : status;
 }
 

@@ -73,7 +73,10 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
     throw new PublicRequestError(`more than ${MAX_REDIRECTS} redirects`);
   } catch (error) {
     if (timeout.aborted) throw new PublicRequestError(`no complete answer within ${timeoutMs / 1000} s`);
-    throw error instanceof PublicRequestError ? error : new PublicRequestError(messageOf(error), { cause: error });
+    // `too large`, `connect ECONNREFUSED 192.0.2.1:443`, `Invalid URL`.
+    throw error instanceof PublicRequestError
+      ? error
+      : new PublicRequestError((error as Error).message, { cause: error });
   } finally {
     await agent.destroy().catch(() => undefined);
   }
@@ -91,9 +94,6 @@ export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address:
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0 && !isAllowedAddress(host)) throw new PublicRequestError(`${host} is not a public host`);
 }
-
-/** `too large`, `connect ECONNREFUSED 192.0.2.1:443`, `Invalid URL`. */
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The longest wait for the answer of a DNS server in milliseconds, and how often each server is queried. */
 const DNS = { timeout: 2000, tries: 2 };

@@ -8,7 +8,7 @@ import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, percentDecoded } from '../../text/text.ts';
 import type { RequestParts, RestCall } from '../client.ts';
-import type { CmsResponse } from '../http-exchange.ts';
+import { type CmsResponse, objectOf } from '../http-exchange.ts';
 import {
   type CallOptions,
   type Cms,
@@ -30,7 +30,7 @@ import {
   toGatewayRecord,
   toPayloadBody,
 } from './records.ts';
-import { listOf, objectOf, writtenOf } from './rest-calls.ts';
+import { listOf, writtenOf } from './rest-calls.ts';
 
 type Collections = Pick<
   Cms,
@@ -201,13 +201,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
   async function assertNewTerm(spec: CollectionSpec, json: CmsRecord, callOptions: CallOptions): Promise<void> {
     const [name, parent] = [spec.paths.get('name') ?? '', spec.paths.get('parent')];
     if (typeof json[name] !== 'string') return;
-    const payloadParent = parent === undefined ? undefined : (json[parent] as PayloadId | null | undefined);
-    const ofParent =
-      parent === undefined
-        ? {}
-        : payloadParent
-          ? { [`where[${parent}][equals]`]: payloadParent }
-          : { [`where[${parent}][exists]`]: false };
+    const ofParent: Query = {};
+    if (parent !== undefined && json[parent]) ofParent[`where[${parent}][equals]`] = json[parent] as PayloadId;
+    else if (parent !== undefined) ofParent[`where[${parent}][exists]`] = false;
     const wanted = json[name].toLowerCase();
     // Databases compare with `equals` by case, and with `contains` not.
     const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
@@ -238,24 +234,18 @@ async function createUnique(
   // A slug in a group of fields is the site's own business.
   if (path === undefined || path.includes('.')) return create(body);
   const title = body[spec.paths.get(isPostCollection(spec) ? 'title' : 'name') ?? ''];
-  const sent = typeof body[path] === 'string' && body[path] !== '' ? body[path] : undefined;
-  const slug = sent ?? slugFrom(String(title ?? ''));
+  const slug = textOrEmpty(body[path]) || slugFrom(textOrEmpty(title));
   if (slug === '') return create(body);
   for (let number = 1; number <= MAX_SLUG_NUMBER; number += 1) {
     try {
       return await create({ ...body, [path]: number === 1 ? slug : `${slug}-${number}` });
     } catch (error) {
-      if (!isTaken(error, path)) throw error;
+      const isInvalid = error instanceof CmsRejected && error.code === 'ValidationError';
+      if (!isInvalid || error.fields.join() !== path) throw error;
     }
   }
   return create({ ...body, [path]: `${slug}-${randomBytes(4).toString('hex')}` });
 }
-
-const isTaken = (error: unknown, path: string): error is CmsRejected =>
-  error instanceof CmsRejected &&
-  error.code === 'ValidationError' &&
-  error.fields.length === 1 &&
-  error.fields[0] === path;
 
 /** `Käse & Wein` -> `kase-wein`. */
 function slugFrom(title: string): string {

@@ -4,12 +4,13 @@ import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient } from '../client.ts';
+import { objectOf } from '../http-exchange.ts';
 import type { Cms, CollectionSpec, SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
 import { createCollections, createMedia } from './collections.ts';
 import { createIds, type IdMap } from './ids.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
-import { createRestCall, objectOf } from './rest-calls.ts';
+import { createRestCall } from './rest-calls.ts';
 
 /** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
 export interface PayloadOptions extends CmsClientOptions {
@@ -49,10 +50,9 @@ export function createPayload(options: PayloadOptions): Cms {
   const recordQuery = locale === undefined ? {} : { locale };
   const parts = { ids, users, media, specs, siteUrl, recordQuery, nowMs };
   const accounts = createAccounts(call, parts);
-  const { assertMayEdit: _assertMayEdit, ...publicAccounts } = accounts;
   return {
     recordForm: PAYLOAD_RECORDS,
-    ...publicAccounts,
+    ...accounts,
     ...createCollections(call, parts, accounts),
     ...createMedia(call, parts),
 

@@ -4,14 +4,14 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
+import { isObject, numberOrZero, objectOrEmpty, textOrEmpty } from '../../model/json.ts';
 import { type ImageRecord, STATUSES } from '../../model/records.ts';
 import { percentDecoded, slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import type { CmsResponse } from '../http-exchange.ts';
+import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
-import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
+import { recordsOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
@@ -55,7 +55,7 @@ export function createCollections(call: RestCall): Collections {
         ...fieldsOf(spec, detail),
         ...(password !== undefined && { password }),
       };
-      return normalize(spec, recordOf(await call('GET', routeOf(spec, id), { query }, options)));
+      return normalize(spec, objectOf(await call('GET', routeOf(spec, id), { query }, options)));
     },
 
     async create(spec, body, options) {
@@ -79,7 +79,7 @@ export function createCollections(call: RestCall): Collections {
 
     async findCreated(key, options) {
       try {
-        const { created } = recordOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
+        const { created } = objectOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
         if (!Array.isArray(created)) return undefined;
         return created
           .map(objectOrEmpty)
@@ -228,10 +228,10 @@ export async function sendUpdate(
     const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER);
     if (!isRefused || !isObject(sent)) throw error;
     // Which field groups a record has may depend on the record.
-    const { schema } = recordOf(await call('OPTIONS', route, {}, options));
+    const { schema } = objectOf(await call('OPTIONS', route, {}, options));
     const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
     const query = { context: 'edit', _fields: HOLDER };
-    const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
+    const stored = objectOf(await call('GET', route, { query }, options))[HOLDER];
     const all = withRequired(sent, objectOrEmpty(stored), rules);
     if (isDeepStrictEqual(all, sent)) throw error;
     const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
