@@ -120,7 +120,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'size of a body': {
       function: 'getPublic',
-      code: 'readBody(_1, _2)',
+      code: 'readBody(_1, _2.maxBytes)',
       replacement: 'readBody(body, Number.MAX_SAFE_INTEGER)',
       title: 'stops at the byte limit, with and without Content-Length',
     },

@@ -297,7 +297,7 @@ function invalidFields({ params, details }: CmsRecord): string[] {
 const invalidReasons = ({ params }: CmsRecord): string =>
   isObject(params) ? Object.values(params).map(String).join(' ') : '';
 
-/** Where PHP fails on a page of a hundred, a memory limit of 128 MB still makes ten. */
+/** A host that fails with ten records a request is down. */
 const SMALL_PAGE = 10;
 
 /**
