@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
-import { IdMap } from './cms/payload/id-map.ts';
+import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';

@@ -101,8 +101,9 @@ export class OwnRecordsCache {
     const missing = records.missingImageIds(ids);
     if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
     if (missing.length === 0) return;
+    const { cms } = this.#dependencies;
     // A record without its image is still a record.
-    records.addImages(await this.#dependencies.cms.images(missing, callOptions(caller)).catch(() => []));
+    records.addImages(await cms.images(missing.slice(0, cms.maxPageSize), callOptions(caller)).catch(() => []));
   }
 
   #slotOf(userId: number): Slot {

@@ -1,7 +1,7 @@
 // What the commands advise: how this program is started, and what the operator can do about a site that cannot be
 // used, one row for each problem.
 
-import { describeFinding, findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
+import { findingOfError, type NoApiReason, NoRestApi } from '../cms/wordpress/rest-api.ts';
 import { CmsRedirected, CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import type { CmsName } from '../mapping/mapping-file.ts';
 import { trimCharactersEnd } from '../text/text.ts';
@@ -152,7 +152,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
     );
   }
   const found = finding
-    ? `${describeFinding(finding)}: there is no REST API of WordPress`
+    ? error.message
     : `${url} does not answer as a ${cms === 'payload' ? 'Payload' : 'WordPress'} site: ${error.message}`;
   return new ConfigError(address!, found, advice);
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { NoRestApi } from '../cms/wordpress/no-rest-api.ts';
+import { NoRestApi } from '../cms/wordpress/rest-api.ts';
 import { loadConfig } from '../config.ts';
 import type { Config } from '../config-schema.ts';
 import { CmsUnavailable, type ConfigError } from '../errors.ts';

@@ -6,14 +6,7 @@ import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import { createBulkheads, createCircuitBreaker } from './bulkhead.ts';
-import {
-  type CmsResponse,
-  type HttpRequest,
-  isWrite,
-  parseResponse,
-  redirectError,
-  sendRequest,
-} from './http-exchange.ts';
+import { type CmsResponse, isRedirect, isWrite, parseResponse, redirectError, sendRequest } from './http-exchange.ts';
 import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
 export type CmsClientLimits = Config['upstream']['limits'];
@@ -31,18 +24,23 @@ export interface CmsClientOptions {
   dispatcher?: Dispatcher | undefined;
 }
 
-export interface CmsRequest extends CallOptions {
+/** What a request sends beside its path. */
+export interface RequestParts {
+  query?: Query;
+  json?: CmsRecord;
+  /** Sent unchanged, with `headers`. */
+  bytes?: Uint8Array;
+  headers?: Record<string, string>;
+  /** No retry after a 5xx: the caller itself asks again, for fewer records. */
+  callerAsksForFewer?: boolean;
+}
+
+export interface CmsRequest extends CallOptions, RequestParts {
   method: 'GET' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, without a query. */
   path: string;
-  query?: Query;
-  /** Of the body. */
-  headers?: Record<string, string> | undefined;
-  body?: string | Uint8Array | undefined;
   /** Default `json`: a response that is not JSON is an error. */
   expect?: 'json' | 'any';
-  /** No retry after a 5xx: the caller itself asks again, for fewer records. */
-  callerAsksForFewer?: boolean | undefined;
   /**
    * Name of the call in observations. Default: its path, without the query, whose values may be private (a search, an
    * e-mail address). Must not contain secrets.
@@ -50,25 +48,7 @@ export interface CmsRequest extends CallOptions {
   label?: string;
 }
 
-export interface CmsClient {
-  /**
-   * Calls the CMS, and follows redirects within the site. Returns any response below 500 except 429, and a 5xx by which
-   * WordPress itself rejects a write.
-   * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the signal's reason after the caller's abort
-   */
-  request(request: CmsRequest): Promise<CmsResponse>;
-  close(): Promise<void>;
-}
-
-export interface RestCallBody {
-  query?: Query;
-  /** Sent as JSON. */
-  json?: CmsRecord;
-  /** Sent unchanged, with `headers`. */
-  bytes?: Uint8Array;
-  headers?: Record<string, string>;
-  callerAsksForFewer?: boolean;
-}
+export type CmsClient = ReturnType<typeof createCmsClient>;
 
 /**
  * Calls a route of the CMS's API, named without a leading slash: `wp/v2/posts/7`, `events/7`. Throws `CmsRejected` and
@@ -77,14 +57,14 @@ export interface RestCallBody {
 export type RestCall = (
   method: CmsRequest['method'],
   route: string,
-  parts?: RestCallBody,
+  parts?: RequestParts,
   options?: CallOptions,
 ) => Promise<CmsResponse>;
 
 const MAX_REDIRECTS = 3;
 
 /** Creates a client for one origin. The first call opens the first connection. */
-export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions): CmsClient {
+export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions) {
   const { origin } = new URL(url);
   const limits = { ...DEFAULTS.upstream.limits, ...options.limits };
   const { userAgent = DEFAULTS.upstream.userAgent } = options;
@@ -115,7 +95,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
 
   async function attempt(
     { method, path, label = path, expect = 'json' }: CmsRequest,
-    httpRequest: HttpRequest,
+    httpRequest: Dispatcher.RequestOptions,
     attemptNumber: number,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
@@ -131,7 +111,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
 
   async function requestWithRetries(
     request: CmsRequest,
-    httpRequest: HttpRequest,
+    httpRequest: Dispatcher.RequestOptions,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
     const breaker = breakers[request.bulkhead ?? 'sync'];
@@ -153,12 +133,11 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
   }
 
   async function send(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
-    const httpRequest: HttpRequest = {
-      origin,
-      method: request.method,
-      path: pathWithQuery(request),
+    const { method, json, bytes = null } = request;
+    const httpRequest: Dispatcher.RequestOptions = {
+      ...{ origin, method, path: pathWithQuery(request) },
       headers: { 'user-agent': userAgent, ...requestHeaders(request) },
-      body: request.body,
+      body: json === undefined ? bytes : JSON.stringify(json),
     };
     for (let hops = 0; ; hops += 1) {
       const response = await requestWithRetries(request, httpRequest, signal);
@@ -172,7 +151,13 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
   }
 
   return {
-    async request(request) {
+    /**
+     * Calls the CMS, and follows redirects within the site. Returns any response below 500 except 429, and a 5xx by
+     * which WordPress itself rejects a write.
+     * @throws CmsUnavailable for 429, any other 5xx, and no usable response; the signal's reason after the caller's
+     * abort
+     */
+    async request(request: CmsRequest): Promise<CmsResponse> {
       const { bulkhead = 'sync', credentials } = request;
       const deadline = new AbortController();
       const message = `The CMS gave no answer within ${limits.deadlineMs / 1000} s.`;
@@ -189,7 +174,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
         clearTimeout(timer);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       // `close` would wait for responses that may never come.
       if (!dispatcher) await pool.destroy();
     },
@@ -207,22 +192,9 @@ function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   return error.reason === 'refused' || error.reason === 'reset' || error.reason === 'timeout';
 }
 
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400 && status !== 304;
-}
-
-function requestHeaders({
-  headers = {},
-  credentials,
-  requestId,
-  creationKey,
-  uncached,
-}: CmsRequest): Record<string, string> {
-  const sent: Record<string, string> = {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    ...headers,
-  };
+function requestHeaders({ headers, json, credentials, requestId, creationKey, uncached }: CmsRequest) {
+  const sent: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip', ...headers };
+  if (json !== undefined) sent['content-type'] = 'application/json';
   if (uncached !== undefined) sent['cache-control'] = 'no-cache';
   if (credentials !== undefined) sent.authorization = credentials;
   if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
@@ -240,9 +212,3 @@ function pathWithQuery({ path, query = {}, uncached }: CmsRequest): string {
   if (uncached !== undefined) search.append(UNCACHED, uncached);
   return search.size > 0 ? `${path}?${search}` : path;
 }
-
-/** The body with the headers that describe it. */
-export const sentBody = ({ json, bytes, headers }: RestCallBody): Pick<CmsRequest, 'body' | 'headers'> =>
-  json === undefined
-    ? { body: bytes, headers }
-    : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };

@@ -4,16 +4,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { DecoratorHandler, type Dispatcher } from 'undici';
+import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
-
-export interface HttpRequest {
-  origin: string;
-  method: Dispatcher.HttpMethod;
-  /** Includes the query. */
-  path: string;
-  headers: Record<string, string>;
-  body: string | Uint8Array | undefined;
-}
+import { isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '../model/json.ts';
 
 export interface HttpResponse {
   status: number;
@@ -21,18 +14,12 @@ export interface HttpResponse {
   bytes: Buffer;
 }
 
-export interface ExchangeLimits {
-  /** Until the headers, and then between two parts of the body. */
-  headersTimeoutMs: number;
-  maxBytes: number;
-}
-
 const SAFE_METHODS = new Set(['GET', 'OPTIONS']);
 const decompress = promisify(gunzip);
 
-export function isWrite(method: string): boolean {
-  return !SAFE_METHODS.has(method);
-}
+export const isWrite = (method: string): boolean => !SAFE_METHODS.has(method);
+
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 /**
  * Sends one request and reads the whole response, whatever its status. When `signal` aborts, its reason is
@@ -42,18 +29,17 @@ export function isWrite(method: string): boolean {
  */
 export async function sendRequest(
   dispatcher: Dispatcher,
-  request: HttpRequest,
-  { headersTimeoutMs, maxBytes }: ExchangeLimits,
+  request: Dispatcher.RequestOptions,
+  { headersTimeoutMs, maxBytes }: Pick<Config['upstream']['limits'], 'headersTimeoutMs' | 'maxBytes'>,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   let isSent = false;
   const noting = noteSent(() => {
     isSent = true;
   });
-  const outcomeUnknown = () => isSent && isWrite(request.method);
   try {
     const timeouts = { headersTimeout: headersTimeoutMs, bodyTimeout: headersTimeoutMs };
-    const options = { ...request, ...timeouts, body: request.body ?? null, signal };
+    const options = { ...request, ...timeouts, signal };
     const response = await dispatcher.compose(noting).request(options);
     const headers = flattenHeaders(response.headers);
     const bytes = await readBody(response.body, maxBytes);
@@ -64,15 +50,13 @@ export async function sendRequest(
       bytes: isCompressed ? await decompress(bytes, { maxOutputLength: maxBytes }) : bytes,
     };
   } catch (error) {
-    const code = failureCodeOf(error);
+    const code = String((error as NodeJS.ErrnoException).code ?? '');
+    const outcomeUnknown = isSent && isWrite(request.method);
     // A fault of this program, not of the CMS: an invalid header or path.
     if (code === 'UND_ERR_INVALID_ARG') throw error;
-    if (signal.aborted) throw abortError(signal.reason, outcomeUnknown());
-    if (code === TOO_LARGE)
-      throw new CmsUnavailable('too-large', `The CMS answered with more than ${maxBytes} bytes.`, {
-        outcomeUnknown: outcomeUnknown(),
-      });
-    throw unavailableError(error, isSent, outcomeUnknown());
+    if (signal.aborted) throw abortError(signal.reason, outcomeUnknown);
+    const [reason, message] = describeFailure(code, isSent, maxBytes);
+    throw new CmsUnavailable(reason, code ? `${message} (${code})` : message, { outcomeUnknown, cause: error });
   }
 }
 
@@ -111,29 +95,16 @@ function abortError(reason: unknown, outcomeUnknown: boolean): unknown {
   return new CmsUnavailable(reason.reason, message, { retryAfterS, outcomeUnknown });
 }
 
-function unavailableError(error: unknown, sent: boolean, outcomeUnknown: boolean): CmsUnavailable {
-  const code = failureCodeOf(error);
-  const [reason, message] = describeFailure(code.endsWith('_TIMEOUT'), sent);
-  return new CmsUnavailable(reason, code ? `${message} (${code})` : message, { outcomeUnknown, cause: error });
-}
-
-function describeFailure(isTimeout: boolean, sent: boolean): [UnavailableReason, string] {
-  if (isTimeout) return ['timeout', sent ? 'The CMS did not answer in time.' : 'No connection to the CMS in time.'];
+function describeFailure(code: string, sent: boolean, maxBytes: number): [UnavailableReason, string] {
+  if (code === TOO_LARGE) return ['too-large', `The CMS answered with more than ${maxBytes} bytes.`];
+  if (code.endsWith('_TIMEOUT'))
+    return ['timeout', sent ? 'The CMS did not answer in time.' : 'No connection to the CMS in time.'];
   return sent ? ['reset', 'The CMS broke off the connection.'] : ['refused', 'No connection to the CMS.'];
 }
 
-function failureCodeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : '';
-}
-
-function flattenHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return flat;
-}
+/** A header that came twice is one text: `a, b`. */
+const flattenHeaders = (headers: Dispatcher.ResponseData['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
 
 export interface CmsResponse extends HttpResponse {
   /** The parsed body. Undefined without one (204) and with `expect: 'any'`. */
@@ -141,6 +112,25 @@ export interface CmsResponse extends HttpResponse {
   /** Path and query that the response is from, if the client followed redirects. */
   redirectedTo?: string;
 }
+
+/** The body as an object. @throws CmsUnavailable `not-json` for any other body */
+export function objectOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>): JsonObject {
+  if (isObject(json)) return json;
+  throw new CmsUnavailable('not-json', 'The CMS answered with something other than an object.', { status });
+}
+
+/**
+ * The body of a write's response as the written record. @throws CmsUnavailable `not-json`, outcome unknown, for any
+ * other body
+ */
+export function writtenRecordOf({ json, status }: Pick<CmsResponse, 'json' | 'status'>): JsonObject {
+  if (isObject(json) && (isId(json.id) || json.deleted === true)) return json;
+  const message = 'The CMS answered a write with something other than the record.';
+  throw new CmsUnavailable('not-json', message, { status, outcomeUnknown: true });
+}
+
+export const isId = (value: unknown): boolean =>
+  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
 
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
@@ -166,7 +156,7 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
       retryAfterS: parseRetryAfter(headers['retry-after']),
     });
   }
-  if (status >= 300 && status < 400 && status !== 304) throw redirectError(URL.parse(headers.location ?? ''));
+  if (isRedirect(status)) throw redirectError(URL.parse(headers.location ?? ''));
   if (expect === 'json' && status !== 204 && json === undefined) {
     const body = describeBody(response.bytes);
     throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
@@ -216,9 +206,8 @@ function parseBeginning(text: string): unknown {
  * body.
  */
 export function errorCode(json: unknown): string | undefined {
-  if (typeof json !== 'object' || json === null || !('message' in json) || typeof json.message !== 'string')
-    return undefined;
-  return 'code' in json && typeof json.code === 'string' ? json.code : '';
+  if (!isObject(json) || typeof json.message !== 'string') return undefined;
+  return textOrEmpty(json.code);
 }
 
 /**
@@ -237,8 +226,7 @@ export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): 
  */
 export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
-  const { data } = json as { data?: { status?: unknown } | null };
-  const inBody = data?.status;
+  const { status: inBody } = objectOrEmpty(objectOrEmpty(json).data);
   return Number.isInteger(inBody) && Number(inBody) >= 400 && Number(inBody) < 600 ? Number(inBody) : status;
 }
 

@@ -37,20 +37,22 @@ export interface Account {
 export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
 
 /** What an account can do with the records of a collection. */
-export type Action =
-  | 'edit'
-  | 'editOthers'
-  | 'editPublished'
+export const ACTIONS = [
+  'edit',
+  'editOthers',
+  'editPublished',
   /** To see the own records in every status. */
-  | 'readOwn'
+  'readOwn',
   /** To see the records of others in every status but `private`. */
-  | 'readOthers'
+  'readOthers',
   /** To see records with the status `private`. */
-  | 'readPrivate'
-  | 'publish'
+  'readPrivate',
+  'publish',
   /** Only `check` looks at this: the gateway asks for the permissions of an edit, or for `manageTerms`. */
-  | 'delete'
-  | 'manageTerms';
+  'delete',
+  'manageTerms',
+] as const;
+export type Action = (typeof ACTIONS)[number];
 
 /** The permission that each action on the records of one collection needs, by the CMS's own name. */
 export type ActionPermissions = Readonly<Record<Action, string>>;
@@ -248,7 +250,7 @@ export interface Cms {
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;
   /** Deletes the record permanently. */
   delete(spec: CollectionSpec, id: number, options: CallOptions): Promise<void>;
-  /** In any order. */
+  /** At most `maxPageSize` of them, in any order. */
   images(ids: readonly number[], options?: CallOptions): Promise<ImageRecord[]>;
   /** The id of the uploaded image with this address. */
   findImage(url: string, options: CallOptions): Promise<number | undefined>;

@@ -3,9 +3,9 @@
 
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, type Dispatcher, request } from 'undici';
 import { readBody } from './http-exchange.ts';
-import { isPublicAddress } from './public-address.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
 export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
@@ -63,15 +63,20 @@ export async function getPublic(text: string, options: PublicRequest): Promise<P
     let url = new URL(text.trim());
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
       checkUrl(url, options.anyPort ?? false, (address) => allowPrivate || isAllowedAddress(address));
-      const response = await request(url, { method: 'GET', headers: options.headers, dispatcher: agent, signal });
-      if (!REDIRECT_STATUSES.has(response.statusCode)) return await readResponse(url, response, options.maxBytes);
-      discard(response);
-      url = new URL(String(response.headers.location), url);
+      const sent = { method: 'GET', headers: options.headers, dispatcher: agent, signal } as const;
+      const { statusCode: status, headers, body } = await request(url, sent);
+      if (status >= 200 && status < 300) return { url, status, headers, bytes: await readBody(body, options.maxBytes) };
+      void body.dump().catch(() => undefined);
+      if (!REDIRECT_STATUSES.has(status)) return { url, status, headers, bytes: Buffer.alloc(0) };
+      url = new URL(String(headers.location), url);
     }
     throw new PublicRequestError(`more than ${MAX_REDIRECTS} redirects`);
   } catch (error) {
     if (timeout.aborted) throw new PublicRequestError(`no complete answer within ${timeoutMs / 1000} s`);
-    throw error instanceof PublicRequestError ? error : new PublicRequestError(messageOf(error), { cause: error });
+    // `too large`, `connect ECONNREFUSED 192.0.2.1:443`, `Invalid URL`.
+    throw error instanceof PublicRequestError
+      ? error
+      : new PublicRequestError((error as Error).message, { cause: error });
   } finally {
     await agent.destroy().catch(() => undefined);
   }
@@ -89,22 +94,6 @@ export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address:
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0 && !isAllowedAddress(host)) throw new PublicRequestError(`${host} is not a public host`);
 }
-
-async function readResponse(url: URL, response: Dispatcher.ResponseData, maxBytes: number): Promise<PublicResponse> {
-  const { statusCode: status, headers, body } = response;
-  if (status >= 200 && status < 300) return { url, status, headers, bytes: await readBody(body, maxBytes) };
-  discard(response);
-  return { url, status, headers, bytes: Buffer.alloc(0) };
-}
-
-/** Releases the connection of an unread body. */
-function discard({ body }: Dispatcher.ResponseData): void {
-  body.on('error', () => undefined);
-  body.destroy();
-}
-
-/** `too large`, `connect ECONNREFUSED 192.0.2.1:443`, `Invalid URL`. */
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The longest wait for the answer of a DNS server in milliseconds, and how often each server is queried. */
 const DNS = { timeout: 2000, tries: 2 };
@@ -145,4 +134,22 @@ export function createCheckedLookup(
       (error: Error) => callback(error, ''),
     );
   };
+}
+
+/** The only part of IPv6 that is allocated for global unicast. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Azure answers its virtual machines here, with an address that looks public. */
+const AZURE_HOST = '168.63.129.16';
+
+/**
+ * True for the address of a public host. False for private and reserved ranges, and for a string that is no
+ * IP address.
+ */
+export function isPublicAddress(address: string): boolean {
+  // ipaddr.js also accepts spellings such as `0x7f.1`, which node:net does not.
+  if (isIP(address) === 0 || address === AZURE_HOST) return false;
+  const ip = ipaddr.parse(address);
+  if (ip.range() !== 'unicast') return false;
+  return ip instanceof ipaddr.IPv4 || (ip instanceof ipaddr.IPv6 && ip.match(GLOBAL_IPV6));
 }

@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import proxyAddr from 'proxy-addr';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import { isPublicAddress } from '../cms/public-address.ts';
+import { isPublicAddress } from '../cms/public-request.ts';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';

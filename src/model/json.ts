@@ -7,6 +7,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
+export const objectOrEmpty = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
 /** Returns a text as it is, and `''` for any other value. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 

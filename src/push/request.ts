@@ -2,8 +2,13 @@
 // limits of time and size.
 
 import { Agent, request } from 'undici';
-import { isPublicAddress } from '../cms/public-address.ts';
-import { checkUrl, createCheckedLookup, PublicRequestError, resolveHost } from '../cms/public-request.ts';
+import {
+  checkUrl,
+  createCheckedLookup,
+  isPublicAddress,
+  PublicRequestError,
+  resolveHost,
+} from '../cms/public-request.ts';
 
 export type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null };
 

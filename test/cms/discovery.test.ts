@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { type Cms, plainCollection } from '../../src/cms/port.ts';
-import { NoRestApi } from '../../src/cms/wordpress/no-rest-api.ts';
+import { NoRestApi } from '../../src/cms/wordpress/rest-api.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../src/cms/public-address.ts';
+import { isPublicAddress } from '../../src/cms/public-request.ts';
 
 describe('public addresses', () => {
   for (const address of [

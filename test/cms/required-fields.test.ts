@@ -1,9 +1,9 @@
 // Updates of a type whose field group of Advanced Custom Fields has required fields.
 
 import { expect } from 'chai';
-import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
+import type { RequestParts, RestCall } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
-import { createUpdate } from '../../src/cms/wordpress/collections.ts';
+import { sendUpdate } from '../../src/cms/wordpress/collections.ts';
 import { rejection } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
@@ -33,7 +33,7 @@ class AcfSite {
   knowsKeyMap = true;
   mayEdit = true;
 
-  readonly call: RestCall = async (method, route, { json, query }: RestCallBody = {}) => {
+  readonly call: RestCall = async (method, route, { json, query }: RequestParts = {}) => {
     this.calls.push(method);
     expect(route).to.equal('wp/v2/events/7');
     const answer = (status: number, body: unknown) => ({ status, headers: {}, json: body }) as never;
@@ -82,8 +82,7 @@ describe('an update of a record with required fields', () => {
   let update: (body: CmsRecord) => Promise<unknown>;
   beforeEach(() => {
     site = new AcfSite();
-    const send = createUpdate(site.call);
-    update = (body) => send('events', 7, body, {});
+    update = (body) => sendUpdate(site.call, 'wp/v2/events/7', body, {});
   });
   const refusal = async (body: CmsRecord): Promise<CmsRejected> => {
     const error = await update(body).then(

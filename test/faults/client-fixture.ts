@@ -37,7 +37,7 @@ export function clientFixture() {
         path: '/x',
         query: { search: 'private-words' },
         credentials: SECRET,
-        ...(method === 'POST' ? { body: '{}' } : {}),
+        ...(method === 'POST' ? { json: {} } : {}),
       });
       const error = await call.then(
         () => expect.fail('the call should have failed'),

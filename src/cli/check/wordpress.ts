@@ -1,9 +1,9 @@
 // What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own
 // API.
 
-import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
+import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
 import { GIVE_PASSWORD, programName } from '../advice.ts';
 import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';

@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { CallOptions, CmsRecord } from '../../cms/port.ts';
-import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import type { Config } from '../../config-schema.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import { createAdmin } from '../../http/admin.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
+import { objectOrEmpty } from '../../model/json.ts';
 import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import { formatSample, isBlank, type SampledRecords, type Samples } from '../open-site.ts';
 import {

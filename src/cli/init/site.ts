@@ -4,9 +4,9 @@
 import { createCmsClient } from '../../cms/client.ts';
 import { apiPathOf } from '../../cms/payload/payload.ts';
 import type { CmsRecord, Query } from '../../cms/port.ts';
-import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
+import { recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { CmsUnavailable } from '../../errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, objectOrEmpty } from '../../model/json.ts';
 import { isBlank, orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */

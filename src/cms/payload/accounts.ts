@@ -1,45 +1,34 @@
 // Who calls: reads Payload's accounts and their access, and names the permissions of each collection.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../../errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
-import type { Account, Action, ActionPermissions, CallOptions, Cms, CmsRecord, CollectionSpec } from '../port.ts';
-import type { Ids } from './ids.ts';
-import { statusesOf } from './records.ts';
-import { objectOf } from './rest-calls.ts';
+import { objectOf } from '../http-exchange.ts';
+import {
+  ACTIONS,
+  type Account,
+  type Action,
+  type ActionPermissions,
+  type CallOptions,
+  type Cms,
+  type CmsRecord,
+  type CollectionSpec,
+} from '../port.ts';
+import { type PayloadSite, statusesOf } from './records.ts';
 
-export interface AccountOptions {
-  ids: Ids;
-  /** The collections of accounts and of images. */
-  users: string;
-  media: string;
-  /** What the mapping says about the site's collections. */
-  specs: readonly CollectionSpec[];
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
-export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
-  /**
-   * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload refuses no list, it leaves records
-   * out, and it takes a caller with an invalid key for an anonymous one.
-   */
-  assertMayEdit(spec: CollectionSpec, options: CallOptions): Promise<void>;
-}
-
-/** A list of the sync needs no request for its permission each time. */
-const CHECKED_MS = 60_000;
-const MAX_CHECKED = 1000;
-
-const ACTIONS: readonly Action[] = [
-  ...(['edit', 'editOthers', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
-  ...(['publish', 'delete', 'manageTerms'] as const),
-];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-export function createAccounts(call: RestCall, { ids, users, media, specs }: AccountOptions): Accounts {
+/** A list of several pages needs no request for its permission each time. */
+const CHECKED = { max: 1000, ttl: 60_000 };
+
+export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
   const key = randomBytes(32);
-  const checked = new LRUCache<string, Account>({ max: MAX_CHECKED, ttl: CHECKED_MS });
+  const checked = new LRUCache<string, Account>(CHECKED);
 
   async function account(options: CallOptions): Promise<Account> {
     const [me, access] = await Promise.all([
@@ -54,22 +43,20 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
         isOwnScheme(options.credentials ?? '') ? 'unauthenticated' : 'unknown-scheme',
         `The CMS knows no account of "${users}" with these credentials.`,
       );
-    const collections = isObject(access.collections) ? access.collections : {};
+    const operationsOf = (collection: string) => objectOrEmpty(objectOrEmpty(access.collections)[collection]);
     const granted = specs.flatMap((spec) => {
-      const { collection } = spec;
-      const operations = isObject(collections[collection]) ? collections[collection] : {};
-      return grantedActions(operations, spec, user.id).map((action) => permissionName(collection, action));
+      const actions = grantedActions(operationsOf(spec.collection), spec, user.id);
+      return actions.map((action) => permissionName(spec.collection, action));
     });
-    const ofMedia = isObject(collections[media]) ? collections[media] : {};
     return {
       userId,
       roles: [user.role, user.roles].flat().filter((role) => typeof role === 'string'),
       permissions: new Set(granted),
-      mayUpload: isGranted(ofMedia.create),
+      mayUpload: isGranted(operationsOf(media).create),
     };
   }
 
-  return {
+  const port: Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> = {
     readLogin: (authorization) => (/^\S+\s+\S/.test(authorization) ? { kind: 'token' } : undefined),
     account,
 
@@ -77,12 +64,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       const cmsId = ids.toPayload('account', id);
       if (cmsId === undefined) return false;
       try {
-        await call(
-          'GET',
-          `${users}/${encodeURIComponent(cmsId)}`,
-          { query: { depth: 0, 'select[id]': true } },
-          options,
-        );
+        const query = { depth: 0, 'select[id]': true };
+        await call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options);
         return true;
       } catch (error) {
         if (error instanceof CmsRejected) return error.kind !== 'not-found';
@@ -98,20 +81,26 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       // Payload does not show its schema.
       writableFields: undefined,
     }),
+  };
 
-    async assertMayEdit({ collection }, options) {
+  return {
+    ...port,
+    /**
+     * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload refuses no list, it leaves records
+     * out, and it takes a caller with an invalid key for an anonymous one.
+     */
+    async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
       const { credentials } = options;
-      if (credentials === undefined) throw forbidden(collection);
-      const hash = createHmac('sha256', key).update(credentials).digest('base64');
-      const known = checked.get(hash) ?? (await account(options));
+      const hash = createHmac('sha256', key)
+        .update(credentials ?? '')
+        .digest('base64');
+      const known = checked.get(hash) ?? (credentials === undefined ? undefined : await account(options));
       checked.set(hash, known);
-      if (!known.permissions.has(permissionName(collection, 'edit'))) throw forbidden(collection);
+      if (!known?.permissions.has(permissionName(collection, 'edit')))
+        throw new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
     },
   };
 }
-
-const forbidden = (collection: string): CmsRejected =>
-  new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
 
 /** `users API-Key ...`, and the two schemes of a JSON Web Token. */
 const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-Key )/.test(credentials);
@@ -150,11 +139,7 @@ function grantedActions(
 /** True for `{author: {equals: 7}}`, and for an `or` with it. */
 function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
   const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
-  const isAuthor = (condition: unknown): boolean => {
-    if (!isObject(condition) || Object.keys(condition).length !== 1) return false;
-    const rule = condition[author];
-    return isObject(rule) && Object.keys(rule).length === 1 && rule.equals === userId;
-  };
-  if (isAuthor(where)) return true;
-  return isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or) && where.or.some(isAuthor);
+  const own = { [author]: { equals: userId } };
+  const isEither = isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or);
+  return (isEither ? (where.or as unknown[]) : [where]).some((condition) => isDeepStrictEqual(condition, own));
 }

@@ -7,14 +7,30 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, percentDecoded } from '../../text/text.ts';
-import type { RestCall, RestCallBody } from '../client.ts';
-import type { CmsResponse } from '../http-exchange.ts';
-import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
+import type { RequestParts, RestCall } from '../client.ts';
+import { type CmsResponse, objectOf } from '../http-exchange.ts';
+import {
+  type CallOptions,
+  type Cms,
+  type CmsPage,
+  type CmsRecord,
+  type CollectionSpec,
+  MEDIA,
+  type Query,
+} from '../port.ts';
 import type { Accounts } from './accounts.ts';
-import type { Ids, PayloadId } from './ids.ts';
+import type { PayloadId } from './ids.ts';
 import { createFeatures, listQuery, NO_FEATURES, selectOf } from './list-query.ts';
-import { idSpaceOf, isPostCollection, statusIn, statusPathOf, toGatewayRecord, toPayloadBody } from './records.ts';
-import { listOf, objectOf, writtenOf } from './rest-calls.ts';
+import {
+  idSpaceOf,
+  isPostCollection,
+  type PayloadSite,
+  statusIn,
+  statusPathOf,
+  toGatewayRecord,
+  toPayloadBody,
+} from './records.ts';
+import { listOf, writtenOf } from './rest-calls.ts';
 
 type Collections = Pick<
   Cms,
@@ -22,25 +38,15 @@ type Collections = Pick<
   | ('hasCollection' | 'findCreated' | 'exists')
 >;
 
-export interface CollectionOptions {
-  ids: Ids;
-  accounts: Accounts;
-  /** The address of the REST API for browsers. */
-  apiUrl: string;
-  collectionNameOf(spec: CollectionSpec): string;
-  /** Added to every request for records. */
-  recordQuery: Query;
-  nowMs(): number;
-}
-
 /** Terms whose names contain that of a new one. */
 const MAX_SIMILAR = 1000;
 
 /** The sync's page size. Payload itself has no greatest one. */
 const MAX_PAGE_SIZE = 100;
 
-export function createCollections(call: RestCall, options: CollectionOptions): Collections {
-  const { ids, accounts, apiUrl, collectionNameOf, recordQuery, nowMs } = options;
+export function createCollections(call: RestCall, site: PayloadSite, accounts: Accounts): Collections {
+  const { ids, media, siteUrl, recordQuery, nowMs } = site;
+  const collectionNameOf = (spec: CollectionSpec) => (spec === MEDIA ? media : spec.collection);
   const featuresOf = createFeatures(call, collectionNameOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
 
@@ -65,7 +71,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   const collections: Collections = {
     maxPageSize: MAX_PAGE_SIZE,
     gatewayId: (spec, cmsId) => ids.toGateway(idSpaceOf(spec), cmsId) ?? 0,
-    apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
+    apiUrl: (_site, spec, id) => `${siteUrl}/api/${id === undefined ? collectionNameOf(spec) : routeOf(spec, id)}`,
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
@@ -195,13 +201,9 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   async function assertNewTerm(spec: CollectionSpec, json: CmsRecord, callOptions: CallOptions): Promise<void> {
     const [name, parent] = [spec.paths.get('name') ?? '', spec.paths.get('parent')];
     if (typeof json[name] !== 'string') return;
-    const payloadParent = parent === undefined ? undefined : (json[parent] as PayloadId | null | undefined);
-    const ofParent =
-      parent === undefined
-        ? {}
-        : payloadParent
-          ? { [`where[${parent}][equals]`]: payloadParent }
-          : { [`where[${parent}][exists]`]: false };
+    const ofParent: Query = {};
+    if (parent !== undefined && json[parent]) ofParent[`where[${parent}][equals]`] = json[parent] as PayloadId;
+    else if (parent !== undefined) ofParent[`where[${parent}][exists]`] = false;
     const wanted = json[name].toLowerCase();
     // Databases compare with `equals` by case, and with `contains` not.
     const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
@@ -232,24 +234,18 @@ async function createUnique(
   // A slug in a group of fields is the site's own business.
   if (path === undefined || path.includes('.')) return create(body);
   const title = body[spec.paths.get(isPostCollection(spec) ? 'title' : 'name') ?? ''];
-  const sent = typeof body[path] === 'string' && body[path] !== '' ? body[path] : undefined;
-  const slug = sent ?? slugFrom(String(title ?? ''));
+  const slug = textOrEmpty(body[path]) || slugFrom(textOrEmpty(title));
   if (slug === '') return create(body);
   for (let number = 1; number <= MAX_SLUG_NUMBER; number += 1) {
     try {
       return await create({ ...body, [path]: number === 1 ? slug : `${slug}-${number}` });
     } catch (error) {
-      if (!isTaken(error, path)) throw error;
+      const isInvalid = error instanceof CmsRejected && error.code === 'ValidationError';
+      if (!isInvalid || error.fields.join() !== path) throw error;
     }
   }
   return create({ ...body, [path]: `${slug}-${randomBytes(4).toString('hex')}` });
 }
-
-const isTaken = (error: unknown, path: string): error is CmsRejected =>
-  error instanceof CmsRejected &&
-  error.code === 'ValidationError' &&
-  error.fields.length === 1 &&
-  error.fields[0] === path;
 
 /** `Käse & Wein` -> `kase-wein`. */
 function slugFrom(title: string): string {
@@ -257,20 +253,10 @@ function slugFrom(title: string): string {
   return (words.match(/[\p{L}\p{N}]+/gu) ?? []).join('-');
 }
 
-const CHUNK = 100;
-
-export interface MediaOptions {
-  ids: Ids;
-  /** The collection of images. */
-  media: string;
-  /** The address of Payload for browsers, to which the addresses of files are relative. */
-  siteUrl: string;
-}
-
 /** Calls to the upload collection. `images` omits uploads that are no images. */
 export function createMedia(
   call: RestCall,
-  { ids, media, siteUrl }: MediaOptions,
+  { ids, media, siteUrl }: PayloadSite,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
@@ -291,26 +277,20 @@ export function createMedia(
       };
     }
     const extension = /\.([a-z0-9]+)$/i.exec(textOrEmpty(doc.filename))?.[1] ?? '';
-    const [width, height, filesizeBytes] = [
-      numberOrZero(doc.width),
-      numberOrZero(doc.height),
-      numberOrZero(doc.filesize),
-    ];
-    return { id, url, extension, width, height, filesizeBytes, sizes };
+    return {
+      ...{ id, url, extension, sizes },
+      width: numberOrZero(doc.width),
+      height: numberOrZero(doc.height),
+      filesizeBytes: numberOrZero(doc.filesize),
+    };
   }
 
   return {
     async images(wanted, options) {
-      const cmsIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
-      const images: ImageRecord[] = [];
-      for (let from = 0; from < cmsIds.length; from += CHUNK) {
-        const query = { 'where[id][in]': cmsIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
-        for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
-          const image = imageOf(doc);
-          if (image) images.push(image);
-        }
-      }
-      return images;
+      const cmsIds = wanted.flatMap((id) => ids.toPayload('image', id) ?? []);
+      if (cmsIds.length === 0) return [];
+      const query = { 'where[id][in]': cmsIds.join(','), limit: MAX_PAGE_SIZE, depth: 0 };
+      return listOf(await call('GET', media, { query }, options)).docs.flatMap((doc) => imageOf(doc) ?? []);
     },
 
     async findImage(url, options) {
@@ -333,7 +313,7 @@ export function createMedia(
 }
 
 /** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RestCallBody> {
+async function multipart(bytes: Uint8Array, type: string, name: string): Promise<RequestParts> {
   const form = new FormData();
   form.set('_payload', JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') }));
   form.set('file', new Blob([Buffer.from(bytes)], { type }), name);

@@ -56,13 +56,6 @@ export async function canBeQueried(
   }
 }
 
-export interface ListQuery {
-  query: Query;
-  /** Records to leave out at the beginning of the page, and records to keep after these. */
-  skip: number;
-  take: number;
-}
-
 const DEFAULT_LIMIT = 10;
 
 const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
@@ -80,13 +73,11 @@ const TEXT_SORTS: typeof SORTS = {
   '-id': '-createdAt,-id',
 };
 
-/** Undefined if no record can match: Payload would answer some of these requests with 500. */
-export function listQuery(
-  ids: Ids,
-  spec: CollectionSpec,
-  request: ListRequest,
-  features: Features,
-): ListQuery | undefined {
+/**
+ * The query of a page that contains the list: `skip` records are before its `take` ones. Undefined if no record can
+ * match: Payload would answer some of these requests with 500.
+ */
+export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, features: Features) {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
   const conditions: Query[] = [];
   const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, conditions);

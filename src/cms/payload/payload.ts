@@ -4,13 +4,13 @@ import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient } from '../client.ts';
-import { type Cms, type CollectionSpec, MEDIA, type SiteSpec } from '../port.ts';
+import { objectOf } from '../http-exchange.ts';
+import type { Cms, CollectionSpec, SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
 import { createCollections, createMedia } from './collections.ts';
-import type { IdMap } from './id-map.ts';
-import { createIds } from './ids.ts';
+import { createIds, type IdMap } from './ids.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
-import { createRestCall, objectOf } from './rest-calls.ts';
+import { createRestCall } from './rest-calls.ts';
 
 /** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
 export interface PayloadOptions extends CmsClientOptions {
@@ -47,21 +47,14 @@ export function createPayload(options: PayloadOptions): Cms {
   const client = createCmsClient(options);
   const call = createRestCall(client, apiPath);
   const ids = createIds(idMap);
-  const accounts = createAccounts(call, { ids, users, media, specs });
-  const { assertMayEdit: _assertMayEdit, ...publicAccounts } = accounts;
-  const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;
+  const recordQuery = locale === undefined ? {} : { locale };
+  const parts = { ids, users, media, specs, siteUrl, recordQuery, nowMs };
+  const accounts = createAccounts(call, parts);
   return {
     recordForm: PAYLOAD_RECORDS,
-    ...publicAccounts,
-    ...createCollections(call, {
-      ids,
-      accounts,
-      nowMs,
-      apiUrl: `${siteUrl}/api`,
-      collectionNameOf: (spec) => (isMedia(spec) ? media : spec.collection),
-      recordQuery: locale === undefined ? {} : { locale },
-    }),
-    ...createMedia(call, { ids, media, siteUrl }),
+    ...accounts,
+    ...createCollections(call, parts, accounts),
+    ...createMedia(call, parts),
 
     async site(options) {
       const access = objectOf(await call('GET', 'access', {}, options));

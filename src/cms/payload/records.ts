@@ -4,8 +4,23 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { type EventFields, isPostKind } from '../../model/records.ts';
 import { isoToWall } from '../../time/wall-time.ts';
-import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
+import type { CmsRecord, CollectionSpec, Detail, Query, RecordForm } from '../port.ts';
 import type { IdSpace, Ids } from './ids.ts';
+
+/** What the parts of the adapter know of the site. */
+export interface PayloadSite {
+  ids: Ids;
+  /** The collections of accounts and of images. */
+  users: string;
+  media: string;
+  /** What the mapping says about the site's collections. */
+  specs: readonly CollectionSpec[];
+  /** The address of Payload for browsers, to which the addresses of files are relative. */
+  siteUrl: string;
+  /** Added to every request for records. */
+  recordQuery: Query;
+  nowMs(): number;
+}
 
 /** The fields of each detail. Payload adds the id. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly string[]>> = {

@@ -3,41 +3,23 @@
 
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
-import { type CmsClient, type RestCall, sentBody } from '../client.ts';
-import { type CmsResponse, isWrite } from '../http-exchange.ts';
+import type { CmsClient, RestCall } from '../client.ts';
+import { type CmsResponse, isWrite, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 
 /** @param apiPath the path of the REST API, such as `/api` */
 export function createRestCall(client: CmsClient, apiPath: string): RestCall {
   return async (method, route, parts = {}, options = {}) => {
-    const response = await client.request({
-      method,
-      path: `${apiPath}/${route}`,
-      query: parts.query ?? {},
-      ...sentBody(parts),
-      label: `/${route}`,
-      ...options,
-    });
+    const request = { method, path: `${apiPath}/${route}`, ...parts, label: `/${route}`, ...options };
+    const response = await client.request(request);
     if (response.status >= 400) throw rejection(response, isWrite(method));
     return response;
   };
 }
 
-/** The body as an object. @throws CmsUnavailable `not-json` for any other body */
-export function objectOf({ json, status }: CmsResponse): CmsRecord {
-  if (isObject(json)) return json;
-  throw new CmsUnavailable('not-json', 'The CMS answered with something other than an object.', { status });
-}
-
-/** The record of a response to a write. @throws CmsUnavailable `not-json`, outcome unknown, without one */
-export function writtenOf({ json, status }: CmsResponse): CmsRecord {
-  if (isObject(json) && isObject(json.doc) && isId(json.doc.id)) return json.doc;
-  const message = 'The CMS answered a write with something other than the record.';
-  throw new CmsUnavailable('not-json', message, { status, outcomeUnknown: true });
-}
-
-const isId = (value: unknown): boolean =>
-  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
+/** The record of a response to a write: `{message, doc}`. */
+export const writtenOf = ({ json, status }: CmsResponse): CmsRecord =>
+  writtenRecordOf({ json: isObject(json) ? json.doc : undefined, status });
 
 /** The records and the total of a response with a list. @throws CmsUnavailable without them */
 export function listOf(response: CmsResponse): { docs: CmsRecord[]; total: number } {

@@ -4,14 +4,14 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
+import { isObject, numberOrZero, objectOrEmpty, textOrEmpty } from '../../model/json.ts';
 import { type ImageRecord, STATUSES } from '../../model/records.ts';
 import { percentDecoded, slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
-import type { CmsResponse } from '../http-exchange.ts';
+import { type CmsResponse, objectOf, writtenRecordOf } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsRecord, CmsView, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import { cmsIdOf, DETAIL_FIELDS, gatewayId, normalize, settingsOf } from './record-form.ts';
-import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
+import { recordsOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
@@ -24,12 +24,11 @@ const PAGE_PAST_END = 'rest_post_invalid_page_number';
 
 /** Calls to the collections of `wp/v2`, named by their `rest_base`. */
 export function createCollections(call: RestCall): Collections {
-  const sendUpdate = createUpdate(call);
   const remove = async (spec: CollectionSpec, id: number, query: Query, options: CallOptions): Promise<CmsRecord> =>
     writtenRecordOf(await call('DELETE', routeOf(spec, id), { query }, options));
 
   return {
-    maxPageSize: 100,
+    maxPageSize: MAX_PAGE_SIZE,
     gatewayId,
     apiUrl: (site, spec, id) => `${site.url}/wp-json/${routeOf(spec)}${id === undefined ? '' : `/${id}`}`,
 
@@ -56,7 +55,7 @@ export function createCollections(call: RestCall): Collections {
         ...fieldsOf(spec, detail),
         ...(password !== undefined && { password }),
       };
-      return normalize(spec, recordOf(await call('GET', routeOf(spec, id), { query }, options)));
+      return normalize(spec, objectOf(await call('GET', routeOf(spec, id), { query }, options)));
     },
 
     async create(spec, body, options) {
@@ -69,7 +68,7 @@ export function createCollections(call: RestCall): Collections {
     },
 
     async update(spec, id, body, options) {
-      return normalize(spec, writtenRecordOf(await sendUpdate(spec.collection, cmsIdOf(spec, id), body, options)));
+      return normalize(spec, writtenRecordOf(await sendUpdate(call, routeOf(spec, id), body, options)));
     },
 
     trash: async (spec, id, options) => normalize(spec, await remove(spec, id, {}, options)),
@@ -80,7 +79,7 @@ export function createCollections(call: RestCall): Collections {
 
     async findCreated(key, options) {
       try {
-        const { created } = recordOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
+        const { created } = objectOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
         if (!Array.isArray(created)) return undefined;
         return created
           .map(objectOrEmpty)
@@ -207,89 +206,78 @@ const HOLDER = 'acf';
 const KEY_MAP = '_acf_field_key_map';
 const NO_FIELD = '(none)';
 
-type Update = (collection: string, id: number, body: CmsRecord, options: CallOptions) => Promise<CmsResponse>;
-
 /**
- * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are
- * required, and sends the update again with the stored values of those that it lacks. The refusal came before
- * anything was written.
+ * Sends an update. If the site refuses an update of `acf`, reads which fields are required, and sends the update again
+ * with the stored values of those that it lacks. The refusal came before anything was written.
  *
  * The added values are marked so that the plugin does not store them: an editor's change between the read and
  * the update stays. A version of the plugin that ignored the mark would store a value that was read one call
  * earlier. Required fields inside a group cannot be marked: those of a group that the update changes are
  * stored as read.
  */
-export function createUpdate(call: RestCall): Update {
-  return async (collection, id, body, options) => {
-    const route = `wp/v2/${collection}/${id}`;
-    const send = (json: CmsRecord) => call('POST', route, { json }, options);
+export async function sendUpdate(
+  call: RestCall,
+  route: string,
+  body: CmsRecord,
+  options: CallOptions,
+): Promise<CmsResponse> {
+  try {
+    return await call('POST', route, { json: body }, options);
+  } catch (error) {
     const sent = body[HOLDER];
-    if (!isObject(sent)) return send(body);
-    try {
-      return await send(body);
-    } catch (error) {
-      if (!(error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER))) throw error;
-      // Which field groups a record has may depend on the record.
-      const { schema } = recordOf(await call('OPTIONS', route, {}, options));
-      const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
-      const query = { context: 'edit', _fields: HOLDER };
-      const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
-      const all = withRequired(sent, objectOrEmpty(stored), rules);
-      if (isDeepStrictEqual(all, sent)) throw error;
-      const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
-      const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
-      return send({ ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } });
-    }
-  };
+    const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER);
+    if (!isRefused || !isObject(sent)) throw error;
+    // Which field groups a record has may depend on the record.
+    const { schema } = objectOf(await call('OPTIONS', route, {}, options));
+    const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
+    const query = { context: 'edit', _fields: HOLDER };
+    const stored = objectOf(await call('GET', route, { query }, options))[HOLDER];
+    const all = withRequired(sent, objectOrEmpty(stored), rules);
+    if (isDeepStrictEqual(all, sent)) throw error;
+    const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
+    const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
+    return call('POST', route, { json: { ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } } }, options);
+  }
 }
 
 /** `sent` with the stored values of the required properties that it lacks, at every depth. */
 function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): CmsRecord {
   const all = { ...sent };
   // Typed fields refuse the blank text that the plugin shows for a field without a value.
-  for (const name of requiredKeys(schema))
-    if (!Object.hasOwn(sent, name)) all[name] = stored[name] === '' ? null : (stored[name] ?? null);
-  for (const [name, inner] of Object.entries(objectOrEmpty(schema.properties)))
-    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), objectOrEmpty(inner));
+  for (const [name, property] of Object.entries(objectOrEmpty(schema.properties))) {
+    const inner = objectOrEmpty(property);
+    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), inner);
+    else if (inner.required === true && !Object.hasOwn(sent, name))
+      all[name] = stored[name] === '' ? null : (stored[name] ?? null);
+  }
   return all;
 }
 
-/** The required properties of an object schema. Each may say so itself, or the object lists them. */
-function requiredKeys({ properties, required }: CmsRecord): string[] {
-  const listed = Array.isArray(required) ? required : [];
-  return Object.entries(objectOrEmpty(properties)).flatMap(([name, rule]) =>
-    objectOrEmpty(rule).required === true || listed.includes(name) ? [name] : [],
-  );
-}
-
 const FIELDS = 'id,source_url,media_details,mime_type';
-const CHUNK = 100;
+/** The most that WordPress lists at once. */
+const MAX_PAGE_SIZE = 100;
 
 /** Calls to the media library. `images` omits uploads that are no images. */
 export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   return {
     async images(ids, options) {
-      const wanted = [...new Set(ids)].filter((id) => id > 0);
-      const images: ImageRecord[] = [];
-      for (let from = 0; from < wanted.length; from += CHUNK) {
-        const query = { include: wanted.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
-        for (const item of recordsOf(await call('GET', 'wp/v2/media', { query }, options))) {
-          const missing = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
-          if (missing.length > 0) {
-            const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
-            throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
-          }
-          if (isImage(item)) images.push(imageOf(item));
+      const query = { include: ids.join(','), per_page: MAX_PAGE_SIZE, _fields: FIELDS };
+      const items = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
+      for (const item of items) {
+        const missing = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
+        if (missing.length > 0) {
+          const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
+          throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
         }
       }
-      return images;
+      return items.filter(isImage).map(imageOf);
     },
 
     async findImage(url, options) {
       const wanted = fileOf(url);
       // `hall-150x150.jpg` is a size of `hall.jpg`, or the name of an upload.
       const search = basename(wanted).replace(/(-\d+x\d+)?\.\w+$/, '');
-      const query = { search, per_page: CHUNK, _fields: FIELDS };
+      const query = { search, per_page: MAX_PAGE_SIZE, _fields: FIELDS };
       const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
       const images = found.filter(isImage).map(imageOf);
       const isWanted = ({ url }: { url: string }) => fileOf(url) === wanted;

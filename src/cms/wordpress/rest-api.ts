@@ -1,12 +1,12 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks), calls its routes,
-// asks for smaller pages where PHP cannot make large ones, and translates WordPress's errors into the gateway's.
+// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks) or tells what answers
+// there instead, calls its routes, asks for smaller pages where PHP cannot make large ones, and translates WordPress's
+// errors into the gateway's.
 
-import { CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsClient, isServerError, type RestCall, type RestCallBody, sentBody } from '../client.ts';
-import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
-import type { CallOptions, CmsRecord, Query } from '../port.ts';
-import { findingOf, findingOfError, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
+import { type CmsClient, isServerError, type RestCall } from '../client.ts';
+import { type CmsResponse, describeBody, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
+import type { CmsRecord, Query } from '../port.ts';
 
 /**
  * Creates the function that calls the site at `url`, which may also be the address of its API. Calls search for the API
@@ -14,17 +14,12 @@ import { findingOf, findingOfError, type NoApiFinding, NoRestApi } from './no-re
  */
 export function createRestCall(client: CmsClient, url: URL): RestCall {
   let found: Promise<RouteResolver> | undefined;
-  const search = async (): Promise<RouteResolver> => {
-    try {
-      return await discover(client, url);
-    } catch (error) {
-      found = undefined;
-      throw error;
-    }
-  };
   return inSmallerPages(async (method, route, parts = {}, options = {}) => {
     // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
-    found ??= search();
+    found ??= discover(client, url).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
     const resolveRoute = await found;
     options.signal?.throwIfAborted();
     const { path, query } = resolveRoute(route);
@@ -32,9 +27,8 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
       const response = await client.request({
         method,
         path,
+        ...parts,
         query: { ...query, ...parts.query },
-        ...sentBody(parts),
-        callerAsksForFewer: parts.callerAsksForFewer,
         ...options,
         label: `/${route}`,
       });
@@ -48,35 +42,10 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
   });
 }
 
-/** The body as a record. @throws CmsUnavailable `not-json` for any other body */
-export function recordOf({ json, status }: CmsResponse): CmsRecord {
-  if (isObject(json)) return json;
-  throw new CmsUnavailable('not-json', 'The CMS answered with a list instead of a record.', { status });
-}
-
-/**
- * The body of a write's response as the written record. @throws CmsUnavailable `not-json`, outcome unknown,
- * for any other body
- */
-export function writtenRecordOf({ json, status }: CmsResponse): CmsRecord {
-  if (isObject(json) && (isId(json.id) || json.deleted === true)) return json;
-  throw new CmsUnavailable('not-json', 'The CMS answered a write with something other than the record.', {
-    status,
-    outcomeUnknown: true,
-  });
-}
-
-export const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
-
 /** The body as a list of records. @throws CmsUnavailable `not-json` for any other body */
 export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
   if (Array.isArray(json) && json.every(isObject)) return json;
   throw new CmsUnavailable('not-json', 'The CMS answered with something other than a list of records.', { status });
-}
-
-/** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
-export function objectOrEmpty(value: unknown): CmsRecord {
-  return isObject(value) ? value : {};
 }
 
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
@@ -131,6 +100,91 @@ function createRouteResolver(apiRoot: string): RouteResolver {
   const [path = '/', search] = apiRoot.split('?');
   if (search === undefined) return (route) => ({ path: `${path.replace(/\/$/, '')}/${route}`, query: {} });
   return (route) => ({ path, query: { rest_route: `/${route}` } });
+}
+
+export type NoApiReason =
+  /** To another scheme, host or port. */
+  | 'redirect'
+  /** A login page, a 401 or 403 that is not WordPress's, or an error of WordPress's form with another status. */
+  | 'closed'
+  | 'not-found'
+  /** Anything else than WordPress's description of its API: a web page with status 200, a redirect in a circle. */
+  | 'no-api';
+
+interface NoApiFinding {
+  reason: NoApiReason;
+  /** The URL that answered so. */
+  url: string;
+  /** What it does: `answers with a web page`. */
+  says: string;
+  status?: number;
+  /** Of a redirect, without query. */
+  target?: URL;
+  /** The site's own words: a page's title, or an error's code and message. At most 120 characters. */
+  words?: string;
+}
+
+/** No REST API of WordPress at the site's address. `message` names the URL and what it answers. */
+export class NoRestApi extends CmsUnavailable {
+  readonly finding: NoApiFinding;
+
+  constructor(finding: NoApiFinding) {
+    const message = `${describeFinding(finding)}: there is no REST API of WordPress`;
+    super('status', message, { status: finding.status ?? 404 });
+    this.name = 'NoRestApi';
+    this.finding = finding;
+  }
+}
+
+const INSPECTED_BYTES = 16_384;
+const MAX_WORDS = 120;
+const LOGIN_PATH = /^[^?]*\/(wp-login\.php|log-?in|sign-?in|sso|saml2?|oauth2?|cas|auth)(?:[/.?]|$)/i;
+
+/** What a response without the API's description means. `url`: what was requested. */
+function findingOf(url: string, { status, bytes, redirectedTo = '' }: CmsResponse): NoApiFinding {
+  const json = parseJson(bytes);
+  const code = errorCode(json);
+  const title = /<title[^<>]{0,200}>([^<]{1,300})/i.exec(bytes.toString('utf8', 0, INSPECTED_BYTES))?.[1];
+  const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
+  const finding = (reason: NoApiReason, says: string): NoApiFinding => ({
+    ...{ reason, url, says, status },
+    ...(words ? { words: shorten(words) } : {}),
+  });
+  if (LOGIN_PATH.test(redirectedTo)) return finding('closed', 'answers with a login page');
+  if (status === 401) return finding('closed', 'requires a login, and not as WordPress does');
+  if (status === 403) return finding('closed', 'is forbidden, and not by WordPress');
+  if (code) return finding('closed', 'answers with an error');
+  if (status === 404 || status === 410) return finding('not-found', 'is not found');
+  if (json !== undefined) return finding('no-api', 'answers with JSON that does not describe that API');
+  return finding('no-api', `answers with ${describeBody(bytes)}`);
+}
+
+/** What a failed request means; undefined for a failure that says nothing about the address (refused, timeout, 5xx). */
+export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding | undefined {
+  if (error.reason === 'too-large') return { reason: 'no-api', url, says: 'answers with more than the gateway reads' };
+  if (!(error instanceof CmsRedirected)) return undefined;
+  const { target, isLoop } = error;
+  if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web', status: 302 };
+  if (LOGIN_PATH.test(target.pathname)) return { reason: 'closed', url, says: 'answers with a login page', target };
+  return isLoop
+    ? { reason: 'no-api', url, says: 'redirects in a circle', target }
+    : { reason: 'redirect', url, says: 'redirects to another address', target };
+}
+
+/** One line of printable characters: a page's words go to a terminal. */
+function shorten(text: string): string {
+  const plain = text.replace(/[\p{C}\s]+/gu, ' ').trim();
+  return plain.length > MAX_WORDS ? `${plain.slice(0, MAX_WORDS - 1)}…` : plain;
+}
+
+/** `https://a.example/wp-json/ answers with a web page (status 200, "Coming soon")`. */
+function describeFinding({ url, says, status, target, words }: NoApiFinding): string {
+  const details = [
+    ...(target ? [`to ${(target.origin + target.pathname).slice(0, 200)}`] : []),
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(words === undefined ? [] : [`"${words}"`]),
+  ];
+  return `${url} ${says}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
 
 type Meaning = Pick<RejectionOptions, 'fields'> & { kind: RejectionKind };
@@ -243,61 +297,39 @@ function invalidFields({ params, details }: CmsRecord): string[] {
 const invalidReasons = ({ params }: CmsRecord): string =>
   isObject(params) ? Object.values(params).map(String).join(' ') : '';
 
-/** A page of a hundred is tried with 100, 50, 25, 10 and 5 records a request: a host that fails with five is down. */
-const SMALLEST = 5;
+/** A host that fails with ten records a request is down. */
+const SMALL_PAGE = 10;
 
 /**
- * Asks for a page in ever smaller parts while the site fails with a 5xx, and remembers the size that worked for the
- * route. The caller gets the page as one response.
+ * Asks for a page ten records at a time where the site fails with a 5xx, and from then on for every page of that route.
+ * The caller gets the page as one response.
  */
 export function inSmallerPages(call: RestCall): RestCall {
-  const learned = new Map<string, number>();
+  const failing = new Set<string>();
 
   return async (method, route, parts = {}, options = {}) => {
-    const wanted = parts.query?.per_page;
-    if (method !== 'GET' || typeof wanted !== 'number') return call(method, route, parts, options);
-    let failure: unknown;
-    for (let size = divisorOf(wanted, learned.get(route) ?? wanted); ; size = divisorOf(wanted, size / 2)) {
-      // Five failures in a row open the circuit breaker: each size gets one attempt.
-      const attempt = { ...parts, callerAsksForFewer: size > SMALLEST };
+    const { per_page: wanted, page = 1, offset, ...query } = parts.query ?? {};
+    if (method !== 'GET' || typeof wanted !== 'number' || wanted <= SMALL_PAGE || wanted % SMALL_PAGE !== 0)
+      return call(method, route, parts, options);
+    if (!failing.has(route))
       try {
-        if (size === wanted) return await call(method, route, attempt, options);
-        const response = await readInParts(call, route, attempt, options, wanted, size);
-        if (failure !== undefined) learned.set(route, size);
-        return response;
+        // Five failures in a row open the circuit breaker: this one is not repeated.
+        return await call(method, route, { ...parts, callerAsksForFewer: true }, options);
       } catch (error) {
-        failure ??= error;
-        if (!(error instanceof CmsUnavailable && isServerError(error)) || size <= SMALLEST) throw failure;
+        if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;
       }
+    const first = Number(offset ?? (Number(page) - 1) * wanted);
+    const records: unknown[] = [];
+    for (let at = first; ; at += SMALL_PAGE) {
+      const position = offset === undefined ? { page: at / SMALL_PAGE + 1 } : { offset: at };
+      const part = { query: { ...query, ...position, per_page: SMALL_PAGE } };
+      const response = await call('GET', route, part, options);
+      failing.add(route);
+      if (!Array.isArray(response.json)) return response;
+      records.push(...response.json);
+      const end = at + SMALL_PAGE;
+      if (end >= first + wanted || !(end < Number(response.headers['x-wp-total'])))
+        return { ...response, json: records };
     }
   };
-}
-
-/** The largest divisor up to a limit: page 3 of a hundred begins with a page of 50, 25 ... too. */
-function divisorOf(total: number, limit: number): number {
-  let divisor = Math.max(1, Math.min(total, Math.floor(limit)));
-  while (total % divisor !== 0) divisor -= 1;
-  return divisor;
-}
-
-async function readInParts(
-  call: RestCall,
-  route: string,
-  parts: RestCallBody,
-  options: CallOptions,
-  wanted: number,
-  size: number,
-): Promise<CmsResponse> {
-  const { offset, page = 1, ...query } = parts.query ?? {};
-  const first = offset === undefined ? (Number(page) - 1) * wanted : Number(offset);
-  const records: unknown[] = [];
-  for (let at = first; ; at += size) {
-    const position = offset === undefined ? { page: at / size + 1 } : { offset: at };
-    const part = { ...parts, query: { ...query, ...position, per_page: size } };
-    const response = await call('GET', route, part, options);
-    if (!Array.isArray(response.json)) return response;
-    records.push(...response.json);
-    const isLast = at + size >= first + wanted || !(at + size < Number(response.headers['x-wp-total']));
-    if (isLast) return { ...response, json: records };
-  }
 }

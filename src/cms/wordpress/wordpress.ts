@@ -1,15 +1,17 @@
 // WordPress as a CMS: implements the port by its REST API (wp/v2), and reads WordPress's own description: the site, the
 // caller's account, a collection's schema and capabilities.
 
+import { isUtf8 } from 'node:buffer';
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { type CmsClientOptions, createCmsClient, type RestCall } from '../client.ts';
+import { isId, objectOf } from '../http-exchange.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login, Query } from '../port.ts';
 import { createCollections, createMedia } from './collections.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
-import { createRestCall, objectOrEmpty, recordOf } from './rest-api.ts';
+import { createRestCall } from './rest-api.ts';
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
 export function createWordPress(options: CmsClientOptions): Cms {
@@ -30,7 +32,7 @@ export function createSiteInfo(
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces,calendar_gateway' };
-      const index = recordOf(await call('GET', '', { query }, options));
+      const index = objectOf(await call('GET', '', { query }, options));
       const url = String(index.home || index.url || '');
       const { timezone_string: zone, gmt_offset: offset } = index;
       // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
@@ -49,18 +51,18 @@ export function createSiteInfo(
 
     async account(options) {
       const query = { context: 'edit', _fields: 'id,roles,capabilities' };
-      const me = recordOf(
+      const me = objectOf(
         await call('GET', 'wp/v2/users/me', { query }, options).catch((error: unknown) => {
           throw isIgnored(error, options.credentials) ? new CmsRejected('unknown-scheme', error.message) : error;
         }),
       );
-      if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
+      if (typeof me.id !== 'number' || !isId(me.id))
         throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
       if (!isObject(me.capabilities))
         throw new CmsUnavailable('incomplete', 'The CMS did not say what this account may do.');
       const permissions = new Set(Object.entries(me.capabilities).flatMap(([name, is]) => (is === true ? [name] : [])));
       return {
-        userId: Number(me.id),
+        userId: me.id,
         roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
         permissions,
         mayUpload: permissions.has(UPLOAD),
@@ -79,16 +81,17 @@ export function createSiteInfo(
 
     async collectionInfo({ collection }, options) {
       const [type, schema] = await Promise.all([
-        findPostTypeOrTaxonomy(call, collection, options),
+        // WordPress shows capabilities to editors only.
+        findType(call, collection, { context: 'edit' }, options).catch((error: unknown) => {
+          if (error instanceof CmsRejected) return undefined;
+          throw error;
+        }),
         readCollectionSchema(call, collection, options),
       ]);
       return { ...schema, permissions: type && actionPermissions(type.capabilities) };
     },
 
-    async hasCollection({ collection }, options) {
-      const find = (route: string) => findType(call, route, collection, {}, options);
-      return ((await find('wp/v2/types')) ?? (await find('wp/v2/taxonomies'))) !== undefined;
-    },
+    hasCollection: async ({ collection }, options) => (await findType(call, collection, {}, options)) !== undefined,
   };
 }
 
@@ -129,35 +132,19 @@ const isIgnored = (error: unknown, credentials: string | undefined): error is Cm
  */
 export const formatUtcOffset = (hours: number): string => `UTC${hours < 0 ? '' : '+'}${hours}`;
 
-/**
- * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no
- * capabilities.
- */
-async function findPostTypeOrTaxonomy(
-  call: RestCall,
-  collection: string,
-  options: CallOptions | undefined,
-): Promise<CmsRecord | undefined> {
-  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
-    try {
-      const type = await findType(call, route, collection, { context: 'edit' }, options);
-      if (type) return type;
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-    }
-  }
-  return undefined;
-}
-
+/** The post type or taxonomy with this `rest_base`. */
 async function findType(
   call: RestCall,
-  route: string,
   collection: string,
   query: Query,
   options: CallOptions | undefined,
 ): Promise<CmsRecord | undefined> {
-  const types = Object.values(recordOf(await call('GET', route, { query }, options)));
-  return types.map(objectOrEmpty).find(({ rest_base }) => rest_base === collection);
+  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
+    const types = Object.values(objectOf(await call('GET', route, { query }, options))).map(objectOrEmpty);
+    const type = types.find(({ rest_base }) => rest_base === collection);
+    if (type) return type;
+  }
+  return undefined;
 }
 
 /** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
@@ -190,8 +177,6 @@ function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {
   });
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * Undefined for headers that WordPress itself ignores: malformed ones, and Basic credentials without a password,
  * which PHP drops. Other schemes may belong to a plugin, such as one for JSON Web Tokens. PHP decodes base64
@@ -205,12 +190,9 @@ export function readLogin(authorization: string): Login | undefined {
   const bytes = Buffer.from(encoded.replace(/[^A-Za-z0-9+/]/g, ''), 'base64');
   const colon = bytes.indexOf(':');
   if (colon < 0 || colon === bytes.length - 1) return undefined;
-  if (bytes.toString('base64') !== encoded) return { kind: 'password', user: undefined };
-  try {
-    return { kind: 'password', user: strict.decode(bytes.subarray(0, colon)) };
-  } catch {
-    return { kind: 'password', user: undefined };
-  }
+  const name = bytes.subarray(0, colon);
+  const isPlain = bytes.toString('base64') === encoded && isUtf8(name);
+  return { kind: 'password', user: isPlain ? name.toString() : undefined };
 }
 
 /** The capability that each action needs, by WordPress's general names. */

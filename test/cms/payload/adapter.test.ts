@@ -7,11 +7,10 @@ import type { RestCall } from '../../../src/cms/client.ts';
 import type { CmsResponse } from '../../../src/cms/http-exchange.ts';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
-import { IdMap } from '../../../src/cms/payload/id-map.ts';
-import { createIds } from '../../../src/cms/payload/ids.ts';
+import { createIds, IdMap } from '../../../src/cms/payload/ids.ts';
 import { listQuery, payloadPage } from '../../../src/cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
-import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
+import { PAYLOAD_RECORDS, type PayloadSite, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable, ConfigError } from '../../../src/errors.ts';
@@ -38,6 +37,11 @@ const { event: withPlace } = compileMapping(
   },
   'sample',
 ).kinds;
+/** What the parts of the adapter know of the site. */
+const site: PayloadSite = {
+  ...{ ids: integerIds, users: 'users', media: 'media', specs: [event], siteUrl: '', recordQuery: {} },
+  nowMs: () => 0,
+};
 const responseOf = (json: unknown, status = 200): CmsResponse => ({
   ...{ status, json, headers: {}, bytes: Buffer.alloc(0) },
 });
@@ -253,8 +257,7 @@ describe('an account of Payload', () => {
           ? { collections: { events: { fields: true, ...access } } }
           : { user: { id: 7, role: 'author' } },
       );
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [spec, category!], nowMs: () => 0 };
-    const { account } = createAccounts(call, options);
+    const { account } = createAccounts(call, { ...site, specs: [spec, category!] });
     const { permissions } = await account({ credentials: 'users API-Key x' });
     return [...permissions].map((name) => name.replace('events:', ''));
   }
@@ -294,8 +297,7 @@ describe('the author of a record in a Payload whose ids are texts', () => {
       if (route.startsWith('users/k')) return responseOf({ id: 'käse/1?x' });
       throw rejection(responseOf({ errors: [{ message: 'Not Found' }] }, 404), false);
     };
-    const options = { ids, users: 'users', media: 'media', specs: [event] };
-    const { accountExists } = createAccounts(call, options);
+    const { accountExists } = createAccounts(call, { ...site, ids });
     const admin = { credentials: 'users API-Key x' };
     expect(await accountExists(ids.toGateway('account', 'käse/1?x')!, admin)).to.equal(true);
     expect(await accountExists(ids.toGateway('account', '../users/7')!, admin)).to.equal(false);
@@ -315,17 +317,8 @@ describe('a change of a published record of Payload', () => {
       sent.push(`${method} ${route}`);
       return responseOf({ id: 7, _status: query.draft ? 'draft' : 'published', docs: [], totalDocs: 0 });
     };
-    const accounts = createAccounts(call, {
-      ids: integerIds,
-      users: 'users',
-      media: 'media',
-      specs: [event],
-    });
-    const collections = createCollections(call, {
-      ...{ ids: integerIds, accounts, specs: [event], apiUrl: '', recordQuery: {} },
-      collectionNameOf: ({ collection }) => collection,
-      nowMs: () => 0,
-    });
+    const parts = { ...site, specs: [event] };
+    const collections = createCollections(call, parts, createAccounts(call, parts));
     for (const change of [
       () => collections.update(event, 7, { cost: '2' }, admin),
       () => collections.trash(event, 7, admin),
@@ -355,11 +348,8 @@ describe('a term of Payload', () => {
       accepted = json ?? {};
       return responseOf({ doc: { ...json, ...created } });
     };
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [category] };
-    const collections = createCollections(call, {
-      ...{ ids: integerIds, accounts: createAccounts(call, options), specs: [category], apiUrl: '', recordQuery: {} },
-      ...{ collectionNameOf: ({ collection }) => collection, nowMs: () => 0 },
-    });
+    const parts = { ...site, specs: [category] };
+    const collections = createCollections(call, parts, createAccounts(call, parts));
     await collections.create(category, body, admin);
     return accepted;
   };

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { IdMap } from '../../../src/cms/payload/id-map.ts';
+import { IdMap } from '../../../src/cms/payload/ids.ts';
 import { ConfigError } from '../../../src/errors.ts';
 
 const A = '018f4f3e-0000-7000-8000-00000000000a';
