@@ -14,7 +14,7 @@ import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-limits.ts';
-import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
+import { type HttpServer, openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
@@ -185,12 +185,12 @@ export class Gateway {
     const { host, port, adminHost, adminPort } = listen;
     try {
       // Both ports before the sync: a gateway that cannot serve must not call the CMS.
-      const ofAdmin = { ...limits, ...ADMIN_SERVER, host: adminHost, port: adminPort };
+      const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
       const adminServer = await openServer(this.#admin.listener, ofAdmin);
       this.#servers.push(adminServer);
       const isProxy = createProxyCheck(listen.trustProxies);
       const listener: RequestListener = (req, res) => this.#current.listener(req, res);
-      this.#servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port, isProxy }));
+      this.#servers.unshift(await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy }));
       this.#startSync();
       return { url: publicUrlOf(this.#config), adminUrl: `http://${adminHost}:${adminServer.port}` };
     } catch (error) {

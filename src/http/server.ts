@@ -29,12 +29,9 @@ export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
   sockets: number;
   /** True for a proxy in front, through which all clients come: it may hold all connections. */
   isProxy?: ((address: string) => boolean) | undefined;
-  /** The environment variables that set host and port, for error messages. */
-  setting?: { host: string; port: string };
+  /** The environment variables that set host and port begin with it: `CALENDAR` or `CALENDAR_ADMIN`. */
+  variables: string;
 }
-
-export const MAIN_SERVER = { setting: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
-export const ADMIN_SERVER = { setting: { host: 'CALENDAR_ADMIN_HOST', port: 'CALENDAR_ADMIN_PORT' } };
 
 export interface HttpServer {
   /** The open port; differs from the configured one only if that is 0. */
@@ -46,8 +43,6 @@ export interface HttpServer {
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
-/** Node's default. */
-const MIN_BACKLOG = 511;
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
 export async function openServer(listener: RequestListener, options: ServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs: requestTimeout, keepAliveTimeoutMs: keepAliveTimeout } = options;
@@ -67,7 +62,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   const connections = new Connections(server, listener, options);
   answerUnreadable(server, connections);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
-  server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
+  server.listen({ port: options.port, host: options.host, backlog: options.sockets });
   try {
     await once(server, 'listening');
   } catch (error) {
@@ -96,10 +91,10 @@ export async function openServer(listener: RequestListener, options: ServerOptio
 }
 
 /** Names the reason, which has Node's words, and the settings to change. */
-function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.setting }: ServerOptions): ConfigError {
+function cannotListen(error: unknown, { host, port, variables }: ServerOptions): ConfigError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? `another process listens there (${code})` : message;
-  const remedy = `Choose another port (${setting.port}), or another address of this machine (${setting.host}).`;
+  const remedy = `Choose another port (${variables}_PORT), or another address of this machine (${variables}_HOST).`;
   return new ConfigError(`port ${port} on ${host}`, reason, remedy);
 }
 

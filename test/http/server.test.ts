@@ -12,7 +12,7 @@ import { until } from '../until.ts';
 const LARGE = 30_000_000;
 const HOST = 'Host: x\r\n\r\n';
 const LIMITS = {
-  ...{ host: '127.0.0.1', port: 0, headerBytes: 16_384, sockets: 1000 },
+  ...{ host: '127.0.0.1', port: 0, variables: 'CALENDAR', headerBytes: 16_384, sockets: 1000 },
   ...{ headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 65_000 },
   drainMs: 60_000,
 };

@@ -73,7 +73,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/http/read-request.ts', 'test/interface/limits.test.ts', {
-    'size of JSON and forms': {
+    'size of bodies': {
       function: 'createBodyReader.parserOf',
       code: 'textLimit: `${_1}b`',
       replacement: "textLimit: '1gb'",
@@ -95,12 +95,6 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       code: "if (!_1.isWellFormed()) throw invalidJson(undefined, 'utf16');",
       test: 'test/interface/malformed-values.test.ts',
       title: 'half a surrogate pair',
-    },
-    'size of parts': {
-      function: 'multipart',
-      code: "if (_1 > _2) throw tooLarge('body too large');",
-      test: 'test/faults/limits.test.ts',
-      title: 'on bodies',
     },
     'depth of JSON': {
       function: 'sanitize',

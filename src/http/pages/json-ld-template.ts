@@ -1,6 +1,5 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
-import { PAGE_LANGUAGES } from '../../config-schema.ts';
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
@@ -11,7 +10,6 @@ import { Html } from './page-template.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
 type UrlOf = (id: number) => string;
 
@@ -66,7 +64,7 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
     postalCode: textLine(zip ?? ''),
     addressLocality: textLine(city ?? ''),
     addressRegion: textLine(stateprovince ?? ''),
-    addressCountry: country ? (countryCode(textLine(country)) ?? textLine(country)) : '',
+    addressCountry: textLine(country ?? ''),
   }).filter(([, part]) => part !== '');
   if (typeof venue !== 'string' || parts.length === 0) return undefined;
   return {
@@ -74,27 +72,6 @@ function place({ venue, address, zip, city, stateprovince, country }: Venue): ob
     name: textLine(venue),
     address: { '@type': 'PostalAddress', ...Object.fromEntries(parts) },
   };
-}
-
-let countries: Map<string, string> | undefined;
-
-/** The two letters (ISO 3166-1) of each country by its name in each language of the pages, in lower case. */
-function countryNames(): Map<string, string> {
-  const names = PAGE_LANGUAGES.map((language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }));
-  const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
-  // An old code, such as `DD`, has the name of a new one.
-  const current = codes.filter((code) => names[0]!.of(code) && new Intl.Locale(`und-${code}`).region === code);
-  const named = current.flatMap((code) =>
-    [code, ...names.map((each) => each.of(code) ?? code)].map((name) => [name, code]),
-  );
-  return new Map([...named, ['usa', 'US'], ['uk', 'GB']].map(([name, code]) => [name!.toLowerCase(), code!]));
-}
-
-/** `US` for `United States`, `DE` for `Allemagne`; undefined for an unknown name. */
-export function countryCode(name: string): string | undefined {
-  // Takes some milliseconds at the first use.
-  countries ??= countryNames();
-  return countries.get(name.trim().toLowerCase());
 }
 
 function organizers({ organizer }: PublicEvent): object {
