@@ -12,7 +12,7 @@ import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
+import { createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-limits.ts';
 import { type HttpServer, openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
@@ -121,7 +121,7 @@ export class Gateway {
   readonly #file: string | undefined;
   readonly #site: ReturnType<OpenCms>;
   readonly #cluster: Cluster | undefined;
-  readonly #admin: Admin;
+  readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   readonly #servers: HttpServer[] = [];
   /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
@@ -162,6 +162,7 @@ export class Gateway {
       status: () => this.#status(),
       isComplete: () => !this.#replacing && this.#current.sync.status().complete,
       isLive: () => this.#current.sync.status().state === 'live',
+      isDraining: () => this.#stopping !== undefined,
       onWebhook: (changes) => this.#onWebhook(changes),
       observe: this.#observe,
     });
@@ -186,7 +187,7 @@ export class Gateway {
     try {
       // Both ports before the sync: a gateway that cannot serve must not call the CMS.
       const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
-      const adminServer = await openServer(this.#admin.listener, ofAdmin);
+      const adminServer = await openServer(this.#admin, ofAdmin);
       this.#servers.push(adminServer);
       const isProxy = createProxyCheck(listen.trustProxies);
       const listener: RequestListener = (req, res) => this.#current.listener(req, res);
@@ -230,7 +231,6 @@ export class Gateway {
   }
 
   async #close(): Promise<void> {
-    this.#admin.startDraining();
     await this.#replacing;
     for (const server of this.#servers) await server.close();
     await this.#closeReplicaStack();
