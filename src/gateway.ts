@@ -12,9 +12,9 @@ import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { type Admin, createAdmin, type ReportedChange } from './http/admin.ts';
+import { createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-limits.ts';
-import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
+import { type HttpServer, openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
@@ -119,7 +119,7 @@ export class Gateway {
   readonly #file: string | undefined;
   readonly #site: ReturnType<OpenCms>;
   readonly #cluster: Cluster | undefined;
-  readonly #admin: Admin;
+  readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   readonly #servers: HttpServer[] = [];
   /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
@@ -162,6 +162,7 @@ export class Gateway {
       status: () => this.#status(),
       isComplete: () => !this.#replacing && this.#current.sync.status().complete,
       isLive: () => this.#current.sync.status().state === 'live',
+      isDraining: () => this.#stopping !== undefined,
       onWebhook: (changes) => this.#onWebhook(changes),
       observe: this.#observe,
     });
@@ -185,12 +186,12 @@ export class Gateway {
     const { host, port, adminHost, adminPort } = listen;
     try {
       // Both ports before the sync: a gateway that cannot serve must not call the CMS.
-      const ofAdmin = { ...limits, ...ADMIN_SERVER, host: adminHost, port: adminPort };
-      const adminServer = await openServer(this.#admin.listener, ofAdmin);
+      const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
+      const adminServer = await openServer(this.#admin, ofAdmin);
       this.#servers.push(adminServer);
       const isProxy = createProxyCheck(listen.trustProxies);
       const listener: RequestListener = (req, res) => this.#current.listener(req, res);
-      this.#servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port, isProxy }));
+      this.#servers.unshift(await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy }));
       this.#startSync();
       return { url: publicUrlOf(this.#config), adminUrl: `http://${adminHost}:${adminServer.port}` };
     } catch (error) {
@@ -230,7 +231,6 @@ export class Gateway {
   }
 
   async #close(): Promise<void> {
-    this.#admin.startDraining();
     await this.#replacing;
     for (const server of this.#servers) await server.close();
     await this.#closeReplicaStack();

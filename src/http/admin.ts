@@ -21,18 +21,14 @@ export interface AdminOptions {
   isComplete: () => boolean;
   /** True while the replica is live: `/ready?strict=1` requires it. */
   isLive: () => boolean;
+  /** True while the gateway stops: `/ready` responds 503, so that a load balancer stops sending requests. */
+  isDraining: () => boolean;
   onWebhook: (changes: ReportedChange[]) => Promise<unknown>;
   /** Without it the gateway accepts no webhooks. */
   webhookSecret: string | undefined;
   nowMs?: () => number;
   /** Gets every webhook, and once a minute why one was refused. */
   observe?: Observe;
-}
-
-export interface Admin {
-  listener: RequestListener;
-  /** From now on `/ready` responds 503, so that a load balancer stops sending requests. */
-  startDraining(): void;
 }
 
 const MAX_WEBHOOK_BYTES = 256 * 1024;
@@ -62,40 +58,41 @@ function createRefusals(observe: Observe, nowMs: () => number) {
 }
 
 /** Serves its endpoints below `/-/` and below `/`. */
-export function createAdmin(options: AdminOptions): Admin {
+export function createAdmin(options: AdminOptions): RequestListener {
   const {
     metrics,
     status,
     isComplete,
     isLive,
+    isDraining,
     onWebhook,
     webhookSecret,
     nowMs = Date.now,
     observe = () => {},
   } = options;
   const refuse = createRefusals(observe, nowMs);
-  let draining = false;
 
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),
     '/ready': (query) => {
+      const draining = isDraining();
       const ready = !draining && isComplete() && (query.get('strict') !== '1' || isLive());
       return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
     },
-    '/status': () => ({ status: 200, body: { ...status(), draining } }),
+    '/status': () => ({ status: 200, body: { ...status(), draining: isDraining() } }),
     '/metrics': async () => ({ status: 200, body: await metrics.text(), type: metrics.contentType }),
   };
 
   async function reply(req: IncomingMessage): Promise<Reply> {
-    const url = req.url ?? '/';
-    if (!URL.canParse(url, 'http://admin')) return errorReply(400, 'the URL is malformed');
-    const { pathname, searchParams } = new URL(url, 'http://admin');
-    const path = pathname.replace(/^\/-\//, '/');
-    if (path === '/changes') return req.method === 'POST' ? webhook(req) : errorReply(405, 'POST only', POST);
+    const { method } = req;
+    const url = URL.parse(req.url ?? '/', 'http://admin');
+    if (!url) return errorReply(400, 'the URL is malformed');
+    const path = url.pathname.replace(/^\/-\//, '/');
+    if (path === '/changes') return method === 'POST' ? webhook(req) : errorReply(405, 'POST only', POST);
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     if (!endpoint)
       return errorReply(404, 'the endpoints are /-/live, /-/ready, /-/status, /-/metrics and POST /-/changes');
-    return req.method === 'GET' || req.method === 'HEAD' ? endpoint(searchParams) : errorReply(405, 'GET only', GET);
+    return method === 'GET' || method === 'HEAD' ? endpoint(url.searchParams) : errorReply(405, 'GET only', GET);
   }
 
   async function webhook(req: IncomingMessage): Promise<Reply> {
@@ -115,15 +112,10 @@ export function createAdmin(options: AdminOptions): Admin {
     return { status: 202, body: { accepted: changes.length } };
   }
 
-  return {
-    listener(req, res) {
-      reply(req)
-        .catch(() => errorReply(500, 'internal error'))
-        .then((response) => send(res, response));
-    },
-    startDraining() {
-      draining = true;
-    },
+  return (req, res) => {
+    reply(req)
+      .catch(() => errorReply(500, 'internal error'))
+      .then((response) => send(res, response));
   };
 }
 

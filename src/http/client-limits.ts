@@ -36,22 +36,6 @@ function parseForwarded(entry: string): string {
   return isIP(address) === 0 ? UNKNOWN : unmapped(address);
 }
 
-/**
- * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate
- * limit, and a few failed logins of one client block new logins of all.
- */
-function createWarning(observe: Observe): (peer: string) => void {
-  let isWarned = false;
-  return (peer) => {
-    if (isWarned || isPublicAddress(peer)) return;
-    isWarned = true;
-    const message =
-      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
-      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
-    observe({ type: 'message', level: 'warn', message });
-  };
-}
-
 /** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
 type TrustedProxies = boolean | readonly string[];
 
@@ -62,9 +46,17 @@ export function createProxyCheck(trusted: TrustedProxies): (address: string) => 
   return (address) => isProxy(unmapped(address), 0);
 }
 
-/** @param observe gets one warning about an untrusted proxy in a private network */
-export function createClientAddress(trusted: TrustedProxies, observe: Observe = () => {}): ClientAddress {
-  const warn = createWarning(observe);
+/** @param observe gets one warning about a proxy in a private network that is not trusted */
+export function createClientAddress(trusted: TrustedProxies, observe: Observe): ClientAddress {
+  let isWarned = false;
+  function warn(peer: string): void {
+    if (isWarned || isPublicAddress(peer)) return;
+    isWarned = true;
+    const message =
+      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
+      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
+    observe({ type: 'message', level: 'warn', message });
+  }
   const isProxy = createProxyCheck(trusted);
   const isTrusted = (entry: string, hop: number): boolean =>
     hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));

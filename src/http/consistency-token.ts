@@ -65,18 +65,11 @@ const MAX_WAIT_MS = 2000;
 /** The id of an entry; `+`: and changes that other gateways have not been told yet. Only a poll shows them those. */
 const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
 
-/**
- * Names and values in turn, to be sent beside headers of the same names. `Vary` keeps reads with and without
- * a token apart in caches.
- */
-export function consistencyHeaders(peers: Peers): string[] {
+/** With several gateways: of every response. */
+export function consistencyHeaders(peers: Peers | undefined): Record<string, string> {
+  if (!peers) return {};
   const { id, isTold } = peers.consistencyToken();
-  return [
-    ...['X-Calendar-Version', isTold ? id : `${id}+`],
-    ...['Vary', 'X-Calendar-Min-Version'],
-    ...['Access-Control-Expose-Headers', 'X-Calendar-Version'],
-    ...['Access-Control-Allow-Headers', 'X-Calendar-Min-Version'],
-  ];
+  return { 'X-Calendar-Version': isTold ? id : `${id}+` };
 }
 
 /**

@@ -12,11 +12,12 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Expose-Headers':
     'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, ' +
-    'X-Request-Id, Retry-After, Age, Warning, WWW-Authenticate, X-Unknown-Parameters',
+    'X-Request-Id, Retry-After, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
+    'X-Calendar-Version, Idempotent-Replayed',
   'Access-Control-Allow-Headers':
     'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, ' +
-    'If-None-Match, Cache-Control, X-Requested-With',
-  Vary: 'Origin, Authorization, Accept-Encoding',
+    'If-None-Match, Cache-Control, X-Requested-With, X-Calendar-Min-Version, Idempotency-Key',
+  Vary: 'Origin, Authorization, Accept-Encoding, X-Calendar-Min-Version',
 };
 
 /** Of a create: a retry with the same key returns the same record, with the second header. */
@@ -33,17 +34,21 @@ export const unknownParametersHeader = (names: readonly string[]): Record<string
     .slice(0, MAX_UNKNOWN_CHARACTERS),
 });
 
+/** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
+const PREFLIGHT_HEADERS = { 'Access-Control-Max-Age': '7200' };
+
 /** The headers by which a browser lets scripts of this origin read a response. */
-export type Cors = (origin: string | undefined) => Record<string, string>;
+export type Cors = (origin: string | undefined, method?: string) => Record<string, string>;
 
 /** @param allowed no origins: every one, as The Events Calendar allows */
 export function createCors(allowed: readonly string[]): Cors {
-  return (origin) => {
+  return (origin, method) => {
     if (origin === undefined || (allowed.length > 0 && !allowed.includes(origin))) return {};
     return {
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
       'Access-Control-Allow-Credentials': 'true',
+      ...(method === 'OPTIONS' && PREFLIGHT_HEADERS),
     };
   };
 }
@@ -53,9 +58,6 @@ export function loginHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record
   if (headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
   return { 'WWW-Authenticate': `${cms === 'wordpress' ? 'Basic' : 'Bearer'} realm="calendar"` };
 }
-
-/** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
-export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = { 'Access-Control-Max-Age': '7200' };
 
 export type Freshness = Pick<Config['cache'], 'maxAgeS' | 'staleWhileRevalidateS'>;
 

@@ -16,7 +16,7 @@ import {
   READ_BODY_BYTES,
 } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
-import type { Context, Middleware } from './state.ts';
+import type { Context, Middleware, State } from './state.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -78,13 +78,6 @@ export interface MountOptions {
   publicUrl: string;
 }
 
-interface MountedPath {
-  mount: string;
-  baseUrl: string;
-  /** The path below the mount. */
-  path: string;
-}
-
 /**
  * Finds the mount of a path or of a `rest_route`; doubled and trailing slashes and letter case do not matter,
  * as in WordPress.
@@ -98,7 +91,7 @@ function createMountFinder({ mounts, publicUrl }: MountOptions) {
     routePrefix: mount.replace(/^\/wp-json/, '').toLowerCase(),
   }));
 
-  return function findMount(path: string, isRestRoute: boolean): MountedPath | undefined {
+  return function findMount(path: string, isRestRoute: boolean): Pick<State, 'mount' | 'baseUrl' | 'path'> | undefined {
     const clean = path.replace(/\/{2,}/g, '/').replace(/\/$/, '');
     const lower = clean.toLowerCase();
     for (const { mount, baseUrl, pathPrefix, routePrefix } of candidates) {
@@ -175,6 +168,7 @@ export function combineRepeated(
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
 const FORM = 'application/x-www-form-urlencoded';
+const PARTS = 'multipart/form-data';
 /** Both drop a byte order mark. The first throws for malformed UTF-8. */
 const [JSON_TEXT, FORM_TEXT] = [new TextDecoder('utf-8', { fatal: true }), new TextDecoder()];
 
@@ -187,7 +181,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     // Without an encoding the parser leaves the bytes as they are. Its types lack the option.
     const options: bodyParser.Options & { encoding: null } = {
       enableTypes: ['text'],
-      extendTypes: { text: [...JSON_TYPES, FORM] },
+      extendTypes: { text: [...JSON_TYPES, FORM, PARTS] },
       textLimit: `${limit}b`,
       encoding: null,
       onerror(error: Error & { status?: number }) {
@@ -200,16 +194,15 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
   const readBytes = Math.min(bodyBytes, READ_BODY_BYTES);
   const [parseRead, parseWrite] = [parserOf(readBytes), parserOf(bodyBytes)];
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-    const isRead = READ_METHODS.has(ctx.method);
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.
     if (type.endsWith(';')) ctx.req.headers['content-type'] = type.slice(0, -1);
-    if (ctx.request.is('multipart/form-data')) return multipart(ctx, isRead ? readBytes : bodyBytes);
-    const isJson = Boolean(ctx.request.is(JSON_TYPES));
-    if (!isJson && !ctx.request.is(FORM)) return {};
-    await (isRead ? parseRead : parseWrite)(ctx, async () => undefined);
+    const form = ctx.request.is(FORM, PARTS);
+    if (!form && !ctx.request.is(JSON_TYPES)) return {};
+    await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     const bytes = ctx.request.body as Buffer;
-    const parsed = isJson ? parseJson(jsonText(bytes)) : parseQuery(FORM_TEXT.decode(plusToSpace(bytes)));
+    if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
+    const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJson(jsonText(bytes));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
   };
 }
@@ -259,16 +252,7 @@ function hasTooManyValues(json: string): boolean {
   return values > MAX_BODY_VALUES;
 }
 
-async function multipart(ctx: Context, limit: number): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge('body too large');
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
-  const type = ctx.get('content-type');
+async function multipart(bytes: Buffer, type: string): Promise<Record<string, unknown>> {
   rejectManyParts(bytes, type);
   const response = new Response(bytes, { headers: { 'content-type': type } });
   const form = await response.formData().catch((error: unknown) => {

@@ -15,11 +15,8 @@ import {
   COMMON_HEADERS,
   type Cors,
   type Freshness,
-  IDEMPOTENCY_KEY_HEADER,
   loginHeaders,
-  PREFLIGHT_HEADERS,
   PRIVATE_HEADERS,
-  REPLAYED_HEADER,
   staleHeaders,
 } from './headers.ts';
 import { hasTooManyHeaders } from './read-request.ts';
@@ -51,7 +48,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     const allow = await allowHeader(ctx.state, services);
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
     if (status === 401) ctx.set(loginHeaders(ctx.headers, services.mapping.cms));
-    setCorsHeaders(ctx, cors);
+    ctx.set(cors(ctx.headers.origin, ctx.method));
     ctx.status = status;
     ctx.body = toBuffer(body);
   }
@@ -66,7 +63,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
     }
     if (omitBody) ctx.body = Buffer.alloc(0);
-    if (services.peers && !cached) appendHeaders(ctx, consistencyHeaders(services.peers));
+    if (!cached) ctx.set(consistencyHeaders(services.peers));
   };
 }
 
@@ -100,30 +97,16 @@ function perRequestHeaders(
   { sync, peers, nowMs }: Services,
   cors: Cors,
 ): { headers: string[]; isStale: boolean } {
-  const headers = ['X-Request-Id', requestId, ...Object.entries(cors(origin)).flat()];
-  if (peers) headers.push(...consistencyHeaders(peers));
   const { state, lastCaughtUpMs, sinceMs } = sync.state();
   const isStale = state === 'unreachable' || state === 'stale';
-  if (isStale) {
-    const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
-    headers.push(...Object.entries(staleHeaders(ageS)).flat());
-  }
-  return { headers, isStale };
-}
-
-function appendHeaders(ctx: Context, headers: readonly string[]): void {
-  for (let i = 0; i < headers.length; i += 2) ctx.append(headers[i]!, headers[i + 1]!);
-}
-
-/** Lets browsers of an allowed origin read the response. */
-function setCorsHeaders(ctx: Context, cors: Cors): void {
-  const headers = cors(ctx.headers.origin);
-  if (Object.keys(headers).length === 0) return;
-  ctx.set(headers);
-  if (ctx.method === 'OPTIONS') ctx.set(PREFLIGHT_HEADERS);
-  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
-  ctx.append('Access-Control-Allow-Headers', IDEMPOTENCY_KEY_HEADER);
-  ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);
+  const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
+  const headers = {
+    'X-Request-Id': requestId,
+    ...cors(origin),
+    ...consistencyHeaders(peers),
+    ...(isStale && staleHeaders(ageS)),
+  };
+  return { headers: Object.entries(headers).flat(), isStale };
 }
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };

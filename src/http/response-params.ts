@@ -4,14 +4,13 @@
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ownTurn } from '../calendar/shared-work.ts';
 import { invalidCallback } from '../interface/errors.ts';
 import { parseList } from '../interface/param-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
-import { chunksOf, parseJson } from './response-cache.ts';
+import { chunksOf, parseItems, parseJson } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
 interface ResponseParams {
@@ -92,23 +91,10 @@ const parseNumbers = (headers: Record<string, string>): JsonObject =>
   );
 
 async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> {
-  if (body instanceof RenderedList) return selectFromList(body, paths);
-  return selectFields(body instanceof Uint8Array ? parseJson(body) : body, paths);
-}
-
-/** Parses only the items of which a path names a part (`events.0.title`), each in a turn of its own. */
-async function selectFromList({ name, items, rest }: RenderedList, paths: string[]): Promise<unknown> {
-  const ofItems = pathTree(paths).get(name);
-  const others = selectFields(rest, paths);
-  if (!ofItems) return others;
-  const selected: Uint8Array[] = [];
-  for (const [index, subpaths] of pathTree(ofItems)) {
-    const item = Object.hasOwn(items, index) ? items[Number(index)] : undefined;
-    if (!item) continue;
-    if (subpaths.length > 0) await ownTurn();
-    selected.push(subpaths.length > 0 ? utf8(JSON.stringify(selectFields(parseJson(item), subpaths))) : item);
-  }
-  return new RenderedList(name, ofItems.length === 0 ? items : selected, isObject(others) ? others : {});
+  if (!(body instanceof RenderedList)) return selectFields(body instanceof Uint8Array ? parseJson(body) : body, paths);
+  const { name, items, rest } = body;
+  const isNamed = paths.some((path) => path.split('.')[0] === name);
+  return selectFields(isNamed ? { ...rest, [name]: await parseItems(items) } : rest, paths);
 }
 
 /** The list with only these properties of each record, if there are some. Its content gives it an ETag of its own. */
@@ -116,13 +102,11 @@ export async function withProperties(list: ApiResponse, names: unknown): Promise
   if (!Array.isArray(names)) return list;
   const { etag: _, ...response } = list;
   const { name, items, rest } = response.body as RenderedList;
-  const sparse: Uint8Array[] = [];
-  for (const item of items) {
-    await ownTurn();
-    const selected = selectFields(parseJson(item), names);
+  const sparse = (await parseItems(items)).map((item) => {
+    const selected = selectFields(item, names);
     // A record with none of them.
-    sparse.push(utf8(JSON.stringify(isObject(selected) ? selected : {})));
-  }
+    return utf8(JSON.stringify(isObject(selected) ? selected : {}));
+  });
   return { ...response, body: new RenderedList(name, sparse, rest) };
 }
 
@@ -143,7 +127,8 @@ function pathTree(paths: string[]): Map<string, string[]> {
 function selectFields(body: unknown, paths: string[]): unknown {
   if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
   const selected = [...pathTree(paths)].flatMap(([key, subpaths]) => {
-    if (!Object.hasOwn(body, key)) return [];
+    // The length of a list is its own too, but no part of its JSON.
+    if (!Object.prototype.propertyIsEnumerable.call(body, key)) return [];
     const value = (body as JsonObject)[key];
     return [[key, selectFields(value, subpaths)] as const];
   });

@@ -10,7 +10,6 @@ import { referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ownTurn } from '../calendar/shared-work.ts';
 import type { Terms } from '../calendar/terms.ts';
 import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
@@ -36,7 +35,7 @@ import { UNKNOWN_SITE } from '../sync/context.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { combineRepeated, createBodyReader } from './read-request.ts';
-import { parseJson, toBuffer } from './response-cache.ts';
+import { parseItems, parseJson, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { type Middleware, newState, type State, trials } from './state.ts';
 
@@ -136,8 +135,6 @@ export function routes(options: RouteOptions): Middleware {
 /** The body of a public read: of `/events` with parameters, or of `/events/12`. Throws as the API does. */
 export type PublicRead = (path: string, query: Record<string, string>) => Promise<JsonObject>;
 
-const LONG_ITEM_BYTES = 64 * 1024;
-
 /** Reads of this API without a request, as an anonymous caller: a page shows nothing else than the API would. */
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
@@ -155,13 +152,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       idempotencyKey: undefined,
     });
     if (!(body instanceof RenderedList)) return parseJson(toBuffer(body));
-    const items: JsonObject[] = [];
-    for (const item of body.items) {
-      // Other requests run between long texts.
-      if (item.byteLength > LONG_ITEM_BYTES) await ownTurn();
-      items.push(parseJson(item));
-    }
-    return { ...body.rest, [body.name]: items };
+    return { ...body.rest, [body.name]: await parseItems(body.items) };
   };
 }
 

@@ -4,7 +4,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
@@ -29,12 +28,9 @@ export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
   sockets: number;
   /** True for a proxy in front, through which all clients come: it may hold all connections. */
   isProxy?: ((address: string) => boolean) | undefined;
-  /** The environment variables that set host and port, for error messages. */
-  setting?: { host: string; port: string };
+  /** The environment variables that set host and port begin with it: `CALENDAR` or `CALENDAR_ADMIN`. */
+  variables: string;
 }
-
-export const MAIN_SERVER = { setting: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
-export const ADMIN_SERVER = { setting: { host: 'CALENDAR_ADMIN_HOST', port: 'CALENDAR_ADMIN_PORT' } };
 
 export interface HttpServer {
   /** The open port; differs from the configured one only if that is 0. */
@@ -46,8 +42,6 @@ export interface HttpServer {
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
-/** Node's default. */
-const MIN_BACKLOG = 511;
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
 export async function openServer(listener: RequestListener, options: ServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs: requestTimeout, keepAliveTimeoutMs: keepAliveTimeout } = options;
@@ -67,39 +61,30 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   const connections = new Connections(server, listener, options);
   answerUnreadable(server, connections);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
-  server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
+  server.listen({ port: options.port, host: options.host, backlog: options.sockets });
   try {
     await once(server, 'listening');
   } catch (error) {
     connections.closeWhenDone();
     throw cannotListen(error, options);
   }
-  let closing: Promise<void> | undefined;
-
-  async function drain(): Promise<void> {
-    // Closing the listening socket resets connections that the process has not accepted yet.
-    await connections.acceptPending();
-    const closed = once(server, 'close');
-    connections.closeWhenDone();
-    const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);
-    await closed;
-    clearTimeout(timeout);
-  }
-
   return {
     port: (server.address() as AddressInfo).port,
-    close() {
-      closing ??= drain();
-      return closing;
+    async close() {
+      const closed = once(server, 'close');
+      connections.closeWhenDone();
+      const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);
+      await closed;
+      clearTimeout(timeout);
     },
   };
 }
 
 /** Names the reason, which has Node's words, and the settings to change. */
-function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.setting }: ServerOptions): ConfigError {
+function cannotListen(error: unknown, { host, port, variables }: ServerOptions): ConfigError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? `another process listens there (${code})` : message;
-  const remedy = `Choose another port (${setting.port}), or another address of this machine (${setting.host}).`;
+  const remedy = `Choose another port (${variables}_PORT), or another address of this machine (${variables}_HOST).`;
   return new ConfigError(`port ${port} on ${host}`, reason, remedy);
 }
 
@@ -167,9 +152,6 @@ const BYTES_OF_PIECE = 2048;
 const RESUMED_PER_TURN = 50;
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
-/** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
-const IDLE_TURNS = 10;
-const MAX_ACCEPT_MS = 500;
 
 interface Connection {
   network: string;
@@ -198,8 +180,6 @@ class Connections {
   readonly #waiting: Socket[] = [];
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
-  /** Connections and requests so far. */
-  #arrivals = 0;
   #isClosing = false;
 
   constructor(server: Server, listener: RequestListener, { sockets, isProxy = () => false }: ServerOptions) {
@@ -218,16 +198,6 @@ class Connections {
     return this.#open.get(socket)?.newest;
   }
 
-  /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
-  async acceptPending(): Promise<void> {
-    const deadlineMs = performance.now() + MAX_ACCEPT_MS;
-    for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
-      const before = this.#arrivals;
-      await nextTurn();
-      if (this.#arrivals !== before) idle = 0;
-    }
-  }
-
   /** Closes the server, and each connection once its last response has left. */
   closeWhenDone(): void {
     this.#isClosing = true;
@@ -238,7 +208,6 @@ class Connections {
   }
 
   #accept(socket: Socket): void {
-    this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (!this.#places.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
@@ -257,7 +226,6 @@ class Connections {
     if (!connection) return;
     // Node gives a response its socket when the earlier ones have been sent.
     const previous = res.socket ? undefined : connection.newest;
-    this.#arrivals += 1;
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
     if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();

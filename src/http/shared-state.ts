@@ -81,8 +81,7 @@ export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedO
     async claim(owner, name, entry) {
       const keys = [keyOf(name), keyOf(`of:${owner}`)];
       const args = [JSON.stringify(entry), String(KEY_TTL_MS), String(entry.startedMs), String(MAX_KEYS_PER_USER)];
-      const existing = await run((client) => client.eval(CLAIM, { keys, arguments: args }));
-      return existing === null ? undefined : parseEntry(existing);
+      return run(async (client) => parseEntry(await client.eval(CLAIM, { keys, arguments: args })));
     },
     async compareAndSet(name, old, next) {
       const args = [JSON.stringify(old), JSON.stringify(next)];
@@ -98,13 +97,10 @@ export function createSharedIdempotencyKeys({ connection, prefix }: Omit<SharedO
   };
 }
 
-/** Throws 503 for a value that no gateway wrote: whether there was a create is then unknown. */
-function parseEntry(text: unknown): IdempotencyEntry {
-  try {
-    const entry = JSON.parse(String(text)) as IdempotencyEntry;
-    if (!['running', 'done', 'unknown'].includes(entry.state)) throw new Error('the entry of a key has no state');
-    return entry;
-  } catch (error) {
-    throw keysUnavailable(error);
-  }
+/** Throws for a value that no gateway wrote: whether there was a create is then unknown. */
+function parseEntry(text: unknown): IdempotencyEntry | undefined {
+  if (text === null) return undefined;
+  const entry = JSON.parse(String(text)) as IdempotencyEntry;
+  if (!['running', 'done', 'unknown'].includes(entry.state)) throw new Error('the entry of a key has no state');
+  return entry;
 }

@@ -1,13 +1,21 @@
-// One receiver of outgoing webhooks: what it has got of the change journal, what it gets next, and when.
+// One receiver of outgoing webhooks: what it has got of the change journal, what it gets next, and when; and the
+// connection to it, to public hosts only unless the operator allows others, without redirects.
 
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { Agent, request } from 'undici';
+import {
+  checkUrl,
+  createCheckedLookup,
+  isPublicAddress,
+  PublicRequestError,
+  resolveHost,
+} from '../cms/public-request.ts';
 import type { Config } from '../config-schema.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { JournalEntry, JournalPosition } from '../store/change-journal.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState, setState } from '../store/state.ts';
-import { openReceiver, type ReceiverRequest } from './request.ts';
 
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
@@ -28,6 +36,8 @@ export interface ReceiverOptions {
   timeoutMs?: number;
 }
 
+type ReceiverRequest = { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null };
+
 interface Message {
   /** Undefined of a build hook. */
   signed: { id: string; body: string } | undefined;
@@ -43,6 +53,8 @@ const FIRST_PAUSE_MS = 2000;
 const MAX_PAUSE_MS = 3_600_000;
 /** A build waits no longer than this many quiet periods, although changes go on. */
 const MAX_QUIET_PERIODS = 10;
+/** Of an answer, whose text nobody needs: more than a line closes the connection. */
+const MAX_ANSWER_BYTES = 4096;
 
 export class Receiver {
   readonly #settings: ReceiverSettings;
@@ -207,4 +219,32 @@ export class Receiver {
     };
     return { method: 'POST', headers, body };
   }
+}
+
+/**
+ * Connections to one receiver: a slow one keeps none from another.
+ * @param timeoutMs for everything: DNS, connecting, the answer
+ */
+function openReceiver(url: URL, allowPrivate: boolean, timeoutMs: number) {
+  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address);
+  const lookup = createCheckedLookup(resolveHost, isPublicAddress);
+  const agent = new Agent({ connections: 1, allowH2: false, connect: allowPrivate ? {} : { lookup } });
+
+  /** The status, or a short reason for none. Never part of the address, whose path may be a secret. */
+  async function send(sent: ReceiverRequest, stopping: AbortSignal): Promise<string> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([stopping, timeout]);
+    try {
+      checkUrl(url, true, isAllowed);
+      const { statusCode, body } = await request(url, { ...sent, dispatcher: agent, signal });
+      await body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
+      return String(statusCode);
+    } catch (error) {
+      if (timeout.aborted) return 'timeout';
+      if (error instanceof PublicRequestError) return 'no public address';
+      return (error as NodeJS.ErrnoException).code ?? 'failed';
+    }
+  }
+
+  return { send, close: () => agent.destroy() };
 }

@@ -1,7 +1,7 @@
 // The change journal: which records the public lists gained, changed and lost, in order.
 
 import { randomBytes } from 'node:crypto';
-import { createLargeCache } from '../large-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord, seriesIdOf } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
@@ -106,7 +106,7 @@ export class ChangeJournal {
    * their numbers again: it does not know the epochs of positions that it never had.
    */
   readonly #epoch = randomBytes(9).toString('base64url');
-  readonly #vanished = createLargeCache<number, EventTimes>(MAX_VANISHED);
+  readonly #vanished = new LRUCache<number, EventTimes>({ max: MAX_VANISHED });
   #nowS = () => Math.ceil(Date.now() / 1000);
 
   constructor(db: Database) {

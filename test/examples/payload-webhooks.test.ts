@@ -39,10 +39,11 @@ describe('the example plugin for Payload', () => {
       status: () => ({}),
       isComplete: () => true,
       isLive: () => true,
+      isDraining: () => false,
       onWebhook: async (changes) => void webhooks.emit('accepted', changes),
       webhookSecret: SECRET,
     });
-    server = createServer(admin.listener).listen(0, '127.0.0.1');
+    server = createServer(admin).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
   after(() => {

@@ -240,13 +240,14 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         status: () => ({ ...sync.status(), ...application.status(), cluster: peers?.status() }),
         isComplete: () => sync.status().complete,
         isLive: () => sync.status().state === 'live',
+        isDraining: () => false,
         onWebhook: (changes) => {
           const records = changes.map((change) => ({ ...change, id: Number(change.id) }));
           return peers ? peers.reported(records) : sync.fetchChanged(records);
         },
         nowMs,
       });
-      return { url: await open(listener), adminUrl: await open(admin.listener) };
+      return { url: await open(listener), adminUrl: await open(admin) };
     },
     async stop() {
       for (const opened of listening) {

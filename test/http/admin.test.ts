@@ -16,28 +16,24 @@ describe('admin port', () => {
   let server: Server;
   let address: string;
   let received: ReportedChange[][];
-  let draining: () => void;
-  const sync = { complete: true, live: true };
+  const sync = { complete: true, live: true, draining: false };
 
   async function open(options: Partial<AdminOptions> = {}): Promise<void> {
     received = [];
-    Object.assign(sync, { complete: true, live: true });
+    Object.assign(sync, { complete: true, live: true, draining: false });
     const admin = createAdmin({
       metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
       status: () => ({ state: 'live', percent: 100 }),
       isComplete: () => sync.complete,
       isLive: () => sync.live,
+      isDraining: () => sync.draining,
       onWebhook: async (changes) => void received.push(changes),
       webhookSecret: SECRET,
       nowMs: () => NOW_MS,
       ...options,
     });
-    draining = admin.startDraining;
     // As in `openServer`.
-    server = createServer({ optimizeEmptyRequests: true, requireHostHeader: false }, admin.listener).listen(
-      0,
-      '127.0.0.1',
-    );
+    server = createServer({ optimizeEmptyRequests: true, requireHostHeader: false }, admin).listen(0, '127.0.0.1');
     await once(server, 'listening');
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
@@ -89,7 +85,7 @@ describe('admin port', () => {
   });
 
   it('is live but not ready while it drains', async () => {
-    draining();
+    sync.draining = true;
     const { status, text } = await get('/-/ready');
     expect(status).to.equal(503);
     expect(JSON.parse(text)).to.include({ ready: false, draining: true });

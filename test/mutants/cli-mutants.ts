@@ -50,7 +50,8 @@ export const CLI_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/gateway.ts', 'test/process/serve.test.ts', {
     '/ready is 503 while draining': {
-      code: 'this.#admin.startDraining();',
+      code: 'isDraining: () => this.#stopping !== undefined,',
+      replacement: 'isDraining: () => false,',
       title: 'finishes all requests',
     },
   }),

@@ -215,7 +215,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'does not tell its message',
     },
   }),
-  ...mutantsOf('src/http/mcp/api-client.ts', 'test/http/mcp/roles.test.ts', {
+  ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/roles.test.ts', {
     "a tool has the caller's rights": {
       code: "'authorization', ",
       title: 'list what the API lists',

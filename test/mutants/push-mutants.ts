@@ -5,7 +5,7 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 const PUSH = 'test/push/push.test.ts';
 
 export const PUSH_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/push/request.ts', PUSH, {
+  ...mutantsOf('src/push/receiver.ts', PUSH, {
     'push: private addresses are refused': {
       code: 'allowPrivate || isPublicAddress(_1)',
       replacement: 'true',
@@ -16,8 +16,6 @@ export const PUSH_MUTANTS: readonly Mutant[] = [
       replacement: '{}',
       title: 'do not reach localhost',
     },
-  }),
-  ...mutantsOf('src/push/receiver.ts', PUSH, {
     'push: a message stays until it is accepted': {
       code: '|| !(await this.#deliver(this.#message))',
       replacement: '|| !(await this.#deliver(this.#message).then(() => true))',

@@ -359,12 +359,13 @@ export async function listenForWebhooks(
     status: () => ({}),
     isComplete: () => false,
     isLive: () => false,
+    isDraining: () => false,
     onWebhook: async (changes) => {
       for (const { collection } of changes) received.add(collection);
     },
     webhookSecret: secret,
   });
-  const server = createServer(admin.listener);
+  const server = createServer(admin);
   const port = listen.adminPort;
   const isListening = await once(server.listen(port, listen.adminHost), 'listening').then(
     () => true,

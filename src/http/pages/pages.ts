@@ -3,9 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { Config } from '../../config-schema.ts';
-import { NAMESPACE } from '../../interface/routes.ts';
 import { decodeEntities } from '../../text/html.ts';
-import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
 import { ERROR_PAGE } from '../read-request.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
@@ -14,7 +12,7 @@ import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 
 export interface PagesOptions extends Omit<LandingOptions, 'mount'> {
-  /** Paths at which the API is mounted, with or without a leading slash; the pages use the first. */
+  /** Paths at which the API is mounted; the pages use the first. */
   mounts: readonly string[];
   freshness: Freshness;
   /** Counts in the rate limit what a request costs beyond one. */
@@ -58,14 +56,9 @@ function brandOf({ config, site }: PagesOptions, assets: Assets, language: Langu
   };
 }
 
-/** Without leading and trailing slashes: `calendar/events/v1`. */
-const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
-
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, charge } = options;
-  const publicUrl = options.publicUrl.replace(/\/$/, '');
-  const mount = withoutSlashes(mounts[0]);
-  const landing = new Landing({ ...options, publicUrl, mount });
+  const { config, mounts, freshness, charge, publicUrl } = options;
+  const landing = new Landing({ ...options, mount: mounts[0]!.slice(1) });
   const cacheControl = publicCacheControl(freshness);
   // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
   const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
@@ -144,7 +137,7 @@ function setPageHeaders(ctx: Context): void {
 function documentationPage(options: PagesOptions, assets: Assets): Html {
   const brand = brandOf(options, assets, languageOf('en'));
   const { asset } = brand;
-  const mounts = options.mounts.map(withoutSlashes);
+  const mounts = options.mounts.map((mount) => mount.slice(1));
   const document = `${mounts[0]}/doc`;
   return pageFrame(brand, {
     title: `${brand.name}: API documentation`,

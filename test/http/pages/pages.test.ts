@@ -16,7 +16,7 @@ const options: PagesOptions = {
   config: { landing: true },
   cost: DEFAULTS.cost,
   mounts: ['/calendar/events/v1', '/wp-json/tribe/events/v1'],
-  publicUrl: 'https://calendar.example/',
+  publicUrl: 'https://calendar.example',
   freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
   site: () => ({ name: 'Town <&amp; Country>', url: 'https://cms.example/blog', timezone: 'UTC' }),
   today: () => '2027-03-10',
