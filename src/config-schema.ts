@@ -24,12 +24,12 @@ const text = <const Rules>(rules: Rules, description: string) => ({ type: 'strin
 export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. The file may leave out every key.", {
   upstream: section('The CMS behind the gateway.', {
     url: text(
-      { minLength: 1, format: 'web-address' },
+      { minLength: 1, format: 'base-address' },
       'URL of the site, such as https://www.example.org; the gateway discovers its REST API from there. Required.',
     ),
     user: text(
-      { minLength: 1, writeOnly: true },
-      'User name of a service account, which reads images that were uploaded to a draft, and with readAs all.',
+      { minLength: 1, pattern: '^[^:]+$', writeOnly: true },
+      'User name, without a colon, of a service account, which reads images that were uploaded to a draft, and with readAs all.',
     ),
     password: text(
       { minLength: 1, writeOnly: true },
@@ -41,10 +41,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       default: 'visitor',
       description: 'Whose view everybody gets: account only for a site that shows its visitors nothing.',
     },
-    userAgent: text(
-      { default: 'calendar-gateway', maxLength: 200, pattern: '^[ -~]*calendar-gateway[ -~]*$' },
-      'User-Agent of calls to the CMS, with calendar-gateway in it, if a firewall lets only certain ones through.',
-    ),
     limits: section('Limits of calls to the CMS.', {
       connections: integer(
         { default: 8, minimum: 1, maximum: 256 },
@@ -88,7 +84,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     },
   }),
   publicUrl: text(
-    { minLength: 1, format: 'web-address' },
+    { minLength: 1, format: 'base-address' },
     'Public base URL of the gateway, used in links; http://localhost:PORT if absent.',
   ),
   mounts: {
@@ -127,10 +123,6 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   ),
   sync: section('How the replica follows the CMS.', {
     intervalS: { type: 'number', default: 10, description: 'Poll interval in seconds.', minimum: 0.1, maximum: 86_400 },
-    sourcesIntervalS: integer(
-      { default: 900, minimum: 60, maximum: 86_400 },
-      'Interval in seconds at which each source is read. Their servers belong to others: be sparing.',
-    ),
     privateSources: flag(
       false,
       'Whether sources may be in private networks and on other ports than 80 and 443; without it none reaches them.',
@@ -236,7 +228,8 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       type: 'object',
       additionalProperties: false,
       required: ['url'],
-      description: 'One receiver: url with secret, or with quietS and method.',
+      oneOf: [{ required: ['secret'] }, { required: ['quietS'] }],
+      description: 'One receiver: url with secret, for signed messages, or with quietS, for a build hook.',
       properties: {
         url: text({ maxLength: 2000, format: 'web-address' }, 'Address, which may hold a secret in its path.'),
         secret: text(
@@ -255,7 +248,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
           minimum: 1,
           maximum: 86_400,
         },
-        method: { type: 'string', enum: ['GET', 'POST'], description: 'Of a build hook; POST if absent.' },
+        method: { type: 'string', enum: ['GET', 'POST'], description: 'Of a build hook alone; POST if absent.' },
         allowPrivate: { type: 'boolean', description: 'Whether the address may be in a private network.' },
       },
     },

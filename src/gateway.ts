@@ -54,22 +54,21 @@ type OpenCms = (
 ) => { cms: Cms; serviceCredentials: Credentials; imageReader?: Credentials; idMapId?: number | undefined };
 
 const openWordPress: OpenCms = (config, _mapping, observe) => {
-  const { url, limits, userAgent } = config.upstream;
+  const { url, limits } = config.upstream;
   const account = basicCredentialsOf(config);
-  const cms = createWordPress({ url, observe, limits, userAgent });
+  const cms = createWordPress({ url, observe, limits });
   // It hides images that were uploaded to a draft, also in published events.
   return { cms, serviceCredentials: account, imageReader: account };
 };
 
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
-  const { url, limits, userAgent, user, password = '' } = config.upstream;
+  const { url, limits, user, password = '' } = config.upstream;
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,
     limits,
-    userAgent,
     idMap,
     specs: Object.values(kinds),
     site: source.payload,
@@ -101,6 +100,9 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
 }
 
 type Cluster = ReturnType<ClusterModule['openCluster']>;
+
+/** Of the reads of each source. The servers belong to others, and hours pass between their own changes. */
+const SOURCES_INTERVAL_MS = 15 * 60_000;
 
 /** Only the application reads these settings. A mapping may have another path, but not other contents. */
 const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
@@ -297,7 +299,7 @@ export class Gateway {
       replica,
       site: () => sync.site(),
       whenComplete: () => sync.whenComplete(),
-      intervalMs: settings.sourcesIntervalS * 1000,
+      intervalMs: SOURCES_INTERVAL_MS,
       observe: this.#observe,
     });
   }

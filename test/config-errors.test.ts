@@ -10,6 +10,8 @@ import { configFiles, keys } from './config-fixture.ts';
 const nested = (key: string, value: unknown): unknown =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
 
+const BUILD_HOOK = { url: 'https://builds.example/hook', quietS: 30 };
+
 describe('the configuration rejects, with key, reason and remedy:', () => {
   const { folder, file, loadError } = configFiles();
 
@@ -95,8 +97,11 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
   for (const [what, change, key] of [
     ['a service account without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
     ['a service account without a user name', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-    ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
+    ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'upstream.user'],
     ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
+    ['two receivers of one url', { push: [BUILD_HOOK, BUILD_HOOK] }, 'push'],
+    ['a receiver with neither secret nor quietS', { push: [{ url: BUILD_HOOK.url }] }, 'push.0'],
+    ['a logo with a password', { pages: { logo: 'https://:s3cret@a.test/logo.svg' } }, 'pages.logo'],
     ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
     ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
     ['a public URL with a password', { publicUrl: 'https://:s3cret@a.test' }, 'publicUrl'],

@@ -29,15 +29,15 @@ const colour = (key: string): Variable => ({ ...text(key, '#0b6e4f'), wrong: 're
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_UPSTREAM_URL: address('upstream.url'),
-  CALENDAR_UPSTREAM_USER: { ...text('upstream.user'), beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' } },
+  CALENDAR_UPSTREAM_USER: {
+    ...text('upstream.user'),
+    wrong: 'a:b',
+    beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' },
+  },
   CALENDAR_UPSTREAM_PASSWORD: { ...text('upstream.password'), beside: { CALENDAR_UPSTREAM_USER: 'ada' } },
   CALENDAR_UPSTREAM_READ_AS: {
     ...{ key: 'upstream.readAs', text: 'account', value: 'account', wrong: 'editor' },
     beside: { CALENDAR_UPSTREAM_USER: 'ada', CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' },
-  },
-  CALENDAR_UPSTREAM_USER_AGENT: {
-    ...text('upstream.userAgent', 'Mozilla/5.0 (compatible; calendar-gateway)'),
-    wrong: 'curl/8',
   },
   CALENDAR_UPSTREAM_LIMITS_CONNECTIONS: few('upstream.limits.connections', '257'),
   CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: whole('upstream.limits.deadlineMs', '15s'),
@@ -63,7 +63,6 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   CALENDAR_DATA_DIR: text('dataDir', '/var/lib/calendar'),
   CALENDAR_SYNC_INTERVAL: { key: 'sync.intervalS', text: '2.5', value: 2.5, wrong: '0.05' },
-  CALENDAR_SYNC_SOURCES_INTERVAL: whole('sync.sourcesIntervalS', '59'),
   CALENDAR_SYNC_PRIVATE_SOURCES: { key: 'sync.privateSources', text: 'true', value: true, wrong: 'yes' },
   CALENDAR_SOURCES: {
     key: 'sources',

@@ -209,17 +209,6 @@ describe('configuration', () => {
         .and.to.not.match(/hunter2|blue/);
     });
 
-    it('are named in a bounded message without control characters', () => {
-      const many = Object.fromEntries(
-        Array.from({ length: 5000 }, (_, n) => [`CALENDAR_${n}\n${'X'.repeat(1000)}`, 'x']),
-      );
-      const [warning] = warningsOf(many);
-      expect(warning)
-        .to.have.length.below(1000)
-        .and.to.match(/and 4990 more$/);
-      expect(warning).to.not.include('\n');
-    });
-
     // The forms that kubernetes.io documents for a Service with the ports http and admin.
     for (const service of ['CALENDAR', 'CALENDAR_GATEWAY', 'CALENDAR_ADMIN'])
       it(`of a Kubernetes service ${service} are ignored without a warning`, () => {

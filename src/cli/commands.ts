@@ -4,7 +4,6 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
-import { adminUrl } from './admin-url.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
 import { columns } from './table.ts';
 
@@ -171,15 +170,16 @@ ${lines.join('\n')}
 }
 
 const HEALTH_TIMEOUT_MS = 3000;
-const HEALTH_ADVICE =
-  '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, ' +
-  'CALENDAR_ADMIN_PORT.';
+/** A server that listens on all addresses is reachable on the loopback address. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
 async function health(configFile: string | undefined): Promise<number> {
   // Asks no site: the setting without a default does not matter.
   const env = { ...process.env, CALENDAR_UPSTREAM_URL: 'http://localhost' };
-  const url = adminUrl(loadConfig({ file: configFile, env }).listen, '/ready');
+  const { adminHost, adminPort } = loadConfig({ file: configFile, env }).listen;
+  const host = LOOPBACK[adminHost] ?? adminHost;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}/ready`;
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
     process.stdout.write(await response.text());
@@ -187,7 +187,8 @@ async function health(configFile: string | undefined): Promise<number> {
   } catch (error) {
     const { message, cause } = error as Error;
     process.stdout.write(
-      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n${HEALTH_ADVICE}\n`,
+      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n  Start the gateway, or give the ` +
+        'configuration that it runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.\n',
     );
     return 1;
   }

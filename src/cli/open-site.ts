@@ -28,27 +28,24 @@ export interface SiteConnection {
   close(): Promise<void>;
 }
 
-/** Those of the settings `upstream`. */
-type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
-
 /**
  * Sends no request before the first call. `url` is the site's address in a browser.
  * @param mapping for Payload, whose adapter needs to know the mapped collections; absent: WordPress
+ * @param limits those of the settings `upstream`
  */
 export function openSite(
   url: string,
   credentials: Credentials,
   mapping?: Mapping,
-  { limits, userAgent }: CallSettings = {},
+  limits?: CmsClientOptions['limits'],
 ): SiteConnection {
   const address = new URL(url);
-  const observe = () => undefined;
-  const options = { limits, userAgent };
-  const client = createCmsClient({ url, observe, ...options });
+  const options = { url, limits, observe: () => undefined };
+  const client = createCmsClient(options);
   const [cms, call] =
     mapping?.cms === 'payload'
-      ? [openPayload(url, mapping, options), createPayloadCall(client, apiPathOf(address))]
-      : [createWordPress({ url, observe, ...options }), createRestCall(client, address)];
+      ? [openPayload(options, mapping), createPayloadCall(client, apiPathOf(address))]
+      : [createWordPress(options), createRestCall(client, address)];
   return {
     url: trimCharactersEnd(url, '/'),
     credentials,
@@ -61,10 +58,9 @@ export function openSite(
 }
 
 /** Numbers of ids that are texts are forgotten at the end. */
-function openPayload(url: string, { source, kinds }: Mapping, options: CallSettings): Cms {
+function openPayload(options: CmsClientOptions & { url: string }, { source, kinds }: Mapping): Cms {
   const idMap = new IdMap();
-  const specs = Object.values(kinds);
-  const cms = createPayload({ url, site: source.payload, specs, idMap, observe: () => undefined, ...options });
+  const cms = createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap });
   const close = async () => {
     await cms.close();
     idMap.close();

@@ -98,7 +98,7 @@ async function checkSite(config: Config, say: Say): Promise<void> {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings', mapping.cms);
+    const problem = siteError(error, config.upstream.url, credentials !== undefined, mapping.cms);
     // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');

@@ -23,7 +23,6 @@ export interface CmsClientOptions {
   url: string | URL;
   observe: Observe;
   limits?: Partial<CmsClientLimits> | undefined;
-  userAgent?: string | undefined;
   /**
    * Replaces the client's connection pool, and is not closed with the client; for tools that watch the
    * traffic.
@@ -87,7 +86,6 @@ const MAX_REDIRECTS = 3;
 export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions): CmsClient {
   const { origin } = new URL(url);
   const limits = { ...DEFAULTS.upstream.limits, ...options.limits };
-  const { userAgent = DEFAULTS.upstream.userAgent } = options;
   const pool =
     dispatcher ??
     new Pool(origin, {
@@ -157,7 +155,7 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       origin,
       method: request.method,
       path: pathWithQuery(request),
-      headers: { 'user-agent': userAgent, ...requestHeaders(request) },
+      headers: { 'user-agent': 'calendar-gateway', ...requestHeaders(request) },
       body: request.body,
     };
     for (let hops = 0; ; hops += 1) {

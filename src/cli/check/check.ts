@@ -101,15 +101,14 @@ async function runChecks(
       unlisted: new Set(),
       samples: () => (samples ??= readSamples(connection, mapping, site)),
     };
-    for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
+    for (const { area, name = '', onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;
       const findings = [await run(context)].flat();
       rows.push(...findings.map((finding) => ({ area, name, ...finding })));
-      if (isRequired && findings.some(({ state }) => state === 'fail')) break;
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.cms);
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();

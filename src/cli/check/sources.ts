@@ -1,55 +1,23 @@
-// The check of the sources: reads each as the gateway would. What was merged, only a running gateway knows.
+// The check of the sources: reads each as the gateway would.
 
-import type { SourceSettings } from '../../config-schema.ts';
-import type { Sources } from '../../sync/sources/sources.ts';
-import { adminUrl } from '../admin-url.ts';
 import { leftOutText, readSource, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
-import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
+import { type Check, fail, ok, warn } from './checks.ts';
 
-type Status = Partial<ReturnType<Sources['status']>>;
-
-const STATUS_TIMEOUT_MS = 3000;
 const LEFT_OUT_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
 
 export const SOURCES_CHECK: Check = {
   area: 'sources',
-  async run(context) {
-    const { sources, listen } = context.config;
-    if (sources.length === 0) return [];
-    const status = await readStatus(adminUrl(listen, '/status'));
-    return Promise.all(sources.map((source) => judge(source, context, status)));
-  },
+  run: ({ config, site }) =>
+    Promise.all(
+      config.sources.map(async (source) => {
+        const { name } = source;
+        const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
+        if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
+        const { events, leftOut, notes = [] } = snapshot;
+        const left = leftOut.map((each) => `left out: ${leftOutText(each)}`);
+        const message = [pluralized(events.length, 'event'), ...notes.map(leftOutText), ...left].join('; ');
+        return { name, ...(leftOut.length > 0 ? warn(message, LEFT_OUT_ADVICE) : ok(message)) };
+      }),
+    ),
 };
-
-/** Nothing of a gateway that does not run, or runs without sources. */
-async function readStatus(url: string): Promise<Status> {
-  try {
-    return (await (await fetch(url, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) })).json()) as Status;
-  } catch {
-    return {};
-  }
-}
-
-async function judge(source: SourceSettings, { config, site }: CheckContext, status: Status): Promise<Finding> {
-  const { name } = source;
-  const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
-  if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
-  const { events, leftOut, notes = [] } = snapshot;
-  const parts = [
-    pluralized(events.length, 'event'),
-    mergedText(name, status),
-    ...notes.map(leftOutText),
-    ...leftOut.map((each) => `left out: ${leftOutText(each)}`),
-  ];
-  const message = parts.filter((part) => part !== '').join('; ');
-  return { name, ...(leftOut.length > 0 ? warn(message, LEFT_OUT_ADVICE) : ok(message)) };
-}
-
-/** The list of merges has a hundred of all sources: of the others it does not say why. */
-function mergedText(name: string, { sources = [], merged = [] }: Status): string {
-  const count = sources.find((source) => source.name === name)?.merged ?? 0;
-  const reasons = new Set(merged.filter(({ source }) => source === name).map(({ why }) => why));
-  if (count === 0) return '';
-  return `${count} of the running gateway shown as another calendar's (${[...reasons].join('; ')})`;
-}

@@ -5,7 +5,7 @@ import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { PLURALS } from '../../model/records.ts';
-import { GIVE_PASSWORD, programName } from '../advice.ts';
+import { programName } from '../advice.ts';
 import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
@@ -30,13 +30,12 @@ const WORDS: CmsWords = {
   lost:
     'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
-  rejected: GIVE_PASSWORD,
   plugin: installPlugin,
 };
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(config.upstream.url, basicCredentialsOf(config), undefined, config.upstream);
+  const connection = openSite(config.upstream.url, basicCredentialsOf(config), undefined, config.upstream.limits);
   return {
     connection,
     words: WORDS,

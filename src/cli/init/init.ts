@@ -31,14 +31,14 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   const printAll = (lines: readonly string[]) => {
     for (const line of lines) print(line);
   };
-  const { url, source, userAgent } = options;
+  const { url, source } = options;
   if (source) return initSource(source, options, print);
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const [proposal, lines] = (await isPayload(url, userAgent))
+  const [proposal, lines] = (await isPayload(url))
     ? proposeForPayload(url, options)
-    : proposeForWordPress(await look(url, account, userAgent), options);
+    : proposeForWordPress(await look(url, account), options);
   printAll(lines);
   if (!proposal) return 1;
   if (!options.yes) {
@@ -65,13 +65,13 @@ function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): 
 /** The lines say what was found. */
 type Found = [proposal: ChosenMapping | undefined, lines: string[]];
 
-async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
+async function look(url: string, account?: ServiceAccount): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
-  const connection = openSite(url, login, undefined, { userAgent });
+  const connection = openSite(url, login);
   try {
     return await probe(connection);
   } catch (error) {
-    throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
+    throw siteError(error, connection.url, account !== undefined, 'wordpress');
   } finally {
     await connection.close();
   }

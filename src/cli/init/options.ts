@@ -74,7 +74,6 @@ export interface InitOptions extends Decisions {
   password?: string | undefined;
   /** Only if there is a password. */
   isPasswordFromEnvironment: boolean;
-  userAgent?: string | undefined;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
   deploy?: 'kubernetes' | undefined;
@@ -102,7 +101,6 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     user: text('user') ?? fromEnvironment('upstream.user'),
     password,
     isPasswordFromEnvironment: passwordFile === undefined,
-    userAgent: fromEnvironment('upstream.userAgent'),
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),

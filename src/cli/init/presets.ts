@@ -1,5 +1,5 @@
 // The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
-// and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
+// and fits the mapping to the site. Recognizes other event plugins by their names.
 
 import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
@@ -113,31 +113,10 @@ const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean
   [...types, ...taxonomies].some((each) => each.base === base);
 
 /**
- * Plugins whose events no mapping can serve, with their folder in wp-content/plugins/, which only administrators see,
- * namespaces of their routes, and their collections. Observed on WordPress 7.1.1 with the versions in docs/mapping.md.
+ * Names of event plugins of a site that no mapping fits: `my-calendar`, `eventprime/v1`. Folders, or the namespaces of
+ * routes for those who may not see these.
  */
-const UNSUPPORTED_PLUGINS: Readonly<Record<string, readonly string[]>> = {
-  'My Calendar': ['my-calendar', 'my-calendar-pro', 'my-calendar/v1', 'mc-events', 'mc-locations'],
-  'Sugar Calendar': [
-    ...['sugar-calendar', 'sugar-calendar-lite', 'sugar-calendar/v1', 'sugar-calendar/setup-wizard/v1', 'sc_event'],
-  ],
-  'Events Made Easy': ['events-made-easy', 'events-made-easy/v1'],
-  'All-in-One Event Calendar': ['all-in-one-event-calendar', 'ai1ec_event'],
-};
-
-/** The titles of the unsupported plugins of a site. */
-export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSite): string[] {
-  const shown = new Set([...plugins, ...namespaces, ...types.map(({ base }) => base)]);
-  return Object.entries(UNSUPPORTED_PLUGINS).flatMap(([title, signs]) =>
-    signs.some((each) => shown.has(each)) ? [title] : [],
-  );
-}
-
-/**
- * Names of event plugins that no mapping knows, such as `eventprime-event-calendar-management`: of a site without types
- * that look like events. Folders, or the namespaces of routes for those who may not see these.
- */
-export const unknownEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
+export const otherEventPlugins = ({ plugins, namespaces }: ProbedSite): string[] =>
   (plugins ?? namespaces).filter((name) => /(^|[-_/])(event|calend|kalend)/i.test(name) && !OWN_ROUTES.test(name));
 
 const OWN_ROUTES = /^calendar-gateway\b/;

@@ -14,10 +14,9 @@ import {
   fieldEvidence,
   matchPresets,
   OWN_TYPES_PRESET,
+  otherEventPlugins,
   type PresetMatch,
-  unknownEventPlugins,
   unseenKeys,
-  unsupportedPlugins,
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
 
@@ -68,18 +67,13 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   const { mapping: name, eventType, dateFormat } = decisions;
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat }));
   const preset = choosePreset(site, decisions, dated);
-  const unserved = unsupportedPlugins(site);
   const type = typeAt(site, eventType ?? dated[0]?.base);
-  const proposal = preset
-    ? presetProposal(preset, site, decisions)
-    : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) {
-    const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
-    return { ...proposal, notes: [...proposal.notes, ...notes] };
-  }
+  if (preset) return presetProposal(preset, site, decisions);
   if (name !== undefined)
     return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
-  const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
+  const proposal = type && generatedProposal(type, site, decisions, eventTypes);
+  if (proposal) return proposal;
+  const isElsewhere = eventTypes.length + otherEventPlugins(site).length > 0;
   if (isElsewhere || eventType !== undefined) return undefined;
   const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
   const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
@@ -330,34 +324,23 @@ function describeCollection(site: ProbedSite, base: string): string {
   return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
 }
 
-const IN_TABLES =
-  'their dates are in database tables of its own, which no route of the REST API lists by their changes.';
-const UNDATED = 'the REST API shows none with a date.';
-
 /**
- * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
- * that the operator named: `wanted`) have no start.
+ * Why there is no proposal: the events may be in a plugin that the gateway cannot read, and types that look like events
+ * (or that the operator named: `wanted`) have no start.
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
   const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
-  const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
-  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
-  const reasons = [
+  const plugins = wanted === undefined ? otherEventPlugins(site) : [];
+  return [
     ...plugins.map(
-      (title) => `This site has its events in ${title}. The gateway cannot serve its events: ${IN_TABLES}`,
+      (name) =>
+        `This site may have its events in ${name}. The gateway cannot serve these: the REST API shows none with a date.`,
     ),
-    ...unknown.map(
-      (name) => `This site may have its events in ${name}. The gateway cannot serve its events: ${UNDATED}`,
-    ),
+    ...(types.length > 0
+      ? types.flatMap(withoutDates)
+      : ['  To serve events of another type of this site, name it: --event-type BASE.']),
+    OWN_TYPES,
   ];
-  if (reasons.length > 0)
-    return [
-      ...reasons,
-      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
-        'for one that comes with the gateway.',
-      OWN_TYPES,
-    ];
-  return [...types.flatMap(withoutDates), OWN_TYPES];
 }
 
 function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {

@@ -82,9 +82,9 @@ const OTHER_PROPERTIES = /^(_|yoast_|jetpack_|aioseo_)/;
 const isCoreProperty = (name: string): boolean => CORE_PROPERTIES.has(name) || OTHER_PROPERTIES.test(name);
 
 /** A site of Payload lists its collections at /api/access. Any other address is taken for WordPress. */
-export async function isPayload(url: string, userAgent: string | undefined): Promise<boolean> {
+export async function isPayload(url: string): Promise<boolean> {
   const address = new URL(url);
-  const client = createCmsClient({ url: address, observe: () => undefined, userAgent });
+  const client = createCmsClient({ url: address, observe: () => undefined });
   try {
     const { json } = await client.request({ method: 'GET', path: `${apiPathOf(address)}/access` });
     return isObject(json) && isObject(json.collections);

@@ -3,9 +3,9 @@
 
 import { CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsClient, isServerError, type RestCall, type RestCallBody, sentBody } from '../client.ts';
+import { type CmsClient, isServerError, type RestCall, sentBody } from '../client.ts';
 import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
-import type { CallOptions, CmsRecord, Query } from '../port.ts';
+import type { CmsRecord, Query } from '../port.ts';
 import { findingOf, findingOfError, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
 
 /**
@@ -34,7 +34,6 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
         path,
         query: { ...query, ...parts.query },
         ...sentBody(parts),
-        callerAsksForFewer: parts.callerAsksForFewer,
         ...options,
         label: `/${route}`,
       });
@@ -243,61 +242,38 @@ function invalidFields({ params, details }: CmsRecord): string[] {
 const invalidReasons = ({ params }: CmsRecord): string =>
   isObject(params) ? Object.values(params).map(String).join(' ') : '';
 
-/** A page of a hundred is tried with 100, 50, 25, 10 and 5 records a request: a host that fails with five is down. */
-const SMALLEST = 5;
+/** Where PHP fails on a page of a hundred, a memory limit of 128 MB still makes ten. */
+const SMALL_PAGE = 10;
 
 /**
- * Asks for a page in ever smaller parts while the site fails with a 5xx, and remembers the size that worked for the
- * route. The caller gets the page as one response.
+ * Asks for a page ten records at a time where the site fails with a 5xx, and from then on for every page of that route.
+ * The caller gets the page as one response.
  */
 export function inSmallerPages(call: RestCall): RestCall {
-  const learned = new Map<string, number>();
+  const failing = new Set<string>();
 
   return async (method, route, parts = {}, options = {}) => {
-    const wanted = parts.query?.per_page;
-    if (method !== 'GET' || typeof wanted !== 'number') return call(method, route, parts, options);
-    let failure: unknown;
-    for (let size = divisorOf(wanted, learned.get(route) ?? wanted); ; size = divisorOf(wanted, size / 2)) {
-      // Five failures in a row open the circuit breaker: each size gets one attempt.
-      const attempt = { ...parts, callerAsksForFewer: size > SMALLEST };
+    const { per_page: wanted, page = 1, offset, ...query } = parts.query ?? {};
+    if (method !== 'GET' || typeof wanted !== 'number' || wanted <= SMALL_PAGE || wanted % SMALL_PAGE !== 0)
+      return call(method, route, parts, options);
+    if (!failing.has(route))
       try {
-        if (size === wanted) return await call(method, route, attempt, options);
-        const response = await readInParts(call, route, attempt, options, wanted, size);
-        if (failure !== undefined) learned.set(route, size);
-        return response;
+        return await call(method, route, parts, options);
       } catch (error) {
-        failure ??= error;
-        if (!(error instanceof CmsUnavailable && isServerError(error)) || size <= SMALLEST) throw failure;
+        if (!(error instanceof CmsUnavailable && isServerError(error))) throw error;
       }
+    const first = Number(offset ?? (Number(page) - 1) * wanted);
+    const records: unknown[] = [];
+    for (let at = first; ; at += SMALL_PAGE) {
+      const position = offset === undefined ? { page: at / SMALL_PAGE + 1 } : { offset: at };
+      const part = { query: { ...query, ...position, per_page: SMALL_PAGE } };
+      const response = await call('GET', route, part, options);
+      failing.add(route);
+      if (!Array.isArray(response.json)) return response;
+      records.push(...response.json);
+      const end = at + SMALL_PAGE;
+      if (end >= first + wanted || !(end < Number(response.headers['x-wp-total'])))
+        return { ...response, json: records };
     }
   };
-}
-
-/** The largest divisor up to a limit: page 3 of a hundred begins with a page of 50, 25 ... too. */
-function divisorOf(total: number, limit: number): number {
-  let divisor = Math.max(1, Math.min(total, Math.floor(limit)));
-  while (total % divisor !== 0) divisor -= 1;
-  return divisor;
-}
-
-async function readInParts(
-  call: RestCall,
-  route: string,
-  parts: RestCallBody,
-  options: CallOptions,
-  wanted: number,
-  size: number,
-): Promise<CmsResponse> {
-  const { offset, page = 1, ...query } = parts.query ?? {};
-  const first = offset === undefined ? (Number(page) - 1) * wanted : Number(offset);
-  const records: unknown[] = [];
-  for (let at = first; ; at += size) {
-    const position = offset === undefined ? { page: at / size + 1 } : { offset: at };
-    const part = { ...parts, query: { ...query, ...position, per_page: size } };
-    const response = await call('GET', route, part, options);
-    if (!Array.isArray(response.json)) return response;
-    records.push(...response.json);
-    const isLast = at + size >= first + wanted || !(at + size < Number(response.headers['x-wp-total']));
-    if (isLast) return { ...response, json: records };
-  }
 }
