@@ -254,7 +254,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     },
   },
   redisUrl: text(
-    { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
+    { minLength: 1, format: 'redis-address', writeOnly: true },
     'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
   ),
   log: section('Logging.', {

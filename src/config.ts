@@ -1,5 +1,5 @@
 // The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and
-// frozen. The environment has one variable for each key of the schema, and for a secret also one that names a file.
+// complete. The environment has one variable for each key of the schema, and for a secret also one that names a file.
 
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -18,6 +18,7 @@ const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
 ajv.addFormat('web-address', isWebAddress);
 // Of a site: addresses are made of it by appending to it.
 ajv.addFormat('base-address', (text) => isWebAddress(text) && !/[?#]/.test(text));
+ajv.addFormat('redis-address', (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname));
 ajv.addFormat('network', isNetwork);
 const validate = ajv.compile(CONFIG_SCHEMA);
 
@@ -67,7 +68,7 @@ export function loadConfig({
   checkDependencies(validated);
   const { limits } = validated.upstream;
   limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
-  return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
+  return { ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] };
 }
 
 /** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
@@ -171,13 +172,13 @@ function check(layer: JsonObject, locationOf: (key: string) => string): void {
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   boolean: 'true or false',
-  'boolean or array': 'true, false or a list',
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
   'web-address': 'must be a URL that begins with http:// or https://, without spaces, user and password',
   'base-address':
     'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
+  'redis-address': 'must be the URL of a host, such as redis://cache:6379',
   network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
 };
 
@@ -198,7 +199,7 @@ function reasonOf({ keyword, params, message, schema }: ErrorObject): string {
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, listen, lists, redisUrl, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -216,18 +217,6 @@ function checkDependencies({ upstream, listen, lists, redisUrl, sources, push = 
     'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
     'needs an account, whose view of the site everybody gets',
     'Set upstream.user and its password, or read as a visitor.',
-  );
-  refuse(
-    redisUrl !== undefined && !URL.parse(redisUrl)?.hostname,
-    'redisUrl (CALENDAR_REDIS_URL)',
-    'has no host',
-    'Write it as redis://cache:6379.',
-  );
-  refuse(
-    lists.perPage > lists.maxPerPage,
-    'lists.perPage',
-    'is greater than lists.maxPerPage',
-    'Raise lists.maxPerPage or lower lists.perPage.',
   );
   refuse(
     hasSame(sources.map(({ name }) => name)),
@@ -260,12 +249,6 @@ function merge(target: JsonObject, source: JsonObject): void {
 
 const nested = (key: string, value: unknown): JsonObject =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const item of Object.values(Object.freeze(value))) deepFreeze(item);
-  return value;
-}
 
 /** One key of the configuration. */
 export interface Setting {

@@ -13,8 +13,7 @@ import { readSamples, readSite, type Samples } from '../open-site.ts';
 import { columns } from '../table.ts';
 import type { Check, CheckContext, CheckRow, CmsChecks, RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
-import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
-import { SOURCES_CHECK } from './sources.ts';
+import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS, SOURCES_CHECK } from './reads.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
 
@@ -26,18 +25,12 @@ const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
   ...[...FIELD_CHECKS, SOURCES_CHECK, WRITE_CHECK, WEBHOOK_CHECK],
 ];
 
-export interface CheckOptions {
-  config?: string | undefined;
-  write?: boolean | undefined;
-  json?: boolean | undefined;
-}
-
 /**
  * @param wait pauses between two checks for a webhook
  * @returns the exit code. Throws `ConfigError` when the checks cannot run.
  */
 export async function check(
-  { config, write = false, json = false }: CheckOptions,
+  { config, write = false, json = false }: { config?: string; write?: boolean | undefined; json?: boolean },
   print: (text: string) => void = (text) => void process.stdout.write(text),
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {

@@ -1,5 +1,5 @@
 // Checks of what the site sends: its clock and time zone, the account, each list to its end, the occurrences of series,
-// and each field of the mapping in a few records. The CMS may tell more of a field than its values do.
+// each source, and each field of the mapping in a few records. The CMS may tell more of a field than its values do.
 
 import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
@@ -20,6 +20,7 @@ import {
   type SiteConnection,
   valueAtPath,
 } from '../open-site.ts';
+import { leftOutText, readSource, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import {
   type Check,
@@ -159,16 +160,11 @@ function missingCollection(
   { kind, collection }: KindMapping<Kind>,
   { cms: { words }, pluginOptions }: CheckContext,
 ): Finding {
-  if (kind !== 'event')
-    return warn(
-      `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a ` +
-        `bundled one). Otherwise: ${words.collection(pluginOptions)}`,
-    );
-  return fail(
-    `the site has no collection "${collection}", which the mapping names for events`,
-    words.collection(pluginOptions),
-  );
+  const message = `the site has no collection "${collection}": the gateway serves no ${kind} until it has`;
+  const advice = words.collection(pluginOptions);
+  if (kind === 'event') return fail(message, advice);
+  const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a bundled one).`;
+  return warn(message, `${orNone} Otherwise: ${advice}`);
 }
 
 const refusedList = ({ code, message }: CmsRejected): Finding =>
@@ -228,6 +224,24 @@ export function judgeList(
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);
 }
+
+const LEFT_OUT_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
+
+export const SOURCES_CHECK: Check = {
+  area: 'sources',
+  run: ({ config, site }) =>
+    Promise.all(
+      config.sources.map(async (source) => {
+        const { name } = source;
+        const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
+        if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
+        const { events, leftOut, notes = [] } = snapshot;
+        const left = leftOut.map((each) => `left out: ${leftOutText(each)}`);
+        const message = [pluralized(events.length, 'event'), ...notes.map(leftOutText), ...left].join('; ');
+        return { name, ...(leftOut.length > 0 ? warn(message, LEFT_OUT_ADVICE) : ok(message)) };
+      }),
+    ),
+};
 
 export const FIELD_CHECKS: readonly Check[] = KINDS.map((kind) => ({
   area: `${kind} fields`,

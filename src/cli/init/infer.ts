@@ -248,12 +248,6 @@ export function inferBoolean({ values, type }: SourceField): FieldSpec['as'] | n
   return pair && { boolean: [pair[0], pair[1]] };
 }
 
-export interface InferredIds {
-  /** Undefined for an array of ids. */
-  as: FieldSpec['as'];
-  ids: number[];
-}
-
 /** The integers of a value that may be ids of records. */
 export function idsIn(value: unknown): number[] {
   if (Array.isArray(value)) return value.flatMap(idsIn);
@@ -262,8 +256,8 @@ export function idsIn(value: unknown): number[] {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
-/** The form of the ids in a field; undefined if a value is not an id. */
-export function inferIds({ values: allValues, type }: SourceField): InferredIds | undefined {
+/** The ids in a field, and their codec, undefined for an array; undefined if a value is not an id. */
+export function inferIds({ values: allValues, type }: SourceField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
   const values = allValues.filter((value) => value !== false);
   const ids = values.flatMap(idsIn);

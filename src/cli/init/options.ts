@@ -7,7 +7,6 @@ import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import type { Decisions } from './propose.ts';
 
 export const INIT_OPTIONS = {
   user: { type: 'string' },
@@ -65,27 +64,11 @@ config.json that an earlier init wrote (docs/sources.md). Such an address ends w
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
 
-export interface InitOptions extends Decisions {
-  /** Of the site. */
-  url?: string | undefined;
-  /** The calendar, if the address is that of one: then there is no `url`. */
-  source?: Omit<SourceSettings, 'name'> | undefined;
-  user?: string | undefined;
-  password?: string | undefined;
-  /** Only if there is a password. */
-  isPasswordFromEnvironment: boolean;
-  publicUrl?: string | undefined;
-  webhookUrl?: string | undefined;
-  deploy?: 'kubernetes' | undefined;
-  out: string;
-  force: boolean;
-  yes: boolean;
-}
-
+export type InitOptions = ReturnType<typeof parseInitOptions>;
 type Values = { [K in keyof typeof INIT_OPTIONS]?: string | boolean | string[] | undefined };
 
 /** Throws `ConfigError` for invalid values. */
-export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv): InitOptions {
+export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv) {
   if (positionals.length > 1) throw new ConfigError('command line', 'has more than one address', 'Try --help.');
   const text = (name: keyof Values): string | undefined => values[name] as string | undefined;
   const assignments = readEnvironment(env, () => undefined);
@@ -96,14 +79,16 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   const source = parseSource(positionals[0] ?? '');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
   return {
+    /** The calendar, if the address is that of one: then there is no `url` of a site. */
     source,
     url: url === undefined || source ? undefined : parseSiteUrl(url),
     user: text('user') ?? fromEnvironment('upstream.user'),
     password,
+    /** Only if there is a password. */
     isPasswordFromEnvironment: passwordFile === undefined,
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
-    mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
+    mapping: text('mapping'),
     publicUrl: parseAddress('--public-url', text('public-url')),
     webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
     deploy: parseChoice('--deploy', text('deploy'), ['kubernetes'] as const),
@@ -136,7 +121,7 @@ function parseUrl(text: string): URL {
 }
 
 /** Undefined: the address is that of a site. Calendar programs call the same addresses `webcal:`. */
-function parseSource(text: string): InitOptions['source'] {
+function parseSource(text: string): Omit<SourceSettings, 'name'> | undefined {
   if (text === '') return undefined;
   const url = parseUrl(text.replace(/^webcal:/i, 'https:'));
   if (/\/events\/v1\/?$/.test(url.pathname)) return { events: url.origin + url.pathname };

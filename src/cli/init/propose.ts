@@ -165,8 +165,6 @@ function generatedProposal(
   const unmapped = unmappedFields(type, mapping);
   const notes: string[] = [];
   if (unmapped.length > 0) {
-    const names = unmapped.map(({ path }) => path).join(', ');
-    mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
     notes.push(
       `not sure what these fields of ${base} are, so the mapping leaves them out: ${shownFields(unmapped)}; name one ` +
         'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)',
@@ -182,14 +180,11 @@ function generatedProposal(
     mapping,
     isUnseen: false,
     needsPlugin: unseenKeys(mapping, site).length > 0,
-    summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
+    summary: `a mapping of its own for ${base}: ${found} ${path}`,
     notes,
     assumed: dates.assumed,
   };
 }
-
-/** `Gigs (gigs_2)`; only the name of the collection if the label is the same. */
-const nameOf = ({ label, base }: ProbedType): string => (label === base ? base : `${label} (${base})`);
 
 /**
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
@@ -303,7 +298,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     const type = typeAt(site, spec.posts);
     const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
     return [
-      [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
+      [kind, collectionOf(spec), type ? pluralized(type.total, 'record') : ''],
       ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
     ];
   });
@@ -315,13 +310,6 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     ...(notes.length > 0 ? [''] : []),
     ...notes.map((note) => `  note: ${note}`),
   ];
-}
-
-function describeCollection(site: ProbedSite, base: string): string {
-  const type = typeAt(site, base);
-  if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
-  const taxonomy = site.taxonomies.find((each) => each.base === base);
-  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
 }
 
 /**

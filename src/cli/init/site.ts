@@ -39,7 +39,6 @@ export interface ProbedType {
 export interface ProbedTaxonomy {
   taxonomy: string;
   base: string;
-  label: string;
   hierarchical: boolean;
 }
 
@@ -110,10 +109,9 @@ export async function probe(site: SiteConnection): Promise<ProbedSite> {
   const postTypes = Object.values(await read('wp/v2/types')).map(objectOrEmpty);
   const taxonomies = Object.values(await read('wp/v2/taxonomies'))
     .map(objectOrEmpty)
-    .map(({ slug, rest_base, name, hierarchical }) => ({
+    .map(({ slug, rest_base, hierarchical }) => ({
       taxonomy: String(slug),
       base: String(rest_base),
-      label: String(name),
       hierarchical: hierarchical === true,
     }))
     .filter(({ base }) => COLLECTION.test(base));

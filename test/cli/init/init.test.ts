@@ -122,7 +122,7 @@ describe('init', () => {
       records: Array.from({ length: 25 }, (_, n) => fakePost(n + 1, { title: `Gig ${n}`, acf: dates })),
     });
     expect(await init(options({ yes: true }), print)).to.equal(0);
-    expect(output()).to.include('Events, 25 records');
+    expect(output()).to.match(/event +events +25 records/);
     expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
   });
 
@@ -315,7 +315,7 @@ describe('init', () => {
     await openSite(gigs('25'));
     const wrong = { ...options({ yes: true, user: 'service' }), password: 'of the login form' };
     expect(await errorOf(init(wrong, print))).to.match(/application password/);
-    const { url: _, ...nowhere } = options({ yes: true });
+    const nowhere = { ...options({ yes: true }), url: undefined };
     expect(await errorOf(init(nowhere, print))).to.match(/needs the address/);
     expect(await errorOf(init({ ...options({ yes: true }), url: 'http://127.0.0.1:9' }, print))).to.match(
       /does not answer as a WordPress site/,
@@ -336,7 +336,7 @@ describe('init', () => {
       expect(() => options({ field: [field] })).to.throw(ConfigError, /neither may be none/);
     for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
       expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
-    expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
+    expect(await errorOf(init(options({ mapping: 'joomla' }), print))).to.match(/gatherpress/);
     expect(() => options({ seconds: 'ymd' })).to.throw(ConfigError, /utc, wall/);
   });
 
