@@ -220,9 +220,7 @@ describe('a generated mapping', () => {
   it('uses a taxonomy as venues', () => {
     const gig = type('gig', 'gigs', [{ id: 1, meta: { start: '2031-05-01 19:30:00' } }]);
     gig.termBases = ['places'];
-    const proposal = propose(
-      site([gig], { taxonomies: [{ taxonomy: 'place', base: 'places', hierarchical: true }] }),
-    );
+    const proposal = propose(site([gig], { taxonomies: [{ taxonomy: 'place', base: 'places', hierarchical: true }] }));
     expect(proposal?.mapping.venue).to.deep.equal({ terms: 'places' });
     expect(proposal?.mapping.category).to.equal(undefined);
   });
