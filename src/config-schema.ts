@@ -24,12 +24,12 @@ const text = <const Rules>(rules: Rules, description: string) => ({ type: 'strin
 export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. The file may leave out every key.", {
   upstream: section('The CMS behind the gateway.', {
     url: text(
-      { minLength: 1, format: 'web-address' },
+      { minLength: 1, format: 'base-address' },
       'URL of the site, such as https://www.example.org; the gateway discovers its REST API from there. Required.',
     ),
     user: text(
-      { minLength: 1, writeOnly: true },
-      'User name of a service account, which reads images that were uploaded to a draft, and with readAs all.',
+      { minLength: 1, pattern: '^[^:]+$', writeOnly: true },
+      'User name, without a colon, of a service account: it reads images uploaded to a draft, and with readAs all.',
     ),
     password: text(
       { minLength: 1, writeOnly: true },
@@ -88,7 +88,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     },
   }),
   publicUrl: text(
-    { minLength: 1, format: 'web-address' },
+    { minLength: 1, format: 'base-address' },
     'Public base URL of the gateway, used in links; http://localhost:PORT if absent.',
   ),
   mounts: {
@@ -236,7 +236,8 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       type: 'object',
       additionalProperties: false,
       required: ['url'],
-      description: 'One receiver: url with secret, or with quietS and method.',
+      oneOf: [{ required: ['secret'] }, { required: ['quietS'] }],
+      description: 'One receiver: url with secret, for signed messages, or with quietS, for a build hook.',
       properties: {
         url: text({ maxLength: 2000, format: 'web-address' }, 'Address, which may hold a secret in its path.'),
         secret: text(
@@ -255,13 +256,13 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
           minimum: 1,
           maximum: 86_400,
         },
-        method: { type: 'string', enum: ['GET', 'POST'], description: 'Of a build hook; POST if absent.' },
+        method: { type: 'string', enum: ['GET', 'POST'], description: 'Of a build hook alone; POST if absent.' },
         allowPrivate: { type: 'boolean', description: 'Whether the address may be in a private network.' },
       },
     },
   },
   redisUrl: text(
-    { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
+    { minLength: 1, format: 'redis-address', writeOnly: true },
     'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
   ),
   log: section('Logging.', {

@@ -1,5 +1,5 @@
 // The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and
-// frozen. The environment has one variable for each key of the schema, and for a secret also one that names a file.
+// complete. The environment has one variable for each key of the schema, and for a secret also one that names a file.
 
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -16,12 +16,17 @@ const MOUNT = '/calendar/events/v1';
 
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
 ajv.addFormat('web-address', isWebAddress);
+// Of a site: addresses are made of it by appending to it.
+ajv.addFormat('base-address', (text) => isWebAddress(text) && !/[?#]/.test(text));
+ajv.addFormat('redis-address', (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname));
 ajv.addFormat('network', isNetwork);
 const validate = ajv.compile(CONFIG_SCHEMA);
 
-/** True for an address that links and files of code can hold as it stands. */
+/** True for an address without credentials that links and files of code can hold as it stands. */
 export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s\p{C}]+$/iu.test(text) && URL.canParse(text);
+  if (!/^https?:\/\/[^\s\p{C}]+$/iu.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && url.username + url.password === '';
 }
 
 /** True for an IP address or a network in CIDR notation: `192.0.2.1`, `2001:db8::/32`. */
@@ -47,7 +52,7 @@ export function loadConfig({
   warn = () => undefined,
 }: {
   file?: string | undefined;
-  env: Record<string, string | undefined>;
+  env: NodeJS.ProcessEnv;
   warn?: (message: string) => void;
 }): Config {
   const config = structuredClone<JsonObject>(DEFAULTS);
@@ -61,10 +66,9 @@ export function loadConfig({
   }
   const validated = config as JsonObject & Config;
   checkDependencies(validated);
-  checkReceivers(validated.push ?? []);
   const { limits } = validated.upstream;
   limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
-  return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
+  return { ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] };
 }
 
 /** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
@@ -115,18 +119,28 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
  * @throws ConfigError
  */
 export function readJsonFile(path: string, location: string): unknown {
+  const text = readTextFile(path, location);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)));
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) {
-      const position = /line \d+ column \d+/.exec(error.message)?.[0];
-      const reason = `is not JSON${position ? `: ${position}` : ''}`;
-      throw new ConfigError(location, reason, 'The file must contain one JSON object.');
-    }
+    const position = /line \d+ column \d+/.exec((error as SyntaxError).message)?.[0];
+    const reason = `is not JSON${position ? `: ${position}` : ''}`;
+    throw new ConfigError(location, reason, 'The file must contain one JSON object.');
+  }
+}
+
+/** @param maxBytes of a file of at most so many bytes, and not of a pipe or a device, which may never end */
+function readTextFile(path: string, location: string, maxBytes?: number): string {
+  try {
+    const stats = statSync(path);
+    if (maxBytes !== undefined && !(stats.isFile() && stats.size <= maxBytes))
+      throw new ConfigError(location, `is not a regular file of at most ${maxBytes} bytes`, `Check the path ${path}.`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new ConfigError(location, 'is not UTF-8 text', 'Save the file in the encoding UTF-8.');
-    throw new ConfigError(location, `cannot be read (${code})`, 'Check the path and who may read it.');
+    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`;
+    throw new ConfigError(location, reason, `Check the path ${path}, who may read it, and its encoding.`);
   }
 }
 
@@ -143,7 +157,8 @@ function readLayer(path: string): JsonObject {
 /** Throws `ConfigError` for the first key that the schema rejects. */
 function check(layer: JsonObject, locationOf: (key: string) => string): void {
   if (validate(layer)) return;
-  const [error] = validate.errors as [ErrorObject];
+  // Before the error of "oneOf" are those of its parts.
+  const error = validate.errors!.at(-1)!;
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const schemaOfKey = (error.parentSchema ?? {}) as { description?: string; properties?: object };
   if (error.keyword === 'additionalProperties') {
@@ -157,15 +172,17 @@ function check(layer: JsonObject, locationOf: (key: string) => string): void {
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   boolean: 'true or false',
-  'boolean or array': 'true, false or a list',
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  'web-address': 'must be a URL that begins with http:// or https://, without spaces',
+  'web-address': 'must be a URL that begins with http:// or https://, without spaces, user and password',
+  'base-address':
+    'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
+  'redis-address': 'must be the URL of a host, such as redis://cache:6379',
   network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
 };
 
-function reasonOf({ keyword, params, message }: ErrorObject): string {
+function reasonOf({ keyword, params, message, schema }: ErrorObject): string {
   if (keyword === 'type') {
     const types = [params.type].flat().join(' or ');
     return `must be ${TYPES[types] ?? `of type ${types}`}`;
@@ -174,31 +191,27 @@ function reasonOf({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'format') return FORMATS[params.format] ?? `must match the format ${params.format}`;
   if (keyword === 'pattern') return 'has an invalid format';
   if (keyword === 'not') return 'is a path of the gateway itself';
+  if (keyword === 'oneOf') {
+    const keys = (schema as { required: string[] }[]).flatMap(({ required }) => required);
+    return `needs one of ${keys.join(' and ')}, and not both`;
+  }
   return message ?? 'is invalid';
 }
 
-function hasCredentials(url: string): boolean {
-  const { username, password } = new URL(url);
-  return username + password !== '';
-}
-
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl, sources }: Config): void {
+function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
   };
-  const ofUrl = 'upstream.url (CALENDAR_UPSTREAM_URL)';
-  const ofUser = 'upstream.user (CALENDAR_UPSTREAM_USER)';
-  const ofPassword = 'upstream.password (CALENDAR_UPSTREAM_PASSWORD)';
-  const separately = 'Set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
-  const both = 'Set both, or neither to sync public records only.';
-  const noAccount = 'is missing: a service account is a user and an application password';
+  const hasSame = (values: readonly unknown[]) => new Set(values).size < values.length;
   refuse(url === undefined, 'CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
-  refuse(hasCredentials(url), ofUrl, 'contains credentials', separately);
-  refuse(/[?#]/.test(url), ofUrl, 'has a query or fragment', "Set the site's address without them.");
-  refuse(user === undefined && password !== undefined, ofUser, noAccount, both);
-  refuse(user !== undefined && password === undefined, ofPassword, noAccount, both);
+  refuse(
+    (user === undefined) !== (password === undefined),
+    `CALENDAR_UPSTREAM_${user === undefined ? 'USER' : 'PASSWORD'}`,
+    'is missing: a service account is a user and an application password',
+    'Set both, or neither to sync public records only.',
+  );
   refuse(
     readAs === 'account' && user === undefined,
     'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
@@ -206,40 +219,16 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl, sourc
     'Set upstream.user and its password, or read as a visitor.',
   );
   refuse(
-    user?.includes(':') === true,
-    ofUser,
-    'contains a colon',
-    'Basic authentication cannot send such a user name.',
-  );
-  refuse(
-    publicUrl !== undefined && (hasCredentials(publicUrl) || /[?#]/.test(publicUrl)),
-    'publicUrl (CALENDAR_PUBLIC_URL)',
-    'has credentials, a query or a fragment',
-    'Set scheme, host and, if needed, port and path: every link begins with them.',
-  );
-  refuse(
-    redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === ''),
-    'redisUrl (CALENDAR_REDIS_URL)',
-    'has no host',
-    'Write it as redis://cache:6379.',
-  );
-  refuse(
-    lists.perPage > lists.maxPerPage,
-    'lists.perPage',
-    'is greater than lists.maxPerPage',
-    'Raise lists.maxPerPage or lower lists.perPage.',
-  );
-  refuse(
-    new Set(sources.map(({ name }) => name)).size < sources.length,
+    hasSame(sources.map(({ name }) => name)),
     'sources (CALENDAR_SOURCES)',
     'has two sources of one name',
     'Their events get their ids from it: choose another name for one of them.',
   );
   refuse(
-    sources.some(({ icalendar, events }) => hasCredentials((icalendar ?? events)!)),
-    'sources (CALENDAR_SOURCES)',
-    'has an address with a user name or password',
-    'Sources are public calendars. A secret may be in the path or the query of the address.',
+    hasSame(push.map((receiver) => receiver.url)),
+    'push (CALENDAR_PUSH)',
+    'has two receivers with one url, by which their positions are kept',
+    'Name all kinds in one of them.',
   );
   refuse(
     listen.port !== 0 && listen.port === listen.adminPort,
@@ -247,22 +236,6 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl, sourc
     'is the same as listen.port',
     'Choose another port.',
   );
-}
-
-/** Names a receiver by its place alone: `push.0`. */
-function checkReceivers(receivers: NonNullable<Config['push']>): void {
-  for (const [i, { url, secret, quietS, method }] of receivers.entries()) {
-    const refuse = (isWrong: boolean, reason: string, remedy: string) => {
-      if (isWrong) throw new ConfigError(`push.${i}`, reason, remedy);
-    };
-    refuse(hasCredentials(url), 'has credentials in its url', 'Build hooks have a secret in the path instead.');
-    // Its position is kept by its address.
-    const isFirst = receivers.findIndex((receiver) => receiver.url === url) === i;
-    refuse(!isFirst, 'has the url of another receiver', 'Name all kinds in one of them.');
-    const either = 'Set secret, for signed messages, or quietS, for a build hook.';
-    refuse((secret === undefined) === (quietS === undefined), 'needs either secret or quietS', either);
-    refuse(method !== undefined && quietS === undefined, 'has a method without quietS', either);
-  }
 }
 
 /** Merges objects by key and replaces everything else. The schema has accepted both sides. */
@@ -277,12 +250,6 @@ function merge(target: JsonObject, source: JsonObject): void {
 const nested = (key: string, value: unknown): JsonObject =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as JsonObject;
 
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const item of Object.values(Object.freeze(value))) deepFreeze(item);
-  return value;
-}
-
 /** One key of the configuration. */
 export interface Setting {
   /** `listen.port` */
@@ -295,14 +262,6 @@ export interface Setting {
   types: readonly string[];
 }
 
-/** A variable that is set, with its value as the schema wants it. */
-export interface Assignment {
-  variable: string;
-  key: string;
-  value: unknown;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
 interface Rule {
   description?: string;
   type?: string | readonly string[];
@@ -316,7 +275,6 @@ export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
 const SANDBOX_PREFIX = 'CALENDAR_SANDBOX_';
 /** More than any password or URL has. */
 const MAX_SECRET_BYTES = 4096;
-const MAX_WARNED_NAMES = 10;
 
 /** All keys, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, '');
@@ -361,8 +319,9 @@ function variableOf(key: string): string {
  * @param warn gets one message that names the unknown variables
  * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
  */
-export function readEnvironment(env: Environment, warn: (message: string) => void): Assignment[] {
-  const assignments: Assignment[] = [];
+export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) => void) {
+  /** With the values as the schema wants them. */
+  const assignments: { variable: string; key: string; value: unknown }[] = [];
   const unknown: string[] = [];
   const textOf = (variable: string) => withoutLineBreak(env[variable] ?? '');
   for (const variable of Object.keys(env)) {
@@ -380,7 +339,7 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
       assignments.push({ variable, key: fileSetting.key, value: parse(secret, fileSetting) });
     } else unknown.push(variable);
   }
-  if (unknown.length > 0) warn(unknownVariablesMessage(unknown));
+  if (unknown.length > 0) warn(`ignored environment variables that the gateway does not know: ${unknown.join(', ')}`);
   return assignments;
 }
 
@@ -429,31 +388,13 @@ function withoutLineBreak(text: string): string {
  * @throws ConfigError with the reason; never with the contents
  */
 export function readSecretFile(path: string, setting: string): string {
-  const problem = (reason: string) =>
-    new ConfigError(setting, `the file ${path} ${reason}`, 'It must hold the secret in one line, and nothing else.');
-  let text: string;
-  try {
-    const stats = statSync(path);
-    // A pipe or a device may never end.
-    if (!stats.isFile()) throw problem('is not a regular file');
-    if (stats.size > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
-    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    throw problem(code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`);
-  }
-  text = withoutLineBreak(text);
-  if (text.trim() === '') throw problem('is empty');
+  const text = withoutLineBreak(readTextFile(path, setting, MAX_SECRET_BYTES));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
-  if (/[\x00-\x1f\x7f]/.test(text)) throw problem('has more than one line, or control characters');
+  if (text.trim() === '' || /[\x00-\x1f\x7f]/.test(text))
+    throw new ConfigError(
+      setting,
+      `the file ${path} is empty, or has more than one line or control characters`,
+      'It must hold the secret in one line, and nothing else.',
+    );
   return text;
-}
-
-/** Names at most `MAX_WARNED_NAMES`. */
-function unknownVariablesMessage(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_WARNED_NAMES).map((name) => name.slice(0, 64).replace(/\W/g, '?'));
-  const more = names.length - shown.length;
-  const list = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  return `ignored environment variables that the gateway does not know: ${list}`;
 }

@@ -70,10 +70,9 @@ export function pragma(connection: DatabaseSync, name: string): number | string 
 /** Converts an error of the file system or of SQLite, such as "database or disk is full", to one with a remedy. */
 export function dataDirError(file: string, error: unknown): Error {
   if (error instanceof ConfigError) return error;
-  const user = process.getuid === undefined ? 'this user' : `the user with id ${process.getuid()}`;
   return new ConfigError(
     'dataDir (CALENDAR_DATA_DIR)',
     `${file} cannot be used: ${(error as Error).message}`,
-    `Name a directory that ${user} may write, on a disk with room; ${basename(file)} in it must be a file of it.`,
+    `Name a directory that the user with id ${process.getuid?.()} may write, on a disk with room; ${basename(file)} in it must be a file of it.`,
   );
 }

@@ -7,15 +7,12 @@ import { printable } from './text/text.ts';
 import { VERSION } from './version.ts';
 
 /**
- * `engines` in package.json says the same. Node 23 never had all that later 22 versions got, and is no longer
- * maintained.
+ * Older versions lack `node:sqlite` or cannot strip types. `engines` in package.json says the same. Node 23 never had
+ * all that later 22 versions got. Runs before any import that would fail.
  */
-const isSupported = (major: number, minor: number): boolean => major >= 24 || (major === 22 && minor >= 20);
-
-/** Older versions lack `node:sqlite` or cannot strip types. Runs before any import that would fail. */
 function checkNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (isSupported(major, minor)) return;
+  if (major >= 24 || (major === 22 && minor >= 20)) return;
   throw new ConfigError(
     'Node.js',
     `${process.versions.node} is not supported`,
@@ -41,17 +38,11 @@ async function run([name = 'help', ...args]: string[]): Promise<number> {
   return 0;
 }
 
-/** One line for the operator, with the first source position of the stack for a bug report. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const position = error.stack?.split(/[\s()]+/).find((word) => /^(?:file:|\/)/.test(word) && /:\d+:\d+$/.test(word));
-  return `${error.name}: ${error.message.replaceAll('\n', ' ')}${position === undefined ? '' : ` (${position})`}`;
-}
-
-/** Prints the error and exits, whatever handles are still open. */
+/** Prints the error and exits, whatever handles are still open. With its stack for a bug report. */
 function fail(error: unknown): never {
   const isConfigError = error instanceof ConfigError;
-  const message = isConfigError ? error.message : `unexpected error: ${describe(error)}`;
+  const stack = error instanceof Error ? error.stack : String(error);
+  const message = isConfigError ? error.message : `unexpected error: ${stack}`;
   process.stderr.write(`calendar-gateway: ${printable(message)}\n`);
   process.exit(isConfigError ? 2 : 1);
 }

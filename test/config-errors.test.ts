@@ -10,6 +10,8 @@ import { configFiles, keys } from './config-fixture.ts';
 const nested = (key: string, value: unknown): unknown =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
 
+const BUILD_HOOK = { url: 'https://builds.example/hook', quietS: 30 };
+
 describe('the configuration rejects, with key, reason and remedy:', () => {
   const { folder, file, loadError } = configFiles();
 
@@ -55,7 +57,8 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['CALENDAR_SYNC_INTERVAL', 'often', /number/],
     ['CALENDAR_SYNC_INTERVAL', '0', />= 0.1/],
     ['CALENDAR_WEBHOOK_SECRET', 'short', /8 characters/],
-    ['CALENDAR_REDIS_URL', 'cache:6379', /invalid format/],
+    ['CALENDAR_REDIS_URL', 'cache:6379', /URL of a host/],
+    ['CALENDAR_REDIS_URL', 'redis:///0', /URL of a host/],
     ['CALENDAR_TRUST_PROXIES', '1', /an address such as/],
     ['CALENDAR_TRUST_PROXIES', 'yes', /an address such as/],
     ['CALENDAR_TRUST_PROXIES', 'true, 10.0.0.0/8', /an address such as/],
@@ -95,8 +98,10 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
   for (const [what, change, key] of [
     ['a service account without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
     ['a service account without a user name', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-    ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-    ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
+    ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'upstream.user'],
+    ['two receivers of one url', { push: [BUILD_HOOK, BUILD_HOOK] }, 'push'],
+    ['a receiver with neither secret nor quietS', { push: [{ url: BUILD_HOOK.url }] }, 'push.0'],
+    ['a logo with a password', { pages: { logo: 'https://:s3cret@a.test/logo.svg' } }, 'pages.logo'],
     ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
     ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
     ['a public URL with a password', { publicUrl: 'https://:s3cret@a.test' }, 'publicUrl'],

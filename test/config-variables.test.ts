@@ -29,7 +29,11 @@ const colour = (key: string): Variable => ({ ...text(key, '#0b6e4f'), wrong: 're
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   CALENDAR_UPSTREAM_URL: address('upstream.url'),
-  CALENDAR_UPSTREAM_USER: { ...text('upstream.user'), beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' } },
+  CALENDAR_UPSTREAM_USER: {
+    ...text('upstream.user'),
+    wrong: 'a:b',
+    beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' },
+  },
   CALENDAR_UPSTREAM_PASSWORD: { ...text('upstream.password'), beside: { CALENDAR_UPSTREAM_USER: 'ada' } },
   CALENDAR_UPSTREAM_READ_AS: {
     ...{ key: 'upstream.readAs', text: 'account', value: 'account', wrong: 'editor' },

@@ -171,9 +171,6 @@ ${lines.join('\n')}
 }
 
 const HEALTH_TIMEOUT_MS = 3000;
-const HEALTH_ADVICE =
-  '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, ' +
-  'CALENDAR_ADMIN_PORT.';
 
 /** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
 async function health(configFile: string | undefined): Promise<number> {
@@ -187,7 +184,8 @@ async function health(configFile: string | undefined): Promise<number> {
   } catch (error) {
     const { message, cause } = error as Error;
     process.stdout.write(
-      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n${HEALTH_ADVICE}\n`,
+      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n  Start the gateway, or give the ` +
+        'configuration that it runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.\n',
     );
     return 1;
   }

@@ -42,13 +42,12 @@ export function openSite(
   { limits, userAgent }: CallSettings = {},
 ): SiteConnection {
   const address = new URL(url);
-  const observe = () => undefined;
-  const options = { limits, userAgent };
-  const client = createCmsClient({ url, observe, ...options });
+  const options = { url, limits, userAgent, observe: () => undefined };
+  const client = createCmsClient(options);
   const [cms, call] =
     mapping?.cms === 'payload'
-      ? [openPayload(url, mapping, options), createPayloadCall(client, apiPathOf(address))]
-      : [createWordPress({ url, observe, ...options }), createRestCall(client, address)];
+      ? [openPayload(options, mapping), createPayloadCall(client, apiPathOf(address))]
+      : [createWordPress(options), createRestCall(client, address)];
   return {
     url: trimCharactersEnd(url, '/'),
     credentials,
@@ -61,10 +60,9 @@ export function openSite(
 }
 
 /** Numbers of ids that are texts are forgotten at the end. */
-function openPayload(url: string, { source, kinds }: Mapping, options: CallSettings): Cms {
+function openPayload(options: CmsClientOptions & { url: string }, { source, kinds }: Mapping): Cms {
   const idMap = new IdMap();
-  const specs = Object.values(kinds);
-  const cms = createPayload({ url, site: source.payload, specs, idMap, observe: () => undefined, ...options });
+  const cms = createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap });
   const close = async () => {
     await cms.close();
     idMap.close();

@@ -1,5 +1,6 @@
 // The `serve` command: starts the gateway, and stops it on a signal.
 
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NoRestApi } from '../cms/wordpress/rest-api.ts';
@@ -98,7 +99,7 @@ async function checkSite(config: Config, say: Say): Promise<void> {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings', mapping.cms);
+    const problem = siteError(error, config.upstream.url, credentials !== undefined, mapping.cms);
     // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
@@ -108,13 +109,6 @@ async function checkSite(config: Config, say: Say): Promise<void> {
   }
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
-    const onSignal = (signal: NodeJS.Signals) => {
-      for (const name of signals) process.off(name, onSignal);
-      resolve(signal);
-    };
-    for (const name of signals) process.on(name, onSignal);
-  });
-}
+/** Resolves with its name. */
+const nextSignal = (): Promise<string> =>
+  Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal).then(() => signal)));

@@ -50,7 +50,7 @@ const SCENARIOS: readonly Scenario[] = [
   { problem: 'no-answer', when: 'is in maintenance', answers: answering(503) },
   { problem: 'no-answer', when: 'ends the connection', answers: (request) => request.socket.destroy() },
   { problem: 'no-answer', when: 'limits requests', answers: answering(429) },
-  { problem: 'refused', when: 'does not run', given: async () => ({ url: `http://127.0.0.1:${await freePort()}` }) },
+  { problem: 'no-answer', when: 'does not run', given: async () => ({ url: `http://127.0.0.1:${await freePort()}` }) },
 ];
 
 describe('advice about a Payload site that', () => {
@@ -69,7 +69,7 @@ describe('advice about a Payload site that', () => {
       await connection.cms.account({ credentials });
       return undefined;
     } catch (error) {
-      return siteError(error, url, true, 'settings', 'payload');
+      return siteError(error, url, true, 'payload');
     } finally {
       await connection.close();
     }
@@ -84,7 +84,7 @@ describe('advice about a Payload site that', () => {
         };
       const { url = site.url, key = KEY } = (await given?.(site.url)) ?? {};
       const failure = await failureAt(url, key);
-      const facts = { cms: 'payload', site: url, url: `${url}/api/access`, target: url, from: 'settings' } as const;
+      const facts = { cms: 'payload', url: `${url}/api/access`, target: url } as const;
       const expected = SITE_ADVICE[problem](facts);
       expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes(expected);
       expect((failure as Error).message).to.not.match(/WordPress|wp-|PHP/);

@@ -109,7 +109,12 @@ const cases: [string, unknown, string, RegExp][] = [
     `/event/fields/${name}`,
     /decides who sees a record/,
   ]),
-  ['a companion plugin for Payload', payloadWith({}, { wordpress: { hooks: 'x' } }), '/wordpress', /not for the CMS/],
+  [
+    'a companion plugin for Payload',
+    payloadWith({}, { wordpress: { hooks: 'eventon' } }),
+    '/wordpress',
+    /not for the CMS/,
+  ],
   ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
   ['settings of Payload for WordPress', sourceWith({}, { payload: { users: 'x' } }), '/payload', /not for the CMS/],
   ['an unknown key of a kind', sourceWith({}, { venue: { posts: 'v', field: {} } }), '/venue', /unknown key "field"/],

@@ -218,7 +218,7 @@ describe('serve', function () {
     await until(async () => (await serving!.ready()) === 503, 'the admin port is open');
     expect((await serving.admin('/live')).status).to.equal(200);
     expect((await sendRequest(serving.port, `${MOUNT}/events`)).status).to.equal(503);
-    const reason = /CALENDAR_UPSTREAM_URL: .*Nothing accepts connections.*keeps trying/;
+    const reason = /CALENDAR_UPSTREAM_URL\): .*No connection to the CMS.*keeps trying/;
     await until(() => reason.test(serving!.output()), 'it logs the reason');
     await until(async () => JSON.parse((await serving!.admin('/status')).text).state === 'unreachable', 'polls failed');
     try {
@@ -311,7 +311,7 @@ describe('serve', function () {
     });
     expect(await serving.exited).to.equal(2);
     expect(serving.output()).to.match(
-      /CALENDAR_UPSTREAM_USER: .*\(incorrect_password\)[\s\S]*Make an application password/,
+      /CALENDAR_UPSTREAM_USER\): .*\(incorrect_password\)[\s\S]*Make an application password/,
     );
     const encoded = Buffer.from(`admin:${REFUSED_PASSWORD}`).toString('base64');
     for (const secret of [REFUSED_PASSWORD, encoded]) expect(serving.output()).to.not.include(secret);

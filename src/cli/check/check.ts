@@ -26,18 +26,12 @@ const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
   ...[...FIELD_CHECKS, SOURCES_CHECK, WRITE_CHECK, WEBHOOK_CHECK],
 ];
 
-export interface CheckOptions {
-  config?: string | undefined;
-  write?: boolean | undefined;
-  json?: boolean | undefined;
-}
-
 /**
  * @param wait pauses between two checks for a webhook
  * @returns the exit code. Throws `ConfigError` when the checks cannot run.
  */
 export async function check(
-  { config, write = false, json = false }: CheckOptions,
+  { config, write = false, json = false }: { config?: string; write?: boolean | undefined; json?: boolean },
   print: (text: string) => void = (text) => void process.stdout.write(text),
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
@@ -101,15 +95,14 @@ async function runChecks(
       unlisted: new Set(),
       samples: () => (samples ??= readSamples(connection, mapping, site)),
     };
-    for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
+    for (const { area, name = '', onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;
       const findings = [await run(context)].flat();
       rows.push(...findings.map((finding) => ({ area, name, ...finding })));
-      if (isRequired && findings.some(({ state }) => state === 'fail')) break;
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.cms);
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();

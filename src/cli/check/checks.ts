@@ -32,8 +32,6 @@ export interface Check {
   area: string;
   /** Of its row. Absent if each finding has a name of its own. */
   name?: string;
-  /** If it fails, the checks after it would only fail for the same reason, and do not run. */
-  isRequired?: true;
   onlyWithWrite?: true;
   run(context: CheckContext): Promise<Finding | Finding[]>;
 }
@@ -87,7 +85,6 @@ export interface CmsWords {
   createRefused: string;
   /** Why the site keeps its value of a field, though it accepted another. */
   lost: string;
-  rejected: string;
   /** Make the plugin of the site, and put it where it belongs. */
   plugin(options: string): string;
 }

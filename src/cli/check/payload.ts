@@ -7,7 +7,7 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { GIVE_KEY, programName } from '../advice.ts';
+import { programName } from '../advice.ts';
 import { listPath, openSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
 import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
@@ -32,7 +32,6 @@ const WORDS: CmsWords = {
   lost:
     'Payload drops values of fields that the collection does not have, or that the account may not ' +
     'write: compare the field with payload.config.ts, and its access.update and access.create.',
-  rejected: GIVE_KEY,
   plugin,
 };
 

@@ -81,7 +81,6 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'account',
     name: 'service',
-    isRequired: true,
     async run({ config, cms: { words }, connection: { cms, credentials } }) {
       if (credentials === undefined)
         return warn(
@@ -90,12 +89,7 @@ export const SITE_CHECKS: readonly Check[] = [
         );
       const { user, readAs } = config.upstream;
       const effect = readAs === 'account' ? ': everybody sees what this account sees (upstream.readAs)' : '';
-      try {
-        return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})${effect}`);
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-        return fail(`the site does not accept ${user} with this password (${error.code})`, words.rejected);
-      }
+      return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})${effect}`);
     },
   },
 ];
@@ -165,16 +159,11 @@ function missingCollection(
   { kind, collection }: KindMapping<Kind>,
   { cms: { words }, pluginOptions }: CheckContext,
 ): Finding {
-  if (kind !== 'event')
-    return warn(
-      `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a ` +
-        `bundled one). Otherwise: ${words.collection(pluginOptions)}`,
-    );
-  return fail(
-    `the site has no collection "${collection}", which the mapping names for events`,
-    words.collection(pluginOptions),
-  );
+  const message = `the site has no collection "${collection}": the gateway serves no ${kind} until it has`;
+  const advice = words.collection(pluginOptions);
+  if (kind === 'event') return fail(message, advice);
+  const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a bundled one).`;
+  return warn(message, `${orNone} Otherwise: ${advice}`);
 }
 
 const refusedList = ({ code, message }: CmsRejected): Finding =>
@@ -291,11 +280,9 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   const exampleIn = (found: SampledRecord | undefined): string | undefined =>
     found && paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ');
   const example = exampleIn(filled.find(hasValue));
-  const codecAdvice = `${
-    parts
-      ? 'Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates)'
-      : 'Give the format in the mapping ("as", see the codecs in docs/mapping.md)'
-  }: ${kindMapping.kind}.${name}.`;
+  const codecAdvice =
+    `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of the ` +
+    '"parts" (docs/mapping.md, Dates and codecs).';
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(`${path} holds ${example}, which is not readable`, codecAdvice);
   if (definition.required && readable.length < records.length) {
@@ -308,7 +295,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
       // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
       unreadable !== undefined && 2 * readable.length <= filled.length
         ? codecAdvice
-        : fillIn(admin, filled.length === 0),
+        : `Fill it in in ${admin}, or leave these events as they are. If they have dates there, the site stores them ` +
+            'under another name: docs/mapping.md, "Find the facts", says how to find it.',
     );
   }
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
@@ -323,12 +311,6 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
     `${path}: ${filled.length} of ${records.length} have it${example === undefined ? '' : `, such as ${example}`}`,
   );
 }
-
-const fillIn = (admin: string, isNowhere: boolean): string =>
-  isNowhere
-    ? `If the events have dates in ${admin}, the site stores them under another name: docs/mapping.md, ` +
-      '"Find the facts", says how to find it. Otherwise fill them in.'
-    : `Fill it in in ${admin}, or leave these events as they are.`;
 
 /** The fields of a record as the site sends it. */
 const shownFields = ([first]: readonly SampledRecord[]): string[] =>

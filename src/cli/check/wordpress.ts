@@ -5,7 +5,7 @@ import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { GIVE_PASSWORD, programName } from '../advice.ts';
+import { programName } from '../advice.ts';
 import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
 import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
 
@@ -30,7 +30,6 @@ const WORDS: CmsWords = {
   lost:
     'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
-  rejected: GIVE_PASSWORD,
   plugin: installPlugin,
 };
 

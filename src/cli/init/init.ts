@@ -70,7 +70,7 @@ async function look(url: string, account?: ServiceAccount, userAgent?: string): 
   try {
     return await probe(connection);
   } catch (error) {
-    throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
+    throw siteError(error, connection.url, account !== undefined, 'wordpress');
   } finally {
     await connection.close();
   }

@@ -4,7 +4,7 @@
 // The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its
 // own. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/compile-field.ts';
@@ -32,8 +32,7 @@ const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 /**
  * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types,
  * taxonomies, meta keys and capabilities, and sends webhooks if `options` say where to. Types that the mapping calls
- * `existing` are only opened to the REST API. Throws `ConfigError` if one of the two webhook options is missing, or if
- * there are no hooks of the name in the mapping.
+ * `existing` are only opened to the REST API. Throws `ConfigError` if one of the two webhook options is missing.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
   if ((webhookUrl === undefined) !== (webhookSecret === undefined))
@@ -68,14 +67,7 @@ ${parts.map((part) => `\n${readPart(part)}`).join('')}
 
 /** A part without its own beginning. */
 function readPart(name: string): string {
-  const file = new URL(`./${name}.php`, import.meta.url);
-  if (!existsSync(file))
-    throw new ConfigError(
-      'mapping, at /wordpress/hooks',
-      `there is no ${name}`,
-      'Hooks come with the gateway: see its own mappings.',
-    );
-  const php = readFileSync(file, 'utf8');
+  const php = readFileSync(new URL(`./${name}.php`, import.meta.url), 'utf8');
   return php.replace('<?php\n', '').replace(`${PART_NAMESPACE}\n`, '');
 }
 

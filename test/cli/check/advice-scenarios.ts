@@ -110,7 +110,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     says: /not the login password/,
-    row: 'account service',
+    row: 'the command',
     before: { account: { user: 'service', password: 'of the login form' } },
     follow: { account: { user: 'service', password: 'right' } },
   },
@@ -213,7 +213,7 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { website: 'link' } },
   },
   {
-    says: /Give the format in the mapping/,
+    says: /format of these values in the mapping: "as"/,
     row: 'event fields start_date',
     before: { gigs: { records: [gig(1, { ...VALUES, gig_start: '1. 5. 2031 at 19:30' })] } },
     follow: { fields: { start_date: { at: 'meta.gig_start', as: { 'local-datetime': 'j. n. Y \\a\\t H:i' } } } },

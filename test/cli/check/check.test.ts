@@ -212,10 +212,10 @@ describe('check', () => {
     expect(table).to.match(/\nfail +all_day .*\n +As for event fields cost\.\n/);
   });
 
-  it('stops if the site refuses the service account', async () => {
-    const result = await runCheck({ logins: ['service:another'] });
-    expect(row(result, 'account', 'service').state).to.equal('fail');
-    expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
+  it('does not run if the site refuses the service account, and says what to do', async () => {
+    const error = await runCheck({ logins: ['service:another'] }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as ConfigError).message).to.match(/does not accept this user .*\n.*not the login password/);
   });
 
   it('writes each field on a draft, reads it back, clears it, and deletes the draft', async () => {

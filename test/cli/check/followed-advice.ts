@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
 import type { CheckRow } from '../../../src/cli/check/checks.ts';
+import { ConfigError } from '../../../src/errors.ts';
 
 /** A folder for each test of the suite. */
 export function checkedFolder() {
   const folder = {
     path: '',
-    /** Writes `mapping.json` and `config.json`, and runs `check` on them. */
+    /** Writes `mapping.json` and `config.json`, and runs `check` on them. An error that ends it is one row. */
     async check({ mapping, config, write }: { mapping: object; config: object; write: boolean }): Promise<CheckRow[]> {
       const file = (name: string) => join(folder.path, name);
       writeFileSync(file('mapping.json'), JSON.stringify(mapping));
@@ -22,7 +23,12 @@ export function checkedFolder() {
       const print = (part: string) => {
         text += part;
       };
-      await check({ config: file('config.json'), json: true, write }, print, () => Promise.all(sent));
+      try {
+        await check({ config: file('config.json'), json: true, write }, print, () => Promise.all(sent));
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        return [{ area: 'the', name: 'command', state: 'fail', message: error.message, advice: error.remedy }];
+      }
       return (JSON.parse(text) as { rows: CheckRow[] }).rows;
     },
   };

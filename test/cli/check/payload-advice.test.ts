@@ -91,13 +91,13 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     says: /Compare the key/,
-    row: 'account service',
+    row: 'the command',
     before: { upstream: { password: 'of another account' } },
     follow: { upstream: { password: KEY } },
   },
   {
-    says: /Compare the key/,
-    row: 'account service',
+    says: /name it as the user and in the mapping/,
+    row: 'the command',
     before: { options: { users: 'members', login: `members API-Key ${KEY}` }, upstream: { user: 'members' } },
     follow: { payload: { users: 'members' } },
   },

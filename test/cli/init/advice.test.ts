@@ -106,11 +106,11 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     says: /To serve events of another type/,
-    types: [UNDATED],
+    types: [type('lesung', {})],
     options: { namespaces: ['my-calendar/v1'] },
     args: 'URL --yes',
-    follow: 'URL --yes --event-type event --field event.start_date=meta.begin --field event.end_date=meta.finish',
-    writes: /"posts": "event"/,
+    follow: 'URL --yes --event-type lesung --field event.start_date=meta.begin --field event.end_date=meta.finish',
+    writes: /"posts": "lesung"/,
   },
   {
     says: /Make one in the CMS/,
