@@ -25,11 +25,11 @@ interface Day {
   year: number;
   /** From 1. */
   month: number;
-  dayOfMonth: number;
-  monthLength: number;
-  dayOfYear: number;
-  yearLength: number;
+  /** From 0, which is Sunday. */
   weekday: number;
+  /** Counted from the start and from the end: May 31 is [31, -1]. */
+  inMonth: readonly [number, number];
+  inYear: readonly [number, number];
 }
 
 /** Days since 1970. */
@@ -100,15 +100,12 @@ const dayNumber = (year: number, month: number): number => dayStartMs(year, mont
 function dayOf(number: number): Day {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
-  const [yearStart, monthStart] = [dayNumber(year, 1), dayNumber(year, month)];
   return {
     year,
     month,
-    dayOfMonth: date.getUTCDate(),
-    monthLength: dayNumber(year, month + 1) - monthStart,
-    dayOfYear: number - yearStart + 1,
-    yearLength: dayNumber(year + 1, 1) - yearStart,
     weekday: date.getUTCDay(),
+    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)],
+    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)],
   };
 }
 
@@ -120,33 +117,27 @@ function dayFilter(rule: RuleText, start: Day): (day: Day) => boolean {
   const weekdays = new Set(list(rule.byday).map(String).map(plainDay));
   if (monthDays.size + yearDays.size + weekdays.size === 0) {
     if (rule.freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
-    else if (rule.freq !== 'DAILY') monthDays.add(start.dayOfMonth);
+    else if (rule.freq !== 'DAILY') monthDays.add(start.inMonth[0]);
     if (rule.freq === 'YEARLY' && months.size === 0) months.add(start.month);
   }
   const isInYear = rule.freq === 'YEARLY' && months.size === 0;
-  return (day) =>
-    (months.size === 0 || months.has(day.month)) &&
-    (monthDays.size === 0 || hasPosition(monthDays, day.dayOfMonth, day.monthLength)) &&
-    (yearDays.size === 0 || hasPosition(yearDays, day.dayOfYear, day.yearLength)) &&
-    (weekdays.size === 0 || isWeekday(weekdays, day, rule.freq, isInYear));
+  const hasPosition = rule.freq === 'MONTHLY' || rule.freq === 'YEARLY';
+  return (day) => {
+    const name = DAYS[day.weekday]!;
+    const [position, negative] = isInYear ? day.inYear : day.inMonth;
+    // `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last.
+    const names = [name, `${Math.ceil(position / 7)}${name}`, `-${Math.ceil(-negative / 7)}${name}`];
+    return (
+      (months.size === 0 || months.has(day.month)) &&
+      (monthDays.size === 0 || day.inMonth.some((each) => monthDays.has(each))) &&
+      (yearDays.size === 0 || day.inYear.some((each) => yearDays.has(each))) &&
+      (weekdays.size === 0 || names.slice(0, hasPosition ? 3 : 1).some((each) => weekdays.has(each)))
+    );
+  };
 }
 
 /** `+2MO` is `2MO`, and `0MO` is `MO`. */
 const plainDay = (text: string): string => text.replace(/^\+?0*(?=[1-9]|-|[A-Z])/, '');
-
-const hasPosition = (wanted: ReadonlySet<number>, position: number, length: number): boolean =>
-  wanted.has(position) || wanted.has(position - length - 1);
-
-/** `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last. */
-function isWeekday(wanted: ReadonlySet<string>, day: Day, freq: string, isInYear: boolean): boolean {
-  const name = DAYS[day.weekday]!;
-  if (wanted.has(name)) return true;
-  if (freq !== 'MONTHLY' && freq !== 'YEARLY') return false;
-  const [position, length] = isInYear ? [day.dayOfYear, day.yearLength] : [day.dayOfMonth, day.monthLength];
-  const fromStart = Math.floor((position - 1) / 7) + 1;
-  const fromEnd = Math.floor((length - position) / 7) + 1;
-  return wanted.has(`${fromStart}${name}`) || wanted.has(`-${fromEnd}${name}`);
-}
 
 /** Milliseconds since midnight, sorted. */
 function timesOf(rule: RuleText, startTime: number): number[] {

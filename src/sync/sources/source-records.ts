@@ -69,27 +69,18 @@ export class SourceRecords {
     const upserts: CalendarRecord[] = [];
     const images: ImageRecord[] = [];
     const names = [...categories.map(escapeMarkup), ...event.categories];
-    const record = Object.assign(emptyRecord('event', id), {
+    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, tags = [], ...said } = event;
+    const record = Object.assign(emptyRecord('event', id), said, {
       ...timesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
-      url: event.url,
-      title: event.title,
-      description: event.description,
-      excerpt: event.excerpt,
-      image: event.image ? this.#imageOf(event.image, images) : 0,
-      allDay: event.allDay,
-      cost: event.cost,
+      image: image ? this.#imageOf(image, images) : 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
-      eventStatus: event.eventStatus,
-      eventStatusReason: event.eventStatusReason,
-      attendanceMode: event.attendanceMode,
-      onlineUrl: event.onlineUrl,
       categories: this.#termsOf('category', names, upserts),
-      tags: this.#termsOf('tag', event.tags, upserts),
-      venues: event.venue ? [this.#linkedOf('venue', source, event.venue, upserts)] : [],
-      organizers: event.organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
-    }) as EventRecord;
+      tags: this.#termsOf('tag', tags, upserts),
+      venues: venue ? [this.#linkedOf('venue', source, venue, upserts)] : [],
+      organizers: organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
+    }) as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
     return { upserts: [...upserts, record], images };
@@ -107,7 +98,7 @@ export class SourceRecords {
     const address = 'address' in said ? fold(said.address) : '';
     const id = this.idOf(kind, source, foldName(name), address);
     if (!this.#isFirst(id)) return id;
-    const region = 'state' in said ? { stateprovince: said.state || said.province } : {};
+    const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
       ...emptyRecord(kind, id),
       ...fields,
@@ -165,10 +156,7 @@ const slugFor = (title: string, id: number): string => `${slugOf(title).slice(0,
 
 /** A source that does not say when it changed an event changed it when this gateway noticed. */
 function timesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
-  const { start, end, startUtc, endUtc, timezone, modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
+  const { modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
   const local = (utc: string) => utcToWall(utc, siteZone(site.timezone));
-  return {
-    ...{ start, end, startUtc, endUtc, timezone },
-    ...{ date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc },
-  };
+  return { date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc };
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
-import type { LeftOut, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
+import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
@@ -45,7 +45,7 @@ export interface SourceStatus {
   /** Events that it has, and those of them that are shown as another one. */
   events: number;
   merged: number;
-  leftOut: LeftOut[];
+  remarks: Remark[];
   /** When it was last read successfully; undefined: never. */
   readMs: number | undefined;
   /** Why its events may be out of date. */
@@ -69,7 +69,7 @@ interface SavedState {
   address: string;
   validators: SourceValidators;
   readMs: number;
-  leftOut: LeftOut[];
+  remarks: Remark[];
 }
 
 /** What one loop remembers of its source. */
@@ -146,9 +146,9 @@ export class Sources {
   status(): { sources: SourceStatus[]; merged: Merge[] } {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
-      const { readMs, leftOut = [] } = this.#saved(named) ?? {};
+      const { readMs, remarks = [] } = this.#saved(named) ?? {};
       const { problem } = this.#readings.get(named.name)!;
-      return { name: named.name, ...countSourceEvents(replica.db, named.name), leftOut, readMs, problem };
+      return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
     return { sources: shown, merged: merges(replica.db, MAX_SHOWN_MERGES) };
   }
@@ -226,7 +226,7 @@ export class Sources {
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(named: NamedSource, { events, leftOut, validators }: SourceSnapshot): Promise<void> {
+  async #store(named: NamedSource, { events, remarks, validators }: SourceSnapshot): Promise<void> {
     const { replica } = this.#options;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
@@ -240,7 +240,7 @@ export class Sources {
     }
     if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
-    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), leftOut };
+    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
     replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
   }
 
@@ -366,7 +366,7 @@ function comparableOf(
     urls: shared.has(event.url) ? [] : [event.url],
     startUtc: event.startUtc,
     title: event.title,
-    places: event.venue ? [event.venue] : [],
+    places: event.venue ? [{ city: '', ...event.venue }] : [],
     hosts: event.organizers.map(({ name }) => name),
   };
 }

@@ -33,7 +33,7 @@ class StubSource {
   async read(previous: unknown): Promise<SourceSnapshot | undefined> {
     this.previous = previous;
     if (this.next instanceof Error) throw this.next;
-    return this.next && { events: this.next, leftOut: [], validators: { etag: `"${this.next.length}"` } };
+    return this.next && { events: this.next, remarks: [], validators: { etag: `"${this.next.length}"` } };
   }
 }
 
