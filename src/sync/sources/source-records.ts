@@ -20,7 +20,7 @@ import {
   type VenueRecord,
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
-import { termIdByName, termIdBySlug } from '../../store/records.ts';
+import { getRecord, termIdByName, termIdBySlug } from '../../store/records.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
@@ -35,30 +35,23 @@ export interface EventToMake {
   noticed: string;
 }
 
-/** Makes the records of one pass over all sources. Each record that several events share is made once. */
+/** The id of what these texts name, at every gateway: one of 2 ** 48. */
+export const idOf = (...names: readonly string[]): number =>
+  FIRST_SOURCE_ID + createHash('sha256').update(JSON.stringify(names)).digest().readUIntBE(0, 6);
+
+/** Makes the records of one pass over sources. Each record that several events share is made once. */
 export class SourceRecords {
   readonly #db: Database;
   readonly #site: Site;
-  /** What has the id. */
-  readonly #owners = new Map<number, string>();
+  readonly #isFull: boolean;
   readonly #terms = new Map<string, number>();
   readonly #made = new Set<number>();
 
-  constructor(db: Database, site: Site) {
+  /** @param isFull the pass begins with the first source, and leaves out none */
+  constructor(db: Database, site: Site, isFull: boolean) {
     this.#db = db;
     this.#site = site;
-  }
-
-  /**
-   * The id of what these texts name. Two of them may have the same hash: then the one that comes later in the order of
-   * the sources and their keys takes the next free id, at every gateway.
-   */
-  idOf(...names: readonly string[]): number {
-    const identity = JSON.stringify(names);
-    let id = FIRST_SOURCE_ID + createHash('sha256').update(identity).digest().readUIntBE(0, 6);
-    while ((this.#owners.get(id) ?? identity) !== identity) id += 1;
-    this.#owners.set(id, identity);
-    return id;
+    this.#isFull = isFull;
   }
 
   /** The event is the last of the records. */
@@ -73,7 +66,7 @@ export class SourceRecords {
     const record = Object.assign(emptyRecord('event', id), said, {
       ...timesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
-      image: image ? this.#imageOf(image, images) : 0,
+      image: image ? this.#imageOf(source, image, images) : 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
       categories: this.#termsOf('category', names, upserts),
@@ -96,7 +89,7 @@ export class SourceRecords {
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer, upserts: CalendarRecord[]): number {
     const { name, ...fields } = said;
     const address = 'address' in said ? fold(said.address) : '';
-    const id = this.idOf(kind, source, foldName(name), address);
+    const id = idOf(kind, source, foldName(name), address);
     if (!this.#isFirst(id)) return id;
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
@@ -110,7 +103,10 @@ export class SourceRecords {
     return id;
   }
 
-  /** The CMS's term of this name or slug, if it has one; else one of its own, which all sources share. */
+  /**
+   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as the
+   * first of them writes it that a pass over all sources finds.
+   */
   #termsOf(kind: TermKind, names: readonly string[], upserts: CalendarRecord[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
@@ -118,9 +114,10 @@ export class SourceRecords {
       const known = this.#terms.get(`${kind} ${key}`);
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
-      const id = ofCms ?? this.idOf(kind, key);
+      const id = ofCms ?? idOf(kind, key);
       this.#terms.set(`${kind} ${key}`, id);
-      if (ofCms === undefined) upserts.push(newTerm(kind, id, name));
+      const isNamed = !this.#isFull && getRecord(this.#db, kind, id) !== undefined;
+      if (ofCms === undefined && !isNamed) upserts.push(newTerm(kind, id, name));
       return [id];
     });
     return [...new Set(ids)];
@@ -132,8 +129,10 @@ export class SourceRecords {
     return found.find((id) => id !== undefined && id < FIRST_SOURCE_ID);
   }
 
-  #imageOf({ url, width, height }: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
-    const id = this.idOf('image', url);
+  /** Of each source its own: one of them may say how large the image is, and another not. */
+  #imageOf(source: string, image: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
+    const { url, width, height } = image;
+    const id = idOf('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
     if (this.#isFirst(id)) images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return id;

@@ -18,7 +18,6 @@ import {
   merges,
   type SourceRow,
   sharedUrls,
-  sourceEventIds,
   sourceKeys,
   sourceRow,
   sourceRows,
@@ -28,8 +27,8 @@ import {
 import { getState } from '../../store/state.ts';
 import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
 import { PollLoop } from '../sync.ts';
-import { type Comparable, KnownEvents } from './same-event.ts';
-import { SourceRecords } from './source-records.ts';
+import { type Comparable, KnownEvents, keysOf, letters, type Match } from './same-event.ts';
+import { idOf, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
   name: string;
@@ -85,6 +84,8 @@ interface Reading {
 const MAX_READS = 5;
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 const BATCH_SIZE = 10;
+/** Events that are compared without a pause. */
+const MATCH_SIZE = 50;
 const FIRST_RETRY_MS = 60_000;
 /** A site of 20,000 events is read at one page a second. */
 const READ_TIMEOUT_MS = 15 * 60_000;
@@ -104,6 +105,10 @@ export class Sources {
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The version of the replica and the site that the records of sources are in line with; undefined: none. */
   #combinedWith: string | undefined;
+  /** What is compared of the events, by source and start in UTC. */
+  readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
+  /** The events that are shown as another one, by their own ids. */
+  readonly #merged = new Map<number, Match>();
   /** The sources that said something new since then. */
   readonly #changed = new Set<string>();
 
@@ -201,8 +206,8 @@ export class Sources {
   }
 
   /** A feed that lost more than half of its events may be broken: it is believed when it is read again. */
-  #whyUnsure(reading: Reading, name: string, { events }: SourceSnapshot): string | undefined {
-    const keys = sourceKeys(this.#options.replica.db, name);
+  #whyUnsure(reading: Reading, name: string, { events, isTruncated }: SourceSnapshot): string | undefined {
+    const keys = isTruncated ? [] : sourceKeys(this.#options.replica.db, name);
     const now = new Set(events.map(({ key }) => key));
     const gone = keys.filter((key) => !now.has(key)).length;
     const isShrunken = keys.length >= FEW_EVENTS && gone > keys.length / 2;
@@ -226,12 +231,15 @@ export class Sources {
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(named: NamedSource, { events, remarks, validators }: SourceSnapshot): Promise<void> {
+  async #store(
+    named: NamedSource,
+    { events, remarks, validators, isTruncated = false }: SourceSnapshot,
+  ): Promise<void> {
     const { replica } = this.#options;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
     const now = new Set(events.map(({ key }) => key));
-    const gone = sourceKeys(replica.db, source).filter((key) => !now.has(key));
+    const gone = isTruncated ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (let from = 0; from < events.length; from += BATCH_SIZE) {
       const batch = events.slice(from, from + BATCH_SIZE).map((event) => this.#changedRow(source, event, noticed));
       const sourceEvents = batch.filter((row) => row !== undefined);
@@ -263,110 +271,141 @@ export class Sources {
     this.#stopping.signal.throwIfAborted();
   }
 
-  /** Brings the replica's records in line with what all sources and the CMS say. */
+  /**
+   * Brings the replica's records in line with what the CMS and all sources say. If only some sources changed, only these
+   * are written, and those with an event that is now shown as another one, or no longer.
+   */
   async #combine(): Promise<void> {
     const { replica, sources, site } = this.#options;
-    const inputs = () => JSON.stringify([replica.version, site()]);
-    let isSettled = this.#combinedWith === inputs();
-    if (isSettled && this.#changed.size === 0) return;
+    // A category that several sources write differently is named as the first does at the latest on the next day.
+    const day = formatWallTime(this.#nowMs()).slice(0, 10);
+    const inputs = () => JSON.stringify([replica.version, site(), day]);
+    const isFull = this.#combinedWith !== inputs();
+    if (!isFull && this.#changed.size === 0) return;
     this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
-    const records = new SourceRecords(replica.db, site());
-    const known = new KnownEvents();
-    const shown = new Set<number>();
-    for (const named of sources) {
-      // A record that several sources share is as the first of them says: a change may show in all that follow.
-      isSettled &&= !this.#changed.has(named.name);
-      const shared = sharedUrls(replica.db, named.name);
-      for (let after = ''; ; ) {
-        const rows = sourceRows(replica.db, named.name, after, BATCH_SIZE);
-        if (rows.length === 0) break;
-        after = rows.at(-1)!.key;
-        const changes = this.#changesOf(rows, named, { records, known, shown, shared });
-        await this.#apply(isSettled ? {} : changes);
-      }
-    }
-    const gone = sourceEventIds(replica.db).filter((id) => !shown.has(id));
-    for (let from = 0; from < gone.length; from += BATCH_SIZE)
-      await this.#apply({ deletes: [{ kind: 'event', ids: gone.slice(from, from + BATCH_SIZE) }] });
+    const written = isFull ? names : new Set(this.#changed);
+    const starts = new Set<string>();
+    for (const named of sources) if (written.has(named.name)) await this.#index(named, starts);
+    await this.#match(starts, written);
+    const records = new SourceRecords(replica.db, site(), isFull);
+    for (const named of sources)
+      if (written.has(named.name))
+        for (const rows of this.#batches(named.name)) await this.#apply(this.#changesOf(rows, named, records));
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
     this.#changed.clear();
     this.#combinedWith = inputs();
   }
 
-  async #forget(source: string, keys: readonly string[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += BATCH_SIZE)
-      await this.#apply({
-        sourceEvents: keys.slice(from, from + BATCH_SIZE).map((key) => ({ source, key, event: null })),
-      });
+  *#batches(source: string): Generator<SourceRow[]> {
+    for (let after = ''; ; ) {
+      const rows = sourceRows(this.#options.replica.db, source, after, BATCH_SIZE);
+      if (rows.length === 0) return;
+      yield rows;
+      after = rows.at(-1)!.key;
+    }
   }
 
-  #changesOf(
-    rows: readonly SourceRow[],
-    { name: source, categories, isMerged }: NamedSource,
-    { records, known, shown, shared }: Combining,
-  ): ChangeSet {
+  /** Notes what events of the source may have in common with others, and adds the starts of all that it has and had. */
+  async #index({ name, isMerged }: NamedSource, starts: Set<string>): Promise<void> {
+    const byStart = new Map<string, Comparable[]>();
+    const shared = sharedUrls(this.#options.replica.db, name);
+    if (isMerged)
+      for (const rows of this.#batches(name)) {
+        for (const row of rows) {
+          const event = JSON.parse(row.event) as SourceEvent;
+          const comparable = comparableOf(event, idOf('event', name, row.key), name, shared);
+          const others = byStart.get(event.startUtc);
+          if (others) others.push(comparable);
+          else byStart.set(event.startUtc, [comparable]);
+        }
+        await nextTurn();
+      }
+    for (const start of [...byStart.keys(), ...(this.#known.get(name)?.keys() ?? [])]) starts.add(start);
+    this.#known.set(name, byStart);
+  }
+
+  /** Finds the events of these starts that are shown as another one, and adds the sources for which that changed. */
+  async #match(starts: ReadonlySet<string>, written: Set<string>): Promise<void> {
+    let compared = 0;
+    for (const startUtc of starts) {
+      const events = this.#options.sources.flatMap(({ name }) => this.#known.get(name)?.get(startUtc) ?? []);
+      const shown = new KnownEvents();
+      for (const event of this.#siteEvents(startUtc, events)) shown.add(event);
+      for (const event of events) {
+        const same = shown.match(event);
+        if (!same) shown.add(event);
+        const before = this.#merged.get(event.id);
+        if (before?.id !== same?.id || before?.why !== same?.why) written.add(event.source);
+        if (same) this.#merged.set(event.id, same);
+        else this.#merged.delete(event.id);
+        compared += 1;
+        if (compared % MATCH_SIZE === 0) await nextTurn();
+      }
+    }
+  }
+
+  async #forget(source: string, keys: readonly string[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += BATCH_SIZE) {
+      const batch = keys.slice(from, from + BATCH_SIZE);
+      const ids = batch.map((key) => idOf('event', source, key));
+      for (const id of ids) this.#merged.delete(id);
+      const sourceEvents = batch.map((key) => ({ source, key, event: null }));
+      await this.#apply({ deletes: [{ kind: 'event', ids }], sourceEvents });
+    }
+  }
+
+  #changesOf(rows: readonly SourceRow[], named: NamedSource, records: SourceRecords): ChangeSet {
+    const { name: source, categories } = named;
     const upserts: CalendarRecord[] = [];
     const images: ImageRecord[] = [];
-    const sourceEvents: SourceRow[] = [];
-    for (const row of rows) {
-      const event = JSON.parse(row.event) as SourceEvent;
-      const id = records.idOf('event', source, row.key);
-      const comparable = comparableOf(event, { id, source, shared });
-      if (isMerged) this.#addSiteEvents(event, known);
-      const same = isMerged ? known.match(comparable) : undefined;
-      if (!same) {
-        if (isMerged) known.add(comparable);
-        shown.add(id);
+    const hidden: number[] = [];
+    const sourceEvents = rows.map((row) => {
+      const id = idOf('event', source, row.key);
+      const same = this.#merged.get(id);
+      if (same) hidden.push(id);
+      else {
+        const event = JSON.parse(row.event) as SourceEvent;
         const made = records.recordsOf({ source, categories, id, event, noticed: row.noticed });
         upserts.push(...made.upserts);
         images.push(...made.images);
       }
-      sourceEvents.push({ ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' });
-    }
-    return { upserts, images, sourceEvents };
+      return { ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' };
+    });
+    return { upserts, images, deletes: [{ kind: 'event', ids: hidden }], sourceEvents };
   }
 
-  /** The site's own events that start with this one. */
-  #addSiteEvents({ start, startUtc }: SourceEvent, known: KnownEvents): void {
+  /** The site's own events of this start. Lists find them by the wall time. */
+  #siteEvents(startUtc: string, events: readonly Comparable[]): Comparable[] {
     const { db } = this.#options.replica;
-    for (const id of listedEventIdsAt(db, wallNumber(start))) {
-      const record = known.has(id) ? undefined : getRecord(db, 'event', id);
-      if (!record || record.protected || record.startUtc !== startUtc) continue;
-      const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
-      const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
-      known.add({
-        ...{ id, source: '', uid: '', startUtc, title: record.title },
-        urls: [record.url, record.website],
-        places: venues.map(({ title: name, city, latitude, longitude }) => ({ name, city, latitude, longitude })),
-        hosts: hosts.map(({ title }) => title),
-      });
-    }
+    const starts = new Set(events.map(({ start }) => start));
+    return [...starts].flatMap((start) =>
+      listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
+        const record = getRecord(db, 'event', id);
+        if (!record || record.protected || record.startUtc !== startUtc) return [];
+        const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
+        const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
+        const keys = keysOf('', [record.url, record.website], record.title);
+        const places = venues.map(({ title: name, city, latitude, longitude }) => ({
+          name,
+          city,
+          latitude,
+          longitude,
+        }));
+        return [{ id, source: '', start, keys, places, hosts: hosts.map(({ title }) => letters(title)) }];
+      }),
+    );
   }
 }
 
-interface Combining {
-  records: SourceRecords;
-  known: KnownEvents;
-  /** The events of sources that are shown for themselves. */
-  shown: Set<number>;
-  shared: ReadonlySet<string>;
-}
-
-function comparableOf(
-  event: SourceEvent,
-  { id, source, shared }: { id: number; source: string; shared: ReadonlySet<string> },
-): Comparable {
+function comparableOf(event: SourceEvent, id: number, source: string, shared: ReadonlySet<string>): Comparable {
+  const { uid, url, title, start, venue, organizers } = event;
   return {
-    id,
-    source,
-    uid: event.uid,
-    urls: shared.has(event.url) ? [] : [event.url],
-    startUtc: event.startUtc,
-    title: event.title,
-    places: event.venue ? [{ city: '', ...event.venue }] : [],
-    hosts: event.organizers.map(({ name }) => name),
+    ...{ id, source, start },
+    keys: keysOf(uid, shared.has(url) ? [] : [url], title),
+    places: venue ? [{ city: '', ...venue }] : [],
+    hosts: organizers.map(({ name }) => letters(name)),
   };
 }
