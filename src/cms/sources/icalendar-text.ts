@@ -19,12 +19,16 @@ const MAX_WORK_MS = 15;
 export class Unreadable extends Error {}
 
 let workingSince = 0;
+let nextWork: Promise<void> | undefined;
 
-/** Lets other work of the process run, if files have been read for 15 ms. Call it between two small steps. */
+/** Lets other work of the process run, if files, all together, have been read for 15 ms. Call it between small steps. */
 export async function pause(): Promise<void> {
   if (performance.now() - workingSince < MAX_WORK_MS) return;
-  await nextTurn();
-  workingSince = performance.now();
+  nextWork ??= nextTurn().then(() => {
+    workingSince = performance.now();
+    nextWork = undefined;
+  });
+  await nextWork;
 }
 
 export interface Property {

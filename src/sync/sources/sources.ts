@@ -26,6 +26,7 @@ import {
 } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
+import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../sync.ts';
 import { type Comparable, KnownEvents, keysOf, letters, type Match } from './same-event.ts';
 import { idOf, SourceRecords } from './source-records.ts';
@@ -61,7 +62,6 @@ export interface SourcesOptions {
   intervalMs: number;
   observe: Observe;
   nowMs?: () => number;
-  clockMs?: () => number;
 }
 
 interface SavedState {
@@ -97,14 +97,15 @@ const MAX_SHOWN_MERGES = 100;
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
-  readonly #clockMs: () => number;
   readonly #readings = new Map<string, Reading>();
   readonly #stopping = new AbortController();
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
-  #turn: Promise<void> = Promise.resolve();
+  #turn: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
-  /** The version of the replica and the site that the records of sources are in line with; undefined: none. */
+  /** The CMS's version of the replica, the site and the day that all sources are combined with; undefined: none. */
   #combinedWith: string | undefined;
+  /** Versions of the replica that came from here. */
+  #ownVersions = 0;
   /** What is compared of the events, by source and start in UTC. */
   readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
   /** The events that are shown as another one, by their own ids. */
@@ -114,20 +115,16 @@ export class Sources {
 
   constructor(options: SourcesOptions) {
     this.#options = options;
-    const { nowMs = Date.now, clockMs = () => performance.now() } = options;
-    this.#nowMs = nowMs;
-    this.#clockMs = clockMs;
-    for (const named of options.sources) this.#readings.set(named.name, this.#newReading(named));
-  }
-
-  #newReading(named: NamedSource): Reading {
-    const loop = new PollLoop({
-      poll: () => this.#reads.execute(() => this.#read(named)),
-      pauseMs: () => this.#pauseMs(named.name),
-      clockMs: this.#clockMs,
-      signal: this.#stopping.signal,
-    });
-    return { loop, failures: 0, problem: undefined, isShrunken: false };
+    this.#nowMs = options.nowMs ?? Date.now;
+    for (const named of options.sources) {
+      const loop = new PollLoop({
+        poll: () => this.#reads.execute(() => this.#read(named)),
+        pauseMs: () => this.#pauseMs(named.name),
+        clockMs: () => performance.now(),
+        signal: this.#stopping.signal,
+      });
+      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isShrunken: false });
+    }
   }
 
   start(): void {
@@ -169,7 +166,7 @@ export class Sources {
     const { observe, replica } = this.#options;
     const { name } = named;
     const reading = this.#readings.get(name)!;
-    const startedMs = this.#clockMs();
+    const startedMs = performance.now();
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
@@ -192,16 +189,13 @@ export class Sources {
     }
     reading.problem = problem;
     const { events } = countSourceEvents(replica.db, name);
-    observe({ type: 'source-read', source: name, events, problem, durationMs: this.#clockMs() - startedMs });
+    observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
-    this.#turn = done.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#turn = Promise.allSettled([done]);
     return done;
   }
 
@@ -210,24 +204,16 @@ export class Sources {
     const keys = isTruncated ? [] : sourceKeys(this.#options.replica.db, name);
     const now = new Set(events.map(({ key }) => key));
     const gone = keys.filter((key) => !now.has(key)).length;
-    const isShrunken = keys.length >= FEW_EVENTS && gone > keys.length / 2;
-    if (!isShrunken || reading.isShrunken) {
-      reading.isShrunken = false;
-      return undefined;
-    }
-    reading.isShrunken = true;
+    reading.isShrunken = !reading.isShrunken && keys.length >= FEW_EVENTS && gone > keys.length / 2;
+    if (!reading.isShrunken) return undefined;
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
   readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
-    try {
-      const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
-      return saved.address === this.#addressKey(named) ? saved : undefined;
-    } catch {
-      return undefined;
-    }
+    const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
+    return saved.address === this.#addressKey(named) ? saved : undefined;
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
@@ -240,9 +226,8 @@ export class Sources {
     const noticed = formatWallTime(this.#nowMs());
     const now = new Set(events.map(({ key }) => key));
     const gone = isTruncated ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
-    for (let from = 0; from < events.length; from += BATCH_SIZE) {
-      const batch = events.slice(from, from + BATCH_SIZE).map((event) => this.#changedRow(source, event, noticed));
-      const sourceEvents = batch.filter((row) => row !== undefined);
+    for (const batch of batchesOf(events, BATCH_SIZE)) {
+      const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
       if (sourceEvents.length > 0) this.#changed.add(source);
       await this.#apply({ sourceEvents });
     }
@@ -265,7 +250,9 @@ export class Sources {
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
     const { replica } = this.#options;
+    const { version } = replica;
     replica.apply(changes);
+    this.#ownVersions += replica.version - version;
     await nextTurn();
     while (mergeIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
@@ -279,8 +266,8 @@ export class Sources {
     const { replica, sources, site } = this.#options;
     // A category that several sources write differently is named as the first does at the latest on the next day.
     const day = formatWallTime(this.#nowMs()).slice(0, 10);
-    const inputs = () => JSON.stringify([replica.version, site(), day]);
-    const isFull = this.#combinedWith !== inputs();
+    const inputs = JSON.stringify([replica.version - this.#ownVersions, site(), day]);
+    const isFull = this.#combinedWith !== inputs;
     if (!isFull && this.#changed.size === 0) return;
     this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
@@ -296,7 +283,7 @@ export class Sources {
         for (const rows of this.#batches(named.name)) await this.#apply(this.#changesOf(rows, named, records));
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
     this.#changed.clear();
-    this.#combinedWith = inputs();
+    this.#combinedWith = inputs;
   }
 
   *#batches(source: string): Generator<SourceRow[]> {
@@ -348,8 +335,7 @@ export class Sources {
   }
 
   async #forget(source: string, keys: readonly string[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += BATCH_SIZE) {
-      const batch = keys.slice(from, from + BATCH_SIZE);
+    for (const batch of batchesOf(keys, BATCH_SIZE)) {
       const ids = batch.map((key) => idOf('event', source, key));
       for (const id of ids) this.#merged.delete(id);
       const sourceEvents = batch.map((key) => ({ source, key, event: null }));
