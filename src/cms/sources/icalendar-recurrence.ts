@@ -32,12 +32,6 @@ interface Day {
   inYear: readonly [number, number];
 }
 
-/** Days since 1970. */
-interface Period {
-  first: number;
-  end: number;
-}
-
 /**
  * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
  * `count`, those of periods that end before `fromMs` are skipped; the last period begins after `toMs`.
@@ -58,7 +52,7 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
   let left = count;
   let index = count === Number.POSITIVE_INFINITY ? firstIndex(freq, interval, startDay, fromMs) : 0;
   for (let periods = 0; left > 0; periods += 1, index += 1) {
-    const { first, end } = periodAt(index);
+    const [first, end] = periodAt(index);
     // An interval of millions of years has no date.
     if (!(first * DAY_MS <= toMs)) return;
     if (periods > MAX_PERIODS)
@@ -75,15 +69,16 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
   }
 }
 
-function periodOf(freq: string, startDay: number, steps: number, weekStart: number): Period {
-  if (freq === 'DAILY') return { first: startDay + steps, end: startDay + steps + 1 };
+/** Its first day and the day after it, since 1970. */
+function periodOf(freq: string, startDay: number, steps: number, weekStart: number): [first: number, end: number] {
+  if (freq === 'DAILY') return [startDay + steps, startDay + steps + 1];
   if (freq === 'WEEKLY') {
     const first = startDay - ((dayOf(startDay).weekday - weekStart + 7) % 7) + steps * 7;
-    return { first, end: first + 7 };
+    return [first, first + 7];
   }
   const { year, month } = dayOf(startDay);
-  if (freq === 'MONTHLY') return { first: dayNumber(year, month + steps), end: dayNumber(year, month + steps + 1) };
-  return { first: dayNumber(year + steps, 1), end: dayNumber(year + steps + 1, 1) };
+  if (freq === 'MONTHLY') return [dayNumber(year, month + steps), dayNumber(year, month + steps + 1)];
+  return [dayNumber(year + steps, 1), dayNumber(year + steps + 1, 1)];
 }
 
 const LONGEST_DAYS: Readonly<Record<string, number>> = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };

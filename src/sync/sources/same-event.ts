@@ -16,8 +16,8 @@ export interface Comparable {
   id: number;
   /** `''`: the CMS. Two events of one calendar are never the same. */
   source: string;
-  /** Wall time. */
   start: string;
+  startUtc: string;
   /** What it may have in common with another event: `uid …`, `url …`, `title …`. */
   keys: readonly string[];
   places: readonly Place[];

@@ -297,19 +297,13 @@ export class Sources {
 
   /** Notes what events of the source may have in common with others, and adds the starts of all that it has and had. */
   async #index({ name, isMerged }: NamedSource, starts: Set<string>): Promise<void> {
-    const byStart = new Map<string, Comparable[]>();
     const shared = sharedUrls(this.#options.replica.db, name);
-    if (isMerged)
-      for (const rows of this.#batches(name)) {
-        for (const row of rows) {
-          const event = JSON.parse(row.event) as SourceEvent;
-          const comparable = comparableOf(event, idOf('event', name, row.key), name, shared);
-          const others = byStart.get(event.startUtc);
-          if (others) others.push(comparable);
-          else byStart.set(event.startUtc, [comparable]);
-        }
-        await nextTurn();
-      }
+    const events: Comparable[] = [];
+    for (const rows of isMerged ? this.#batches(name) : []) {
+      events.push(...rows.map((row) => comparableOf(row, shared)));
+      await nextTurn();
+    }
+    const byStart = Map.groupBy(events, ({ startUtc }) => startUtc);
     for (const start of [...byStart.keys(), ...(this.#known.get(name)?.keys() ?? [])]) starts.add(start);
     this.#known.set(name, byStart);
   }
@@ -380,16 +374,16 @@ export class Sources {
           latitude,
           longitude,
         }));
-        return [{ id, source: '', start, keys, places, hosts: hosts.map(({ title }) => letters(title)) }];
+        return [{ id, source: '', start, startUtc, keys, places, hosts: hosts.map(({ title }) => letters(title)) }];
       }),
     );
   }
 }
 
-function comparableOf(event: SourceEvent, id: number, source: string, shared: ReadonlySet<string>): Comparable {
-  const { uid, url, title, start, venue, organizers } = event;
+function comparableOf({ source, key, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
+  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
   return {
-    ...{ id, source, start },
+    ...{ id: idOf('event', source, key), source, start, startUtc },
     keys: keysOf(uid, shared.has(url) ? [] : [url], title),
     places: venue ? [{ city: '', ...venue }] : [],
     hosts: organizers.map(({ name }) => letters(name)),

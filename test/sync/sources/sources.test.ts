@@ -276,6 +276,9 @@ describe('sources', () => {
     expect(applied).to.include('Event y');
     expect(await titles()).to.deep.equal(['Event a', 'Event y', 'JAZZ']);
     expect((await list()).find(({ title }) => title === 'JAZZ')!.also_at[0].source).to.equal('theatre');
+    applied.length = 0;
+    await read('library', [said('b', { title: 'JAZZ', venue: VENUE })]);
+    expect(applied).to.deep.equal(['Main Library', 'JAZZ']);
   });
 
   it('that lose more than half of their events are believed at the second look', async () => {
