@@ -21,10 +21,12 @@ const YEAR_MS = 366 * DAY_MS;
 const MAX_ZONES = 100;
 /** Of one zone. */
 const MAX_RULES = 4;
+/** Of RDATE, and of EXDATE: eight years of days. */
+const MAX_DATES = 3000;
 const UTC: NamedZone = { name: 'UTC', zone: utcZone };
 
 export interface TimeContext {
-  zones: CalendarZones;
+  zoneOf: (tzid: string) => NamedZone | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: NamedZone;
 }
@@ -72,14 +74,14 @@ export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', 
  * @param value as ical.js reads it: `2027-05-01T18:00:00Z`, `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE
  * is missing
  */
-function momentOf(value: unknown, { params }: Property, { zones, zone: own }: TimeContext): Moment {
+function momentOf(value: unknown, { params }: Property, { zoneOf, zone: own }: TimeContext): Moment {
   const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(String(value)) ?? [];
   const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
   if (wallMs === undefined) throw new Unreadable('a start that is no time');
   if (time === undefined) return momentAt(wallMs, { zone: own, isDate: true });
   if (utc) return { wallMs, epochMs: wallMs, isDate: false, zone: UTC };
   const { tzid } = params;
-  const zone = tzid === undefined ? own : zones.find(tzid);
+  const zone = tzid === undefined ? own : zoneOf(tzid);
   if (!zone) throw new Unreadable(`the unknown time zone ${tzid?.slice(0, 100)}`);
   return momentAt(wallMs, { zone, isDate: false });
 }
@@ -129,7 +131,7 @@ export function timesOf(start: Moment, duration: Duration, { zone: own }: TimeCo
 export const isSeries = (component: Component): boolean => component.has('rrule') || component.has('rdate');
 
 /**
- * The starts of a series around the window, sorted: start, RRULE, RDATE, without EXDATE.
+ * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
  * @throws Unreadable
  */
 export async function startsOf(
@@ -154,9 +156,12 @@ export async function startsOf(
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
-  return [...starts.values()]
-    .filter((moment) => !excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs)))
-    .sort((a, b) => a.epochMs - b.epochMs);
+  const kept: Moment[] = [];
+  for (const moment of starts.values()) {
+    await pause();
+    if (!excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs))) kept.push(moment);
+  }
+  return kept;
 }
 
 /** @throws Unreadable */
@@ -176,8 +181,13 @@ function untilOf({ until }: { until?: string }, start: Moment, context: TimeCont
   return (moment) => (moment.isDate ? moment.wallMs <= last.wallMs : moment.epochMs <= last.epochMs);
 }
 
-/** Of RDATE and EXDATE. A period counts with its start. One that is no time is left out. */
+/**
+ * Of RDATE and EXDATE. A period counts with its start. One that is no time is left out.
+ * @throws Unreadable
+ */
 function listedMoments(component: Component, name: string, context: TimeContext): Moment[] {
+  const count = component.get(name)?.join().split(',').length ?? 0;
+  if (count > MAX_DATES) throw new Unreadable(`more than ${MAX_DATES} dates`);
   return properties(component, name).flatMap((property) =>
     property.values.flatMap((value) => {
       try {
@@ -189,25 +199,19 @@ function listedMoments(component: Component, name: string, context: TimeContext)
   );
 }
 
-/** The zones of one calendar. */
-export class CalendarZones {
-  readonly #known = new Map<string, NamedZone | undefined>();
-
-  /** @param nowMs offsets are compared around it */
-  constructor(calendar: Component, nowMs: number) {
-    for (const zone of calendar.partsNamed('VTIMEZONE').slice(0, MAX_ZONES)) {
-      const id = textOf(zone, 'tzid');
-      const named = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
-      this.#known.set(id, named ?? zoneByOffsets(zone.parts, nowMs));
-    }
+/** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
+export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => NamedZone | undefined> {
+  const known = new Map<string, NamedZone | undefined>();
+  for (const zone of calendar.partsNamed('VTIMEZONE').slice(0, MAX_ZONES)) {
+    const id = textOf(zone, 'tzid');
+    const named = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
+    known.set(id, named ?? (await zoneByOffsets(zone.parts, nowMs)));
   }
-
-  /** Undefined: nobody knows this zone. */
-  find(text: string): NamedZone | undefined {
-    const id = text.trim();
-    if (!this.#known.has(id)) this.#known.set(id, zoneByName(id));
-    return this.#known.get(id);
-  }
+  return (tzid) => {
+    const id = tzid.trim();
+    if (!known.has(id)) known.set(id, zoneByName(id));
+    return known.get(id);
+  };
 }
 
 /**
@@ -243,15 +247,20 @@ function minutesOf(part: Component, name: string): number {
  * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
  * now.
  */
-function zoneByOffsets(parts: readonly Component[], nowMs: number): NamedZone | undefined {
+async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<NamedZone | undefined> {
   const [minutes, ...others] = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
   if (minutes === undefined || Number.isNaN(minutes)) return undefined;
   if (others.length === 0) return fixedZone(minutes);
-  const current = parts.filter((part) => part.has('rrule') && !part.get('rrule')!.join().includes('UNTIL'));
+  const current = parts.filter((part) => part.has('rrule') && !/UNTIL|COUNT/i.test(part.get('rrule')!.join()));
   const changes = current.slice(0, MAX_RULES).flatMap((part) => changesOf(part, nowMs));
   if (changes.length === 0) return undefined;
-  const names = WINDOWS_TO_IANA_MAP.map(({ iana }) => zoneByName(iana[0] ?? ''));
-  return names.find((each) => each && changes.every((change) => isChange(each.zone, change)));
+  for (const { iana } of WINDOWS_TO_IANA_MAP) {
+    // Node needs a millisecond or two for each zone that it has not used before.
+    await pause();
+    const named = zoneByName(iana[0] ?? '');
+    if (named && changes.every((change) => isChange(named.zone, change))) return named;
+  }
+  return undefined;
 }
 
 interface Change {

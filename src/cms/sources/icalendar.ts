@@ -6,9 +6,8 @@ import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
 import { getPublic, PublicRequestError } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
-import { type Component, pause, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
+import { type Component, pause, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
-  CalendarZones,
   dayStamp,
   durationOf,
   endOf,
@@ -19,6 +18,7 @@ import {
   type TimeContext,
   timeOf,
   timesOf,
+  zonesOf,
 } from './icalendar-times.ts';
 import {
   addRemark,
@@ -120,9 +120,9 @@ class EventReader {
     for (const { name } of calendar.parts)
       if (/^V(TODO|JOURNAL)$/.test(name)) addRemark(this.remarks, 'no event', name);
     const { timezone, nowMs } = this.#options;
-    const zones = new CalendarZones(calendar, nowMs);
-    const own = zones.find(textOf(calendar, 'x-wr-timezone'));
-    const context = { zones, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
+    const zoneOf = await zonesOf(calendar, nowMs);
+    const own = zoneOf(textOf(calendar, 'x-wr-timezone'));
+    const context = { zoneOf, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.partsNamed('VEVENT')) {
       const uid = this.#uidOf(component);
@@ -158,7 +158,7 @@ class EventReader {
     const own = components.filter((component) => !component.has('recurrence-id'));
     if (own.some(isPrivate)) return;
     // It would change the rule of the rest of the series.
-    if (components.some((component) => properties(component, 'recurrence-id')[0]?.params.range))
+    if (components.some((component) => /^[^:]*;range=/i.test(component.get('recurrence-id')?.[0] ?? '')))
       return addRemark(this.remarks, 'a change of all later instances', uid, components.length);
     const changed = components.filter((component) => component.has('recurrence-id'));
     const changes = await this.#newestByTime(uid, changed, (component) => timeOf(component, 'recurrence-id', context));
@@ -166,7 +166,11 @@ class EventReader {
     for (const { time, component } of masters.values()) {
       const isNamedByStart = isSeries(component) || own.length > 1;
       const starts = isSeries(component) ? await startsOf(component, time, this.#window, context) : [time];
-      const unchanged = starts.filter((start) => !takeChange(changes, start));
+      const unchanged: Moment[] = [];
+      for (const start of starts) {
+        await pause();
+        if (!takeChange(changes, start)) unchanged.push(start);
+      }
       const keyOf = (start: Moment) => (isNamedByStart ? `${uid}/${stampOf(start)}` : uid);
       await this.#addInstances(uid, component, context, time, unchanged, keyOf);
     }
@@ -228,6 +232,7 @@ class EventReader {
     const excess = wanted.length - MAX_INSTANCES;
     if (excess > 0) addRemark(this.remarks, `more than ${MAX_INSTANCES} times`, uid, excess);
     for (const start of wanted.slice(0, MAX_INSTANCES)) {
+      await pause();
       const key = keyOf(start);
       if (this.events.has(key)) addRemark(this.remarks, 'the same UID and start as another', key);
       else if (this.events.size >= MAX_SOURCE_EVENTS) addRemark(this.remarks, TOO_MANY, key);

@@ -301,6 +301,10 @@ describe('a bad iCalendar file', () => {
         'a change of all later instances',
         titled('x', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270510T160000Z', 'DTSTART:20270511T160000Z'),
       ],
+      dates: [
+        'more than 3000 dates',
+        titled('x', 'DTSTART:20270510T160000Z', ...Array<string>(3001).fill('RDATE:20270511T160000Z')),
+      ],
       open: ['no end', 'BEGIN:VEVENT\r\nUID:x'],
       task: ['no event', 'BEGIN:VTODO\r\nUID:x\r\nEND:VTODO'],
     };
