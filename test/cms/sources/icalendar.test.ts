@@ -198,6 +198,21 @@ describe('an iCalendar file', () => {
     ]);
   });
 
+  it('changes a whole day of a series as Outlook writes it', async () => {
+    const day = (date: string) => `TZID=Europe/Berlin:${date}T000000`;
+    const whole = 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE';
+    const { events } = await read(
+      calendar(
+        titled('a', whole, `DTSTART;${day('20270510')}`, 'RRULE:FREQ=DAILY;COUNT=2'),
+        event('UID:a', 'SUMMARY:b', whole, `RECURRENCE-ID;${day('20270511')}`, `DTSTART;${day('20270512')}`),
+      ),
+    );
+    expect(events.map(({ key, title, start }) => `${key} ${title} ${start}`).sort()).to.deep.equal([
+      'a/20270510 a 2027-05-10 00:00:00',
+      'a/20270511 b 2027-05-12 00:00:00',
+    ]);
+  });
+
   it('serves single events of the last 180 days and of all that is to come', async () => {
     const days = ['20261101', '20261103', '20300101'].map((day) => titled(day, `DTSTART:${day}T120000Z`));
     const { events } = await read(calendar(...days));
