@@ -1,7 +1,7 @@
-// Reads a source once for a command, and lists the events that the gateway leaves out or changes.
+// Reads a source once for a command, and words what the gateway leaves out or changes.
 
 import { openSource } from '../cms/sources/open-source.ts';
-import { type LeftOut, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
+import { type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
 import type { SourceSettings } from '../config-schema.ts';
 
 /** A site of 20,000 events is read at one page a second. */
@@ -26,7 +26,7 @@ export async function readSource(
 }
 
 /** `2 × no valid start (such as 1041)`. */
-export const leftOutText = ({ count, reason, example }: LeftOut): string =>
+export const remarkText = ({ count, reason, example }: Remark): string =>
   `${count} × ${reason}${example === '' ? '' : ` (such as ${example})`}`;
 
 export const SOURCE_ADVICE =

@@ -95,10 +95,6 @@ export const merges = (db: Database, limit: number): Merge[] =>
 export const listedEventIdsAt = (db: Database, starts: number): number[] =>
   db.numbers(sql`SELECT id FROM event WHERE hidden = 0 AND starts = ${starts} AND id < ${FIRST_SOURCE_ID} ORDER BY id`);
 
-/** The ids of the events of sources in the replica. */
-export const sourceEventIds = (db: Database): number[] =>
-  db.numbers(sql`SELECT id FROM post WHERE kind = 'event' AND id >= ${FIRST_SOURCE_ID}`);
-
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
 export function unusedSourceRecords(db: Database): { kind: Kind | 'image'; ids: number[] }[] {
   const unlinked = (kind: TargetKind, table: Sql) =>

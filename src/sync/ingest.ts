@@ -29,7 +29,7 @@ const BATCH_SIZE = 20;
 const DELETE_BATCH_SIZE = 10;
 
 /** Batches of at most `size` items and `BATCH_CHARACTERS`, or of one item. */
-function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+export function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let from = 0; from < items.length; ) {
     const batch = items.slice(from, from + size);
     let characters = 0;

@@ -184,7 +184,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'does not show an instance whose change cannot be read, or is private',
     },
     'the number of instances of a series': {
-      function: 'inWindow',
+      function: 'addInstances',
       code: '.slice(0, MAX_INSTANCES)',
       title: 'with endless rules is bounded, and lets other work run',
     },

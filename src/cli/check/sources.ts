@@ -3,14 +3,14 @@
 import type { SourceSettings } from '../../config-schema.ts';
 import type { Sources } from '../../sync/sources/sources.ts';
 import { adminUrl } from '../admin-url.ts';
-import { leftOutText, readSource, SOURCE_ADVICE } from '../read-source.ts';
+import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 
 type Status = Partial<ReturnType<Sources['status']>>;
 
 const STATUS_TIMEOUT_MS = 3000;
-const LEFT_OUT_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
+const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
 
 export const SOURCES_CHECK: Check = {
   area: 'sources',
@@ -35,15 +35,10 @@ async function judge(source: SourceSettings, { config, site }: CheckContext, sta
   const { name } = source;
   const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
   if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
-  const { events, leftOut, notes = [] } = snapshot;
-  const parts = [
-    pluralized(events.length, 'event'),
-    mergedText(name, status),
-    ...notes.map(leftOutText),
-    ...leftOut.map((each) => `left out: ${leftOutText(each)}`),
-  ];
+  const { events, remarks } = snapshot;
+  const parts = [pluralized(events.length, 'event'), mergedText(name, status), ...remarks.map(remarkText)];
   const message = parts.filter((part) => part !== '').join('; ');
-  return { name, ...(leftOut.length > 0 ? warn(message, LEFT_OUT_ADVICE) : ok(message)) };
+  return { name, ...(remarks.length > 0 ? warn(message, REMARKS_ADVICE) : ok(message)) };
 }
 
 /** The list of merges has a hundred of all sources: of the others it does not say why. */

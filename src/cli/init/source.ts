@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { programName } from '../advice.ts';
-import { addressOf, leftOutText, readSource, SOURCE_ADVICE } from '../read-source.ts';
+import { addressOf, readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import type { InitOptions } from './options.ts';
 
@@ -31,11 +31,10 @@ export async function initSource(
   const isPrivateAllowed = isObject(config.sync) && config.sync.privateSources === true;
   const snapshot = await readSource(entry, isPrivateAllowed, 'UTC');
   if (typeof snapshot === 'string') throw new ConfigError('the calendar', snapshot, SOURCE_ADVICE);
-  const { events, leftOut, notes = [] } = snapshot;
+  const { events, remarks } = snapshot;
   print(`Calendar    ${pluralized(events.length, 'event')}; the next ones:`);
   for (const event of nextEvents(events)) print(`  ${eventLine(event)}`);
-  for (const each of leftOut) print(`Left out    ${leftOutText(each)}`);
-  for (const each of notes) print(`Changed     ${leftOutText(each)}`);
+  for (const each of remarks) print(`Remark      ${remarkText(each)}`);
   if (known) {
     print(`${file} has it already, as ${known.name}.`);
     return 1;

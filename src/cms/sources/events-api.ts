@@ -1,13 +1,19 @@
 // A source that is another events/v1 API: a public site of The Events Calendar, or another gateway. Reads its list of
-// events page by page, one request at a time and at most one a second.
+// events page by page, one request at a time and at most one a second. A property of a wrong type or form counts as not
+// said; without an id or valid times there is no event.
 
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { isObject } from '../../model/json.ts';
-import { trimCharactersEnd } from '../../text/text.ts';
+import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
+import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
+import type { WallTime } from '../../model/records.ts';
+import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
+import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
+import { endOfDay, formatWallTime, parseWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
+import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson, parseRetryAfter } from '../http-exchange.ts';
 import { getPublic, type PublicResponse } from '../public-request.ts';
-import { idOf, readEvent } from './event-json.ts';
 import * as source from './source.ts';
 
 /** The most that The Events Calendar sends. */
@@ -22,11 +28,15 @@ const MAX_DELAY_S = 60;
 const MAX_RETRIES = 3;
 /** As far ahead as the original's lists. */
 const FUTURE_DAYS = 2 * 366;
+/** Longer texts are cut, and longer addresses count as not said. */
+const MAX_LINE = 2000;
+/** Terms, organizers and venues of one event, each. */
+const MAX_LISTED = 100;
 
 /** What one pass over all pages found. */
 interface Pass {
   events: Map<string, source.SourceEvent>;
-  leftOut: Map<string, source.LeftOut>;
+  remarks: source.Remark[];
   /** Of what each event says. */
   hash: Hash;
   /** Of each page; `''` without one. */
@@ -70,7 +80,7 @@ export class EventsApi implements source.Source {
 
   async #readPages(signal: AbortSignal): Promise<Pass> {
     const hash = createHash('sha256');
-    const pass: Pass = { events: new Map(), leftOut: new Map(), hash, etags: [], isShifted: false };
+    const pass: Pass = { events: new Map(), remarks: [], hash, etags: [], isShifted: false };
     let [bytes, received, firstTotal] = [0, 0, 0];
     for (let page = 1; page <= source.MAX_SOURCE_EVENTS / PER_PAGE; page += 1) {
       const response = await this.#get(page, signal);
@@ -87,7 +97,8 @@ export class EventsApi implements source.Source {
       if (bytes >= source.MAX_SOURCE_BYTES || received >= source.MAX_SOURCE_EVENTS) break;
     }
     const count = Math.max(1, firstTotal - Math.min(received, source.MAX_SOURCE_EVENTS));
-    pass.leftOut.set('', { reason: 'beyond 10 MB or 20,000 events', count, example: `page ${pass.etags.length + 1}` });
+    const example = `page ${pass.etags.length + 1}`;
+    source.addRemark(pass.remarks, 'beyond 10 MB or 20,000 events', example, count);
     return pass;
   }
 
@@ -96,10 +107,7 @@ export class EventsApi implements source.Source {
     await nextTurn();
     const event = await readEvent(json, this.#address);
     pass.hash.update(JSON.stringify(event));
-    if (typeof event === 'string') {
-      const { count, example } = pass.leftOut.get(event) ?? { count: 0, example: idOf(json) };
-      return void pass.leftOut.set(event, { reason: event, count: count + 1, example });
-    }
+    if (typeof event === 'string') return source.addRemark(pass.remarks, event, idOf(json));
     if (pass.events.has(event.key)) pass.isShifted = true;
     pass.events.set(event.key, event);
   }
@@ -149,11 +157,142 @@ function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; t
 }
 
 function snapshotOf(pass: Pass, previous: source.SourceValidators | undefined): source.SourceSnapshot | undefined {
-  const [events, leftOut] = [[...pass.events.values()], [...pass.leftOut.values()]];
-  if (pass.isShifted) return { events, leftOut, validators: {} };
+  const { events: byKey, remarks } = pass;
+  const events = [...byKey.values()];
+  if (pass.isShifted) return { events, remarks, validators: {} };
   const hash = pass.hash.digest('base64url');
   const hasEtags = pass.etags.every((etag) => etag !== '');
   const validators = { hash, ...(hasEtags && { etag: pass.etags.join('\n') }) };
   if (hash === previous?.hash && validators.etag === previous.etag) return undefined;
-  return { events, leftOut, validators };
+  return { events, remarks, validators };
+}
+
+/** @returns the reason why the event cannot be served, if it cannot */
+async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent | string> {
+  const id = idOf(json);
+  if (!isObject(json) || id === '') return 'no id';
+  if (json.status !== undefined && json.status !== 'publish') return 'not published';
+  // The Events Calendar lists a protected event without its content: its flags are null.
+  if (json.all_day === null) return 'protected by a password';
+  const times = timesOf(json);
+  if (typeof times === 'string') return times;
+  const url = addressOf(json.url);
+  const bases = { linkBase: url || siteUrl, imageBase: siteUrl };
+  return {
+    key: id,
+    uid: plainText(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
+    title: nameOf(json.title),
+    description: await safeHtml(textOf(json.description, 100_000), bases),
+    excerpt: await safeHtml(textOf(json.excerpt, 100_000), bases),
+    ...times,
+    cost: decodeEntities(plainText(json.cost)),
+    website: addressOf(json.website),
+    url,
+    eventStatus: EVENT_STATUSES.find((word) => word === json.event_status) ?? '',
+    eventStatusReason: plainText(json.event_status_reason),
+    attendanceMode: ATTENDANCE_MODES.find((word) => word === json.attendance_mode) ?? '',
+    onlineUrl: addressOf(json.online_url),
+    createdUtc: wallOf(json.date_utc),
+    modifiedUtc: wallOf(json.modified_utc),
+    categories: termsOf(json.categories),
+    tags: termsOf(json.tags),
+    venue: objectsOf(json.venue).map(venueOf).find(isNamed),
+    organizers: objectsOf(json.organizer).map(organizerOf).filter(isNamed),
+    image: imageOf(json.image),
+  };
+}
+
+/** A whole number above 0 as text; `''` for anything else. */
+function idOf(json: unknown): string {
+  const id = isObject(json) ? Number(textOf(json.id)) : 0;
+  return Number.isSafeInteger(id) && id > 0 ? String(id) : '';
+}
+
+function timesOf(json: JsonObject) {
+  const start = wallOf(json.start_date);
+  const end = wallOf(json.end_date) ?? start;
+  if (start === undefined || end === undefined) return 'no valid start';
+  if (end < start) return 'an end before the start';
+  const timezone = textOf(json.timezone);
+  const zone = parseZone(timezone);
+  if (zone === undefined) return 'an unknown time zone';
+  const allDay = json.all_day === true;
+  // On a site whose days begin at 05:00 a whole day is from then on. Here it begins at midnight.
+  const [first, last] = wholeDays(start, end);
+  const [from, to] = allDay ? [startOfDay(first), endOfDay(last)] : [start, end];
+  const [startUtc, endUtc] = [toUtc(from, zone, json.utc_start_date), toUtc(to, zone, json.utc_end_date)];
+  return { start: from, end: to, startUtc, endUtc, timezone, allDay };
+}
+
+const wallOf = (value: unknown): WallTime | undefined =>
+  typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;
+
+/** A clock shows 02:30 twice on a day in autumn: the source says which of the two it means. */
+const toUtc = (wall: WallTime, zone: Zone, said: unknown): WallTime =>
+  instantsOf(wall, zone).some((epochMs) => formatWallTime(epochMs) === said) ? String(said) : wallToUtc(wall, zone);
+
+/** A text or a number, without control characters (SQLite ends some texts at NUL) and halves of characters. */
+function textOf(value: unknown, maxLength = MAX_LINE): string {
+  const text = typeof value === 'string' || Number.isFinite(value) ? String(value) : '';
+  const cut = cutHtml(text, maxLength).replace(/[^\P{Cc}\t\n\r]/gu, '');
+  return cut.toWellFormed().trim();
+}
+
+/** A text that is no HTML. The CMS of the source removes tags when it saves one. */
+function plainText(value: unknown): string {
+  const text = textOf(value);
+  return text.includes('<') ? textLine(text, MAX_LINE) : text;
+}
+
+/** A title or name as HTML. Of one with tags only the text stays. */
+function nameOf(value: unknown): string {
+  const html = textOf(value);
+  return html.includes('<') ? escapeMarkup(textLine(html, MAX_LINE)) : html;
+}
+
+/** The address as the source writes it. The original escapes the ampersands of an event's website. */
+function addressOf(value: unknown): string {
+  if (typeof value !== 'string' || value.length > MAX_LINE) return '';
+  const address = textOf(value).replace(/&(amp|#0?38);/g, '&');
+  const href = webAddress(address) ?? '';
+  return /[\s"'<>\\]/.test(address) || href === '' ? href : address;
+}
+
+/** The original has one venue as an object, several as a list, and none as an empty list. */
+const objectsOf = (value: unknown): JsonObject[] =>
+  (Array.isArray(value) ? value.slice(0, MAX_LISTED) : [value]).filter(isObject);
+
+const termsOf = (terms: unknown): string[] =>
+  [...new Set(objectsOf(terms).map(({ name }) => nameOf(name)))].filter(Boolean);
+
+const isNamed = ({ name }: { name: string }): boolean => name !== '';
+
+function venueOf(json: JsonObject): source.SourceVenue {
+  const [state, province] = [plainText(json.state), plainText(json.province)];
+  const [latitude, longitude] = [numberOrZero(json.geo_lat), numberOrZero(json.geo_lng)];
+  // Plugins store zeros for a venue without coordinates.
+  const isPlace = latitude !== 0 && longitude !== 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  return {
+    name: nameOf(json.venue),
+    address: plainText(json.address),
+    city: plainText(json.city),
+    country: plainText(json.country),
+    province: province || (state === '' ? plainText(json.stateprovince) : ''),
+    state,
+    zip: plainText(json.zip),
+    phone: plainText(json.phone),
+    website: addressOf(json.website),
+    ...(isPlace ? { latitude, longitude } : { latitude: null, longitude: null }),
+  };
+}
+
+const organizerOf = ({ organizer, phone, website }: JsonObject): source.SourceOrganizer => {
+  return { name: nameOf(organizer), phone: plainText(phone), website: addressOf(website) };
+};
+
+function imageOf(value: unknown): source.SourceEvent['image'] {
+  const { url, width, height } = isObject(value) ? value : {};
+  return addressOf(url) === ''
+    ? undefined
+    : { url: addressOf(url), width: numberOrZero(width), height: numberOrZero(height) };
 }

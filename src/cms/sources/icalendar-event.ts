@@ -1,6 +1,5 @@
 // Reads what an event of an iCalendar file says: everything but its times.
 
-import type { AttendanceMode } from '../../model/event-state.ts';
 import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
@@ -22,45 +21,32 @@ const MAX_NAMES = 50;
 
 export async function readContent(component: Component): Promise<EventContent> {
   const url = addressOf(textOf(component, 'url'));
-  const description = await descriptionOf(component, url);
   const location = textOf(component, 'location');
   const onlineUrl = onlineUrlOf(component, location);
-  const venue = venueOf(component, location);
-  const image = imageOf(component);
-  const createdUtc = utcOf(textOf(component, 'created'));
-  const modifiedUtc = utcOf(textOf(component, 'last-modified'));
+  // Online only if the event has no other place.
+  const isOnline = onlineUrl !== '' && (location === '' || addressOf(location) !== '');
+  const status = textOf(component, 'status').toUpperCase();
   return {
     title: line(textOf(component, 'summary')),
-    description,
-    excerpt: '',
-    cost: '',
-    website: '',
+    description: await descriptionOf(component, url),
     url,
-    eventStatus: statusOf(component),
-    eventStatusReason: '',
-    attendanceMode: attendanceOf(location, onlineUrl),
+    eventStatus: status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '',
+    attendanceMode: isOnline ? 'online' : '',
     onlineUrl,
-    ...(createdUtc !== undefined && { createdUtc }),
-    ...(modifiedUtc !== undefined && { modifiedUtc }),
+    createdUtc: utcOf(textOf(component, 'created')),
+    modifiedUtc: utcOf(textOf(component, 'last-modified')),
     categories: categoriesOf(component),
-    tags: [],
-    ...(venue && { venue }),
+    venue: venueOf(component, location),
     organizers: organizersOf(component),
-    ...(image && { image }),
+    image: imageOf(component),
   };
 }
 
 /** A text in one line, as HTML. Many programs write HTML's entities into it: `R&amp;D`. */
-const line = (text: string): string =>
-  escapeHtmlOnce(
-    cutText(
-      text
-        .toWellFormed()
-        .replace(/[\s\p{Cc}]+/gu, ' ')
-        .trim(),
-      MAX_LINE,
-    ),
-  );
+function line(text: string): string {
+  const words = text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ');
+  return escapeHtmlOnce(cutText(words.trim(), MAX_LINE));
+}
 
 const addressOf = (text: string): string => (text.length <= MAX_URL ? (webAddress(text) ?? '') : '');
 
@@ -90,50 +76,21 @@ function onlineUrlOf(component: Component, location: string): string {
   return conference || addressOf(location);
 }
 
-/** Online only if the event has no other place. */
-const attendanceOf = (location: string, onlineUrl: string): AttendanceMode | '' =>
-  onlineUrl !== '' && (location === '' || addressOf(location) !== '') ? 'online' : '';
-
-/**
- * The name that Apple's structure gives, or the first line of LOCATION. Commas tell nothing: what is before the
- * first may be a street.
- */
+/** The first line of LOCATION is its name. Commas tell nothing: what is before the first may be a street. */
 function venueOf(component: Component, location: string): SourceVenue | undefined {
-  const [structured] = properties(component, 'x-apple-structured-location');
-  const [geo] = properties(component, 'geo');
   const [name = '', ...address] = addressOf(location) === '' ? location.split('\n') : [];
-  const title = structured?.params['x-title'] || name;
-  if (title === '') return undefined;
-  const [latitude, longitude] = coordinatesOf(geo, structured);
-  return {
-    name: line(title),
-    address: line(structured?.params['x-address'] || address.join('\n')),
-    city: '',
-    country: '',
-    province: '',
-    state: '',
-    zip: '',
-    phone: '',
-    website: '',
-    latitude,
-    longitude,
-  };
+  if (name === '') return undefined;
+  const [latitude, longitude] = coordinatesOf(component);
+  return { name: line(name), address: line(address.join('\n')), latitude, longitude };
 }
 
-function coordinatesOf(geo: Property | undefined, structured: Property | undefined): [number, number] | [null, null] {
-  const fromUri = /^geo:(-?[\d.]{1,20}),(-?[\d.]{1,20})/.exec(String(structured?.values[0] ?? ''))?.slice(1);
-  const pair = Array.isArray(geo?.values[0]) ? geo.values[0] : (fromUri ?? []);
-  const [latitude, longitude] = pair.map(Number) as [number?, number?];
-  if (latitude === undefined || longitude === undefined) return [null, null];
+function coordinatesOf(component: Component): [number, number] | [null, null] {
+  const [geo] = properties(component, 'geo');
+  const [latitude = Number.NaN, longitude = Number.NaN] = [geo?.values[0]].flat().map(Number);
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
   // Some programs send `0;0`, a point in the sea, for a form that nobody filled in.
   return isOnEarth && (latitude !== 0 || longitude !== 0) ? [latitude, longitude] : [null, null];
 }
-
-const statusOf = (component: Component): SourceEvent['eventStatus'] => {
-  const status = textOf(component, 'status').toUpperCase();
-  return status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '';
-};
 
 function categoriesOf(component: Component): string[] {
   const names = properties(component, 'categories').flatMap(({ values }) => values.map((value) => line(String(value))));
@@ -144,11 +101,7 @@ function categoriesOf(component: Component): string[] {
 function organizersOf(component: Component): SourceOrganizer[] {
   return properties(component, 'organizer')
     .slice(0, MAX_NAMES)
-    .map(({ params, values }) => ({
-      name: line(params.cn ?? ''),
-      phone: '',
-      website: addressOf(String(values[0])),
-    }))
+    .map(({ params, values }) => ({ name: line(params.cn ?? ''), website: addressOf(String(values[0])) }))
     .filter(({ name }) => name !== '' && !decodeEntities(name).includes('@'));
 }
 

@@ -25,17 +25,11 @@ interface Day {
   year: number;
   /** From 1. */
   month: number;
-  dayOfMonth: number;
-  monthLength: number;
-  dayOfYear: number;
-  yearLength: number;
+  /** From 0, which is Sunday. */
   weekday: number;
-}
-
-/** Days since 1970. */
-interface Period {
-  first: number;
-  end: number;
+  /** Counted from the start and from the end: May 31 is [31, -1]. */
+  inMonth: readonly [number, number];
+  inYear: readonly [number, number];
 }
 
 /**
@@ -58,7 +52,7 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
   let left = count;
   let index = count === Number.POSITIVE_INFINITY ? firstIndex(freq, interval, startDay, fromMs) : 0;
   for (let periods = 0; left > 0; periods += 1, index += 1) {
-    const { first, end } = periodAt(index);
+    const [first, end] = periodAt(index);
     // An interval of millions of years has no date.
     if (!(first * DAY_MS <= toMs)) return;
     if (periods > MAX_PERIODS)
@@ -75,15 +69,16 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
   }
 }
 
-function periodOf(freq: string, startDay: number, steps: number, weekStart: number): Period {
-  if (freq === 'DAILY') return { first: startDay + steps, end: startDay + steps + 1 };
+/** Its first day and the day after it, since 1970. */
+function periodOf(freq: string, startDay: number, steps: number, weekStart: number): [first: number, end: number] {
+  if (freq === 'DAILY') return [startDay + steps, startDay + steps + 1];
   if (freq === 'WEEKLY') {
     const first = startDay - ((dayOf(startDay).weekday - weekStart + 7) % 7) + steps * 7;
-    return { first, end: first + 7 };
+    return [first, first + 7];
   }
   const { year, month } = dayOf(startDay);
-  if (freq === 'MONTHLY') return { first: dayNumber(year, month + steps), end: dayNumber(year, month + steps + 1) };
-  return { first: dayNumber(year + steps, 1), end: dayNumber(year + steps + 1, 1) };
+  if (freq === 'MONTHLY') return [dayNumber(year, month + steps), dayNumber(year, month + steps + 1)];
+  return [dayNumber(year + steps, 1), dayNumber(year + steps + 1, 1)];
 }
 
 const LONGEST_DAYS: Readonly<Record<string, number>> = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
@@ -100,15 +95,12 @@ const dayNumber = (year: number, month: number): number => dayStartMs(year, mont
 function dayOf(number: number): Day {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
-  const [yearStart, monthStart] = [dayNumber(year, 1), dayNumber(year, month)];
   return {
     year,
     month,
-    dayOfMonth: date.getUTCDate(),
-    monthLength: dayNumber(year, month + 1) - monthStart,
-    dayOfYear: number - yearStart + 1,
-    yearLength: dayNumber(year + 1, 1) - yearStart,
     weekday: date.getUTCDay(),
+    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)],
+    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)],
   };
 }
 
@@ -120,33 +112,27 @@ function dayFilter(rule: RuleText, start: Day): (day: Day) => boolean {
   const weekdays = new Set(list(rule.byday).map(String).map(plainDay));
   if (monthDays.size + yearDays.size + weekdays.size === 0) {
     if (rule.freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
-    else if (rule.freq !== 'DAILY') monthDays.add(start.dayOfMonth);
+    else if (rule.freq !== 'DAILY') monthDays.add(start.inMonth[0]);
     if (rule.freq === 'YEARLY' && months.size === 0) months.add(start.month);
   }
   const isInYear = rule.freq === 'YEARLY' && months.size === 0;
-  return (day) =>
-    (months.size === 0 || months.has(day.month)) &&
-    (monthDays.size === 0 || hasPosition(monthDays, day.dayOfMonth, day.monthLength)) &&
-    (yearDays.size === 0 || hasPosition(yearDays, day.dayOfYear, day.yearLength)) &&
-    (weekdays.size === 0 || isWeekday(weekdays, day, rule.freq, isInYear));
+  const hasPosition = rule.freq === 'MONTHLY' || rule.freq === 'YEARLY';
+  return (day) => {
+    const name = DAYS[day.weekday]!;
+    const [position, negative] = isInYear ? day.inYear : day.inMonth;
+    // `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last.
+    const names = [name, `${Math.ceil(position / 7)}${name}`, `-${Math.ceil(-negative / 7)}${name}`];
+    return (
+      (months.size === 0 || months.has(day.month)) &&
+      (monthDays.size === 0 || day.inMonth.some((each) => monthDays.has(each))) &&
+      (yearDays.size === 0 || day.inYear.some((each) => yearDays.has(each))) &&
+      (weekdays.size === 0 || names.slice(0, hasPosition ? 3 : 1).some((each) => weekdays.has(each)))
+    );
+  };
 }
 
 /** `+2MO` is `2MO`, and `0MO` is `MO`. */
 const plainDay = (text: string): string => text.replace(/^\+?0*(?=[1-9]|-|[A-Z])/, '');
-
-const hasPosition = (wanted: ReadonlySet<number>, position: number, length: number): boolean =>
-  wanted.has(position) || wanted.has(position - length - 1);
-
-/** `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last. */
-function isWeekday(wanted: ReadonlySet<string>, day: Day, freq: string, isInYear: boolean): boolean {
-  const name = DAYS[day.weekday]!;
-  if (wanted.has(name)) return true;
-  if (freq !== 'MONTHLY' && freq !== 'YEARLY') return false;
-  const [position, length] = isInYear ? [day.dayOfYear, day.yearLength] : [day.dayOfMonth, day.monthLength];
-  const fromStart = Math.floor((position - 1) / 7) + 1;
-  const fromEnd = Math.floor((length - position) / 7) + 1;
-  return wanted.has(`${fromStart}${name}`) || wanted.has(`-${fromEnd}${name}`);
-}
 
 /** Milliseconds since midnight, sorted. */
 function timesOf(rule: RuleText, startTime: number): number[] {

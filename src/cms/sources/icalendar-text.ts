@@ -1,6 +1,7 @@
 // Reads the bytes of an iCalendar file into components and properties. A broken line costs that line, a broken event
 // that event.
 
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import ICAL from 'ical.js';
 import { SourceError } from './source.ts';
@@ -17,19 +18,17 @@ const MAX_WORK_MS = 15;
 /** An event cannot be served. The message is the reason. */
 export class Unreadable extends Error {}
 
-/** Lets other work of the process run between two steps. */
-export class Pace {
-  #since = performance.now();
+let workingSince = 0;
+let nextWork: Promise<void> | undefined;
 
-  /** Awaited only if it is time: `if (pace.isDue()) await pace.rest()`. */
-  isDue(): boolean {
-    return performance.now() - this.#since > MAX_WORK_MS;
-  }
-
-  async rest(): Promise<void> {
-    await nextTurn();
-    this.#since = performance.now();
-  }
+/** Lets other work of the process run, if files, all together, have been read for 15 ms. Call it between small steps. */
+export async function pause(): Promise<void> {
+  if (performance.now() - workingSince < MAX_WORK_MS) return;
+  nextWork ??= nextTurn().then(() => {
+    workingSince = performance.now();
+    nextWork = undefined;
+  });
+  await nextWork;
 }
 
 export interface Property {
@@ -65,72 +64,64 @@ export class Component extends Map<string, string[]> {
 
 export interface CalendarFile {
   calendars: Component[];
-  /** The first lines of events without an end. */
-  broken: string[];
+  /** Events without an end. */
+  broken: Component[];
   /** The file ends before its last calendar does. */
   isTruncated: boolean;
   isUtf8: boolean;
 }
 
 /** @throws SourceError if the bytes are no calendar */
-export async function readFile(bytes: Uint8Array, pace: Pace): Promise<CalendarFile> {
-  const { text, isUtf8 } = decode(bytes);
-  await pace.rest();
-  const start = text.search(/\S/);
-  if (start < 0) throw new SourceError('nothing instead of a calendar');
-  if (text[start] === '<') throw new SourceError('a web page instead of a calendar');
+export async function readFile(bytes: Uint8Array): Promise<CalendarFile> {
+  const file = decode(bytes);
+  await pause();
+  const text = file.text.trimStart();
+  if (text === '') throw new SourceError('nothing instead of a calendar');
+  if (text.startsWith('<')) throw new SourceError('a web page instead of a calendar');
   const reader = new ComponentReader();
-  for (const line of unfold(text)) {
+  for (const line of unfold(`${text}\n\n`)) {
     reader.add(line);
-    if (pace.isDue()) await pace.rest();
+    await pause();
   }
   const { calendars, broken } = reader;
   if (calendars.length === 0) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
-  return { calendars, isTruncated: reader.isOpen(), broken, isUtf8 };
+  return { calendars, isTruncated: reader.isOpen(), broken, isUtf8: file.isUtf8 };
 }
 
 /** UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252, which contains Latin-1. */
 function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
+  const textIn = (encoding: string) => new TextDecoder(encoding).decode(bytes);
   const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), isUtf8: false };
-  if (first === 0xfe && second === 0xff) return { text: new TextDecoder('utf-16be').decode(bytes), isUtf8: false };
-  const utf8 = new TextDecoder('utf-8', { fatal: true });
-  try {
-    return { text: utf8.decode(bytes), isUtf8: true };
-  } catch {
-    // Old programs fold within a character.
-    const unfolded = Buffer.from(bytes)
-      .toString('latin1')
-      .replace(/([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])/g, '$1');
-    try {
-      return { text: utf8.decode(Buffer.from(unfolded, 'latin1')), isUtf8: true };
-    } catch {
-      return { text: new TextDecoder('windows-1252').decode(bytes), isUtf8: false };
-    }
-  }
+  if (first === 0xff && second === 0xfe) return { text: textIn('utf-16le'), isUtf8: false };
+  if (first === 0xfe && second === 0xff) return { text: textIn('utf-16be'), isUtf8: false };
+  if (isUtf8(bytes)) return { text: textIn('utf-8'), isUtf8: true };
+  // Old programs fold within a character.
+  const latin1 = Buffer.from(bytes).toString('latin1');
+  const unfolded = Buffer.from(latin1.replace(/([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])/g, '$1'), 'latin1');
+  if (isUtf8(unfolded)) return { text: new TextDecoder().decode(unfolded), isUtf8: true };
+  return { text: textIn('windows-1252'), isUtf8: false };
 }
 
-/** Logical lines. A line that is no property, as of a description with raw line ends, is dropped. */
+/**
+ * Logical lines of a text with an empty line at its end. A line that is no property, as of a description with raw line
+ * ends, is dropped.
+ */
 function* unfold(text: string): Generator<string> {
   let parts: string[] = [];
   let size = 0;
-  const ends = /\r\n|\n|\r/g;
-  for (let from = 0; from < text.length; ) {
-    const end = ends.exec(text);
-    const physical = text.slice(from, end?.index ?? text.length);
-    from = end ? ends.lastIndex : text.length;
+  let from = 0;
+  for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r/g)) {
+    const physical = text.slice(from, index);
+    from = index + end.length;
     if (physical.startsWith(' ') || physical.startsWith('\t')) {
       size += physical.length - 1;
       if (size <= MAX_LINE) parts.push(physical.slice(1));
       continue;
     }
-    const line = parts.join('');
-    if (size <= MAX_LINE && line.trim() !== '') yield line;
+    if (size > 0 && size <= MAX_LINE) yield parts.join('');
     parts = [physical.slice(0, MAX_LINE + 1)];
     size = physical.length;
   }
-  const line = parts.join('');
-  if (size <= MAX_LINE && line.trim() !== '') yield line;
 }
 
 /** Parts of others, such as alarms, are read and dropped. */
@@ -139,7 +130,7 @@ const KEPT = new Set(['VEVENT', 'VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VTODO', 'V
 /** Follows BEGIN and END. Only a component with an END becomes a part of what is around it. */
 class ComponentReader {
   readonly calendars: Component[] = [];
-  readonly broken: string[] = [];
+  readonly broken: Component[] = [];
   /** The components around the current line. */
   #path: Component[] = [];
 
@@ -181,9 +172,8 @@ class ComponentReader {
   #breakOff(): void {
     const at = this.#path.findIndex(({ name }) => name === 'VEVENT');
     if (at < 0) return;
-    const [event] = this.#path.splice(at);
-    const [line = 'an event without properties'] = event!.get('uid') ?? event!.get('summary') ?? [];
-    this.broken.push(line.slice(0, 200));
+    this.broken.push(this.#path[at]!);
+    this.#path.length = at;
   }
 }
 

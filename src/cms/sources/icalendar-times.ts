@@ -1,25 +1,32 @@
-// When an event of an iCalendar file takes place: its start, its duration, and the starts of a series.
+// When an event of an iCalendar file takes place: its start, its duration, and the starts of a series; and the zone that
+// a TZID means.
 
+import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
-import { epochToWallMs, utcZone } from '../../time/zones.ts';
+import { epochToWallMs, offsetText, parseZone, utcZone, wallMsToEpoch, type Zone } from '../../time/zones.ts';
 import { expandRule, type RuleText } from './icalendar-recurrence.ts';
-import {
-  type Component,
-  type Pace,
-  type Property,
-  parseLine,
-  properties,
-  textOf,
-  Unreadable,
-} from './icalendar-text.ts';
-import { type CalendarZones, instantOf, type NamedZone } from './icalendar-zones.ts';
+import { type Component, type Property, parseLine, pause, properties, textOf, Unreadable } from './icalendar-text.ts';
 import type { SourceEvent } from './source.ts';
 
+/** A zone, and its name for the API. */
+interface NamedZone {
+  name: string;
+  zone: Zone;
+}
+
 const DAY_MS = 86_400_000;
+const MAX_NAME = 200;
+const YEAR_MS = 366 * DAY_MS;
+/** Of one calendar. */
+const MAX_ZONES = 100;
+/** Of one zone. */
+const MAX_RULES = 4;
+/** Of RDATE, and of EXDATE: eight years of days. */
+const MAX_DATES = 3000;
 const UTC: NamedZone = { name: 'UTC', zone: utcZone };
 
 export interface TimeContext {
-  zones: CalendarZones;
+  zoneOf: (tzid: string) => NamedZone | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: NamedZone;
 }
@@ -53,9 +60,9 @@ export const stampOf = ({ wallMs, epochMs, isDate }: Moment): string =>
 export const dayStamp = (wallMs: number): string => formatWallTime(wallMs).slice(0, 10).replaceAll('-', '');
 
 /** @throws Unreadable */
-export function startOf(component: Component, context: TimeContext): Moment {
-  const [property] = properties(component, 'dtstart');
-  if (!property) throw new Unreadable(component.has('dtstart') ? 'a start that is no time' : 'no start');
+export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
+  const [property] = properties(component, name);
+  if (!property) throw new Unreadable(component.has(name) ? 'a start that is no time' : 'no start');
   const start = momentOf(property.values[0], property, context);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
@@ -63,24 +70,18 @@ export function startOf(component: Component, context: TimeContext): Moment {
   return isWholeDay && isMidnight ? momentAt(start.wallMs, { zone: context.zone, isDate: true }) : start;
 }
 
-/** @throws Unreadable */
-export function recurrenceIdOf(component: Component, context: TimeContext): Moment | undefined {
-  const [property] = properties(component, 'recurrence-id');
-  return property && momentOf(property.values[0], property, context);
-}
-
 /**
  * @param value as ical.js reads it: `2027-05-01T18:00:00Z`, `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE
  * is missing
  */
-function momentOf(value: unknown, { params }: Property, { zones, zone: own }: TimeContext): Moment {
+function momentOf(value: unknown, { params }: Property, { zoneOf, zone: own }: TimeContext): Moment {
   const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(String(value)) ?? [];
   const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
   if (wallMs === undefined) throw new Unreadable('a start that is no time');
   if (time === undefined) return momentAt(wallMs, { zone: own, isDate: true });
   if (utc) return { wallMs, epochMs: wallMs, isDate: false, zone: UTC };
   const { tzid } = params;
-  const zone = tzid === undefined ? own : zones.find(tzid);
+  const zone = tzid === undefined ? own : zoneOf(tzid);
   if (!zone) throw new Unreadable(`the unknown time zone ${tzid?.slice(0, 100)}`);
   return momentAt(wallMs, { zone, isDate: false });
 }
@@ -127,24 +128,17 @@ export function timesOf(start: Moment, duration: Duration, { zone: own }: TimeCo
   };
 }
 
-/** Milliseconds since 1970, both included. */
-export interface Window {
-  fromMs: number;
-  toMs: number;
-}
-
 export const isSeries = (component: Component): boolean => component.has('rrule') || component.has('rdate');
 
 /**
- * The starts of a series around the window, sorted: start, RRULE, RDATE, without EXDATE.
+ * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
  * @throws Unreadable
  */
 export async function startsOf(
   component: Component,
   start: Moment,
-  { fromMs, toMs }: Window,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
   context: TimeContext,
-  pace: Pace,
 ): Promise<Moment[]> {
   const starts = new Map([[start.epochMs, start]]);
   for (const line of component.get('rrule') ?? []) {
@@ -154,7 +148,7 @@ export async function startsOf(
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
       for (const moment of moments) if (isBefore(moment)) starts.set(moment.epochMs, moment);
       if (moments.some((moment) => !isBefore(moment))) break;
-      if (pace.isDue()) await pace.rest();
+      await pause();
     }
   }
   for (const moment of listedMoments(component, 'rdate', context)) {
@@ -162,9 +156,12 @@ export async function startsOf(
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
-  return [...starts.values()]
-    .filter((moment) => !excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs)))
-    .sort((a, b) => a.epochMs - b.epochMs);
+  const kept: Moment[] = [];
+  for (const moment of starts.values()) {
+    await pause();
+    if (!excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs))) kept.push(moment);
+  }
+  return kept;
 }
 
 /** @throws Unreadable */
@@ -184,8 +181,13 @@ function untilOf({ until }: { until?: string }, start: Moment, context: TimeCont
   return (moment) => (moment.isDate ? moment.wallMs <= last.wallMs : moment.epochMs <= last.epochMs);
 }
 
-/** Of RDATE and EXDATE. A period counts with its start. One that is no time is left out. */
+/**
+ * Of RDATE and EXDATE. A period counts with its start. One that is no time is left out.
+ * @throws Unreadable
+ */
 function listedMoments(component: Component, name: string, context: TimeContext): Moment[] {
+  const count = component.get(name)?.join().split(',').length ?? 0;
+  if (count > MAX_DATES) throw new Unreadable(`more than ${MAX_DATES} dates`);
   return properties(component, name).flatMap((property) =>
     property.values.flatMap((value) => {
       try {
@@ -195,4 +197,98 @@ function listedMoments(component: Component, name: string, context: TimeContext)
       }
     }),
   );
+}
+
+/** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
+export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => NamedZone | undefined> {
+  const known = new Map<string, NamedZone | undefined>();
+  for (const zone of calendar.partsNamed('VTIMEZONE').slice(0, MAX_ZONES)) {
+    const id = textOf(zone, 'tzid');
+    const named = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
+    known.set(id, named ?? (await zoneByOffsets(zone.parts, nowMs)));
+  }
+  return (tzid) => {
+    const id = tzid.trim();
+    if (!known.has(id)) known.set(id, zoneByName(id));
+    return known.get(id);
+  };
+}
+
+/**
+ * `/mozilla.org/20050126_1/Europe/Berlin`, `US-Eastern`, `Europe_Berlin`, `W. Europe Standard Time`,
+ * `"Europe/Berlin"`.
+ */
+function zoneByName(text: string): NamedZone | undefined {
+  const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
+  const [windows] = findIana(name);
+  const parts = name.split('/').filter((part) => part !== '');
+  const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
+  for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, ...(windows ? [windows] : [])]) {
+    const zone = parseZone(candidate);
+    if (zone?.kind === 'iana') return { name: zone.name, zone };
+    // Of abbreviations only those of UTC: `CST` is on three continents.
+    if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
+  }
+  return undefined;
+}
+
+const fixedZone = (minutes: number): NamedZone => ({
+  name: minutes === 0 ? 'UTC' : `UTC${offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`,
+  zone: { kind: 'fixed', minutes },
+});
+
+/** `+0530` in minutes. */
+function minutesOf(part: Component, name: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)/.exec(textOf(part, name)) ?? [];
+  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+}
+
+/**
+ * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
+ * now.
+ */
+async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<NamedZone | undefined> {
+  const [minutes, ...others] = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
+  if (minutes === undefined || Number.isNaN(minutes)) return undefined;
+  if (others.length === 0) return fixedZone(minutes);
+  const current = parts.filter((part) => part.has('rrule') && !/UNTIL|COUNT/i.test(part.get('rrule')!.join()));
+  const changes = current.slice(0, MAX_RULES).flatMap((part) => changesOf(part, nowMs));
+  if (changes.length === 0) return undefined;
+  for (const { iana } of WINDOWS_TO_IANA_MAP) {
+    // Node needs a millisecond or two for each zone that it has not used before.
+    await pause();
+    const named = zoneByName(iana[0] ?? '');
+    if (named && changes.every((change) => isChange(named.zone, change))) return named;
+  }
+  return undefined;
+}
+
+interface Change {
+  atMs: number;
+  from: number;
+  to: number;
+}
+
+function changesOf(part: Component, nowMs: number): Change[] {
+  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+  const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
+  const rule = properties(part, 'rrule')[0]?.values[0] as RuleText | undefined;
+  if (startMs === undefined || rule?.freq !== 'YEARLY') return [];
+  const walls = [...expandRule(rule, startMs, nowMs - YEAR_MS, nowMs + YEAR_MS)].flat();
+  const recent = walls.filter((wallMs) => Math.abs(wallMs - nowMs) < YEAR_MS);
+  return recent.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
+}
+
+/** Whether the zone changes on that day: Exchange writes an hour of its own for the change. */
+function isChange(zone: Zone, { atMs, from, to }: Change): boolean {
+  const at = (ms: number) => (epochToWallMs(ms, zone) - ms) / 60_000;
+  return at(atMs - DAY_MS / 2) === from && at(atMs + DAY_MS / 2) === to;
+}
+
+/** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
+function instantOf(wallMs: number, zone: Zone): number {
+  const epochMs = wallMsToEpoch(wallMs, zone);
+  const offset = (ms: number) => epochToWallMs(ms, zone) - ms;
+  const earlier = epochMs - (offset(epochMs - DAY_MS) - offset(epochMs));
+  return earlier < epochMs && earlier + offset(earlier) === wallMs ? earlier : epochMs;
 }

@@ -6,28 +6,26 @@ import { formatWallTime } from '../../time/wall-time.ts';
 import { siteZone } from '../../time/zones.ts';
 import { getPublic, PublicRequestError } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
-import { type Component, Pace, properties, readFile, textOf, Unreadable } from './icalendar-text.ts';
+import { type Component, pause, readFile, textOf, Unreadable } from './icalendar-text.ts';
 import {
-  type Duration,
   dayStamp,
   durationOf,
   endOf,
   isSeries,
   type Moment,
-  recurrenceIdOf,
   stampOf,
-  startOf,
   startsOf,
   type TimeContext,
+  timeOf,
   timesOf,
-  type Window,
+  zonesOf,
 } from './icalendar-times.ts';
-import { CalendarZones } from './icalendar-zones.ts';
 import {
-  type LeftOut,
+  addRemark,
   MAX_INSTANCES,
   MAX_SOURCE_BYTES,
   MAX_SOURCE_EVENTS,
+  type Remark,
   SERIES_WINDOW,
   type Source,
   SourceError,
@@ -89,76 +87,56 @@ export async function readICalendar(
   bytes: Uint8Array,
   options: ReadOptions,
 ): Promise<Omit<SourceSnapshot, 'validators'>> {
-  const pace = new Pace();
-  const file = await readFile(bytes, pace);
-  const { nowMs } = options;
-  const { pastDays, futureDays } = SERIES_WINDOW;
-  const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
-  const reader = new EventReader(options, window, pace);
-  for (const calendar of file.calendars) await reader.readCalendar(calendar);
-  for (const example of file.broken) reader.leftOut.add('no end', example);
-  if (!file.isUtf8) reader.notes.add('not in UTF-8', '');
-  if (file.isTruncated) reader.notes.add('the file ends too early', '');
-  const { events, leftOut, notes } = reader;
-  return { events, leftOut: leftOut.lines, notes: notes.lines, isTruncated: file.isTruncated };
+  const { calendars, broken, isUtf8, isTruncated } = await readFile(bytes);
+  const reader = new EventReader(options);
+  for (const calendar of calendars) await reader.readCalendar(calendar);
+  const { events, remarks } = reader;
+  for (const event of broken) addRemark(remarks, 'no end', textOf(event, 'uid').slice(0, MAX_UID));
+  if (!isUtf8) addRemark(remarks, 'not in UTF-8', '');
+  if (isTruncated) addRemark(remarks, 'the file ends too early', '');
+  return { events: [...events.values()], remarks, isTruncated };
 }
 
-/** Counts by reason. */
-class Remarks {
-  readonly lines: LeftOut[] = [];
-
-  add(reason: string, example: string, count = 1): void {
-    const known = this.lines.find((line) => line.reason === reason);
-    if (known) known.count += count;
-    // A reason holds texts of the file: a file of a thousand unknown zones must not fill the status.
-    else if (this.lines.length < 50) this.lines.push({ reason, count, example });
-  }
-}
-
-/** A changed instance of a series. */
-interface Change {
-  id: Moment;
+/** A component and the time that tells it from others of its UID: its start, or that of the instance it changes. */
+interface Timed {
+  time: Moment;
   component: Component;
 }
 
 class EventReader {
-  readonly events: SourceEvent[] = [];
-  readonly leftOut = new Remarks();
-  readonly notes = new Remarks();
+  readonly events = new Map<string, SourceEvent>();
+  readonly remarks: Remark[] = [];
   readonly #options: ReadOptions;
-  readonly #window: Window;
-  readonly #pace: Pace;
-  readonly #keys = new Set<string>();
+  /** Milliseconds since 1970, both included. */
+  readonly #window: { fromMs: number; toMs: number };
 
-  constructor(options: ReadOptions, window: Window, pace: Pace) {
+  constructor(options: ReadOptions) {
     this.#options = options;
-    this.#window = window;
-    this.#pace = pace;
+    const { pastDays, futureDays } = SERIES_WINDOW;
+    this.#window = { fromMs: options.nowMs - pastDays * DAY_MS, toMs: options.nowMs + futureDays * DAY_MS };
   }
 
   async readCalendar(calendar: Component): Promise<void> {
-    for (const { name } of calendar.parts) if (/^V(TODO|JOURNAL)$/.test(name)) this.leftOut.add('no event', name);
+    for (const { name } of calendar.parts)
+      if (/^V(TODO|JOURNAL)$/.test(name)) addRemark(this.remarks, 'no event', name);
     const { timezone, nowMs } = this.#options;
-    const zones = new CalendarZones(calendar, nowMs);
-    const named = textOf(calendar, 'x-wr-timezone');
-    const own = named === '' ? undefined : zones.find(named);
-    const context = { zones, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
+    const zoneOf = await zonesOf(calendar, nowMs);
+    const own = zoneOf(textOf(calendar, 'x-wr-timezone'));
+    const context = { zoneOf, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.partsNamed('VEVENT')) {
       const uid = this.#uidOf(component);
       const group = byUid.get(uid);
       if (group) group.push(component);
       else byUid.set(uid, [component]);
-      if (this.#pace.isDue()) await this.#pace.rest();
+      await pause();
     }
     for (const [uid, components] of byUid) {
-      try {
-        await this.#readGroup(uid, components, context);
-      } catch (error) {
-        // Whatever is wrong with one event, the others are served.
-        this.leftOut.add(error instanceof Error ? error.message : String(error), uid);
-      }
-      if (this.#pace.isDue()) await this.#pace.rest();
+      // Whatever is wrong with one event, the others are served.
+      await this.#readGroup(uid, components, context).catch((error: unknown) => {
+        addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
+      });
+      await pause();
     }
   }
 
@@ -166,43 +144,59 @@ class EventReader {
     const uid = textOf(component, 'uid');
     if (uid !== '' && uid.length <= MAX_UID) return uid;
     const start = component.get('dtstart')?.[0] ?? '';
-    const text = uid === '' ? JSON.stringify([start, textOf(component, 'summary')]) : uid;
-    if (uid === '') this.notes.add('no UID: named by start and title', textOf(component, 'summary').slice(0, 100));
+    const title = textOf(component, 'summary');
+    if (uid === '') addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
+    const text = uid === '' ? JSON.stringify([start, title]) : uid;
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
   /** All events of one UID: a series or single event, and its changed instances. */
   async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
-    if (this.events.length >= MAX_SOURCE_EVENTS) return this.leftOut.add(TOO_MANY, uid, components.length);
+    if (this.events.size >= MAX_SOURCE_EVENTS) return addRemark(this.remarks, TOO_MANY, uid, components.length);
     const hidden = components.filter(isPrivate).length;
-    if (hidden > 0) this.leftOut.add('private', uid, hidden);
-    const masters = components.filter((component) => !component.has('recurrence-id'));
-    if (masters.some(isPrivate)) return;
-    const changes = new Map<string, Change>();
-    for (const component of newest(components.filter((each) => each.has('recurrence-id')))) {
-      const [property] = properties(component, 'recurrence-id');
-      // It would change the rule of the rest of the series.
-      if (property?.params.range) return this.leftOut.add('a change of all later instances', uid, components.length);
-      const id = this.#attempt(uid, () => recurrenceIdOf(component, context));
-      if (id && changes.has(stampOf(id))) this.leftOut.add('an older version', uid);
-      else if (id) changes.set(stampOf(id), { id, component });
-    }
-    const starts = new Set<string>();
-    for (const master of newest(masters)) {
-      const start = this.#attempt(uid, () => startOf(master, context));
-      if (start && starts.has(stampOf(start))) this.leftOut.add('an older version', uid);
-      else if (start) {
-        starts.add(stampOf(start));
-        const isNamedByStart = isSeries(master) || masters.length > 1;
-        const times = isSeries(master) ? await startsOf(master, start, this.#window, context, this.#pace) : [start];
-        const unchanged = times.filter((time) => !takeChange(changes, time));
-        const keyOf = (time: Moment) => (isNamedByStart ? `${uid}/${stampOf(time)}` : uid);
-        await this.#addInstances(uid, master, context, keyOf, unchanged);
+    if (hidden > 0) addRemark(this.remarks, 'private', uid, hidden);
+    const own = components.filter((component) => !component.has('recurrence-id'));
+    if (own.some(isPrivate)) return;
+    // It would change the rule of the rest of the series.
+    if (components.some((component) => /^[^:]*;range=/i.test(component.get('recurrence-id')?.[0] ?? '')))
+      return addRemark(this.remarks, 'a change of all later instances', uid, components.length);
+    const changed = components.filter((component) => component.has('recurrence-id'));
+    const changes = await this.#newestByTime(uid, changed, (component) => timeOf(component, 'recurrence-id', context));
+    const masters = await this.#newestByTime(uid, own, (component) => timeOf(component, 'dtstart', context));
+    for (const { time, component } of masters.values()) {
+      const isNamedByStart = isSeries(component) || own.length > 1;
+      const starts = isSeries(component) ? await startsOf(component, time, this.#window, context) : [time];
+      const unchanged: Moment[] = [];
+      for (const start of starts) {
+        await pause();
+        if (!takeChange(changes, start)) unchanged.push(start);
       }
+      const keyOf = (start: Moment) => (isNamedByStart ? `${uid}/${stampOf(start)}` : uid);
+      await this.#addInstances(uid, component, context, time, unchanged, keyOf);
     }
-    if (starts.size > 1) this.notes.add('the same UID for several events: named by start, too', uid);
-    for (const { id, component } of changes.values())
-      await this.#addInstances(uid, component, context, () => `${uid}/${stampOf(id)}`);
+    if (masters.size > 1) addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
+    for (const { time, component } of changes.values()) {
+      const start = this.#attempt(uid, () => timeOf(component, 'dtstart', context));
+      if (start) await this.#addInstances(uid, component, context, start, [start], () => `${uid}/${stampOf(time)}`);
+    }
+  }
+
+  /** The newest component of each time. */
+  async #newestByTime(
+    uid: string,
+    components: readonly Component[],
+    timeOfComponent: (component: Component) => Moment,
+  ): Promise<Map<string, Timed>> {
+    const found = new Map<string, Timed>();
+    for (const component of components) {
+      await pause();
+      const time = this.#attempt(uid, () => timeOfComponent(component));
+      const other = time && found.get(stampOf(time));
+      if (other) addRemark(this.remarks, 'an older version', uid);
+      if (time && (!other || versionOf(other.component) < versionOf(component)))
+        found.set(stampOf(time), { time, component });
+    }
+    return found;
   }
 
   /** Undefined if the event cannot be read: then its reason is noted. */
@@ -211,50 +205,38 @@ class EventReader {
       return read();
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
-      this.leftOut.add(error.message, uid);
+      addRemark(this.remarks, error.message, uid);
       return undefined;
     }
   }
 
-  /** @param starts by default the component's own */
+  /** Adds those of the starts that are in the window. */
   async #addInstances(
     uid: string,
     component: Component,
     context: TimeContext,
+    ownStart: Moment,
+    starts: readonly Moment[],
     keyOf: (start: Moment) => string,
-    starts?: readonly Moment[],
   ): Promise<void> {
     if (isPrivate(component)) return;
-    const times = this.#attempt(uid, () => {
-      const start = startOf(component, context);
-      return { start, duration: durationOf(component, start, context) };
-    });
-    if (!times) return;
+    const duration = durationOf(component, ownStart, context);
     const isOfSeries = isSeries(component) || component.has('recurrence-id');
     const toMs = isOfSeries ? this.#window.toMs : Number.POSITIVE_INFINITY;
-    const wanted = this.#inWindow(starts ?? [times.start], times.duration, uid, toMs);
+    const isInWindow = (start: Moment) => start.epochMs <= toMs && endOf(start, duration) >= this.#window.fromMs;
+    const distance = ({ epochMs }: Moment) => Math.abs(epochMs - this.#options.nowMs);
+    const wanted = starts.filter(isInWindow).sort((a, b) => distance(a) - distance(b));
     if (wanted.length === 0) return;
     const content = await readContent(component);
-    if (content.title === '') return this.leftOut.add('no title', uid, wanted.length);
-    for (const start of wanted)
-      this.#add({ key: keyOf(start), uid, ...content, ...timesOf(start, times.duration, context) });
-  }
-
-  #inWindow(starts: readonly Moment[], duration: Duration, uid: string, toMs: number): readonly Moment[] {
-    const { fromMs } = this.#window;
-    const inside = starts.filter((start) => start.epochMs <= toMs && endOf(start, duration) >= fromMs);
-    if (inside.length <= MAX_INSTANCES) return inside;
-    this.leftOut.add(`more than ${MAX_INSTANCES} times`, uid, inside.length - MAX_INSTANCES);
-    const distance = ({ epochMs }: Moment) => Math.abs(epochMs - this.#options.nowMs);
-    return inside.sort((a, b) => distance(a) - distance(b)).slice(0, MAX_INSTANCES);
-  }
-
-  #add(event: SourceEvent): void {
-    if (this.#keys.has(event.key)) this.leftOut.add('the same UID and start as another', event.key);
-    else if (this.events.length >= MAX_SOURCE_EVENTS) this.leftOut.add(TOO_MANY, event.key);
-    else {
-      this.#keys.add(event.key);
-      this.events.push(event);
+    if (content.title === '') return addRemark(this.remarks, 'no title', uid, wanted.length);
+    const excess = wanted.length - MAX_INSTANCES;
+    if (excess > 0) addRemark(this.remarks, `more than ${MAX_INSTANCES} times`, uid, excess);
+    for (const start of wanted.slice(0, MAX_INSTANCES)) {
+      await pause();
+      const key = keyOf(start);
+      if (this.events.has(key)) addRemark(this.remarks, 'the same UID and start as another', key);
+      else if (this.events.size >= MAX_SOURCE_EVENTS) addRemark(this.remarks, TOO_MANY, key);
+      else this.events.set(key, { key, uid, ...content, ...timesOf(start, duration, context) });
     }
   }
 }
@@ -262,19 +244,16 @@ class EventReader {
 const TOO_MANY = `more than ${MAX_SOURCE_EVENTS} events`;
 
 /** Whether the instance was changed. A change that is named by its day is of the instance of that day, with its key. */
-function takeChange(changes: ReadonlyMap<string, Change>, start: Moment): boolean {
+function takeChange(changes: ReadonlyMap<string, Timed>, start: Moment): boolean {
   const ofDay = start.isDate ? undefined : changes.get(dayStamp(start.wallMs));
-  if (ofDay?.id.isDate) ofDay.id = start;
+  if (ofDay?.time.isDate) ofDay.time = start;
   return ofDay !== undefined || changes.has(stampOf(start));
 }
 
 const isPrivate = (component: Component): boolean =>
   ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());
 
-/** The newest version first: SEQUENCE, then the time of the last change. */
-function newest(components: readonly Component[]): Component[] {
-  const version = (component: Component) =>
-    textOf(component, 'sequence').padStart(10, '0') +
-    (textOf(component, 'last-modified') || textOf(component, 'dtstamp'));
-  return [...components].sort((a, b) => (version(a) < version(b) ? 1 : -1));
-}
+/** Sorts by SEQUENCE, then by the time of the last change. */
+const versionOf = (component: Component): string =>
+  textOf(component, 'sequence').padStart(10, '0') +
+  (textOf(component, 'last-modified') || textOf(component, 'dtstamp'));

@@ -13,8 +13,8 @@ export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
 export const MAX_INSTANCES = 1000;
 
 /**
- * Where one event comes from, as its source describes it. Titles, names and descriptions are HTML as in the replica:
- * `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts). `''`: the source does not say.
+ * An event, as its source describes it: what is absent or empty, the source does not say. Titles, names and descriptions
+ * are HTML as in the replica: `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts).
  */
 export interface SourceEvent {
   /**
@@ -26,7 +26,7 @@ export interface SourceEvent {
   uid: string;
   title: string;
   description: string;
-  excerpt: string;
+  excerpt?: string;
   /** In `timezone`. A whole day is 00:00:00 to 23:59:59. */
   start: WallTime;
   end: WallTime;
@@ -34,36 +34,36 @@ export interface SourceEvent {
   endUtc: WallTime;
   timezone: string;
   allDay: boolean;
-  cost: string;
-  website: string;
+  cost?: string;
+  website?: string;
   /** The page of the event at its origin. */
   url: string;
   eventStatus: EventStatus | '';
-  eventStatusReason: string;
+  eventStatusReason?: string;
   attendanceMode: AttendanceMode | '';
   onlineUrl: string;
-  createdUtc?: WallTime;
-  modifiedUtc?: WallTime;
+  createdUtc?: WallTime | undefined;
+  modifiedUtc?: WallTime | undefined;
   /** Names, in the order of the source. */
   categories: string[];
-  tags: string[];
-  venue?: SourceVenue;
+  tags?: string[];
+  venue?: SourceVenue | undefined;
   organizers: SourceOrganizer[];
   /** By its address: never downloaded. `0`: the source does not say how large it is. */
-  image?: { url: string; width: number; height: number };
+  image?: { url: string; width: number; height: number } | undefined;
 }
 
-/** Texts as in a venue of the replica; `''` and `null`: the source does not say. */
+/** Texts as in a venue of the replica. */
 export interface SourceVenue {
   name: string;
   address: string;
-  city: string;
-  country: string;
-  province: string;
-  state: string;
-  zip: string;
-  phone: string;
-  website: string;
+  city?: string;
+  country?: string;
+  province?: string;
+  state?: string;
+  zip?: string;
+  phone?: string;
+  website?: string;
   latitude: number | null;
   longitude: number | null;
 }
@@ -71,7 +71,7 @@ export interface SourceVenue {
 /** Without e-mail addresses: iCalendar's are of people. */
 export interface SourceOrganizer {
   name: string;
-  phone: string;
+  phone?: string;
   website: string;
 }
 
@@ -82,20 +82,27 @@ export interface SourceValidators {
   hash?: string;
 }
 
-/** Events of one source that could not be served, for one reason. */
-export interface LeftOut {
-  /** What an operator understands: `private`, `no start`. */
+/** Events of one source that are not served, or not quite as the source has them, for one reason. */
+export interface Remark {
+  /** What an operator understands: `private`, `no start`, `no UID: named by start and title`. */
   reason: string;
   count: number;
   /** A UID, or what else names the event in the source. */
   example: string;
 }
 
+/** A reason holds texts of the source: a file of a thousand unknown zones must not fill the status. */
+const MAX_REMARKS = 50;
+
+export function addRemark(remarks: Remark[], reason: string, example: string, count = 1): void {
+  const known = remarks.find((remark) => remark.reason === reason);
+  if (known) known.count += count;
+  else if (remarks.length < MAX_REMARKS) remarks.push({ reason, count, example });
+}
+
 export interface SourceSnapshot {
   events: SourceEvent[];
-  leftOut: LeftOut[];
-  /** Served, but not quite as the source has it: `no UID: named by start and title`. */
-  notes?: LeftOut[];
+  remarks: Remark[];
   /** The answer broke off: of what it lacks, nothing is known. */
   isTruncated?: boolean;
   validators: SourceValidators;

@@ -11,32 +11,42 @@ export interface Place {
   longitude: number | null;
 }
 
-/** What is compared of an event. Texts are HTML. */
+/** What is compared of an event. */
 export interface Comparable {
   id: number;
   /** `''`: the CMS. Two events of one calendar are never the same. */
   source: string;
-  uid: string;
-  /** Addresses that this calendar gives to no other event. */
-  urls: readonly string[];
+  start: string;
   startUtc: string;
-  title: string;
+  /** What it may have in common with another event: `uid …`, `url …`, `title …`. */
+  keys: readonly string[];
   places: readonly Place[];
+  /** As `letters`. */
   hosts: readonly string[];
 }
 
-/** The events that are shown so far, found by what they may have in common with another one. */
+/** The event that shows another one, and why. */
+export interface Match {
+  id: number;
+  why: string;
+}
+
+/** @param urls addresses that its calendar gives to no other event */
+export function keysOf(uid: string, urls: readonly string[], title: string): string[] {
+  const keys = [['uid', uid], ...urls.map((url) => ['url', pageOf(url)]), ['title', letters(title)]];
+  return keys.filter(([, text]) => text !== '').map((key) => key.join(' '));
+}
+
+/** Further events with one title and start are shown for themselves: each would be compared with all others. */
+const MAX_OF_KEY = 100;
+
+/** The events of one start that are shown so far, found by their keys. */
 export class KnownEvents {
   readonly #byKey = new Map<string, { event: Comparable; sources: Set<string> }[]>();
-  readonly #ids = new Set<number>();
 
-  has(id: number): boolean {
-    return this.#ids.has(id);
-  }
-
-  /** The known event that is this one, and why: the site's own before those of sources. Then the two are merged. */
-  match(event: Comparable): { id: number; why: string } | undefined {
-    const found = keysOf(event).flatMap((key) => this.#byKey.get(key) ?? []);
+  /** The known event that is this one: the site's own before those of sources. Then the two are merged. */
+  match(event: Comparable): Match | undefined {
+    const found = event.keys.flatMap((key) => this.#byKey.get(key) ?? []);
     for (const known of found.toSorted((a, b) => Number(a.event.source !== '') - Number(b.event.source !== ''))) {
       if (known.sources.has(event.source)) continue;
       const why = whyTheSame(known.event, event);
@@ -48,33 +58,27 @@ export class KnownEvents {
   }
 
   add(event: Comparable): void {
-    this.#ids.add(event.id);
     const known = { event, sources: new Set([event.source]) };
-    for (const key of new Set(keysOf(event))) this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), known]);
+    for (const key of event.keys) {
+      const others = this.#byKey.get(key);
+      if (others && others.length < MAX_OF_KEY) others.push(known);
+      else if (!others) this.#byKey.set(key, [known]);
+    }
   }
 }
 
-function keysOf({ uid, urls, startUtc, title }: Comparable): string[] {
-  const names = [uid && `uid ${uid}`, ...urls.map((url) => pageOf(url) && `url ${pageOf(url)}`), letters(title)];
-  return names.filter((name) => name !== '').map((name) => `${startUtc} ${name}`);
-}
-
-/** Undefined: they are not known to be the same. */
-export function whyTheSame(a: Comparable, b: Comparable): string | undefined {
-  if (a.source === b.source || a.startUtc !== b.startUtc) return undefined;
-  if (a.uid !== '' && a.uid === b.uid) return 'same UID and start';
-  const pages = new Set(a.urls.map(pageOf));
-  if (b.urls.some((url) => pageOf(url) !== '' && pages.has(pageOf(url)))) return 'same address and start';
-  if (letters(a.title) === '' || letters(a.title) !== letters(b.title)) return undefined;
+/** Undefined: it is not known that two events of the same start are the same. */
+function whyTheSame(a: Comparable, b: Comparable): string | undefined {
+  const [shared] = b.keys.filter((key) => a.keys.includes(key));
+  if (shared?.startsWith('uid ')) return 'same UID and start';
+  if (shared?.startsWith('url ')) return 'same address and start';
+  if (shared === undefined) return undefined;
   // A host may have two courses of one name at one time, in two places.
   if (a.places.length > 0 && b.places.length > 0)
     return a.places.some((place) => b.places.some((other) => isSamePlace(place, other)))
       ? 'same title, start and place'
       : undefined;
-  const hosts = new Set(a.hosts.map(letters));
-  return b.hosts.some((host) => letters(host) !== '' && hosts.has(letters(host)))
-    ? 'same title, start and host'
-    : undefined;
+  return b.hosts.some((host) => host !== '' && a.hosts.includes(host)) ? 'same title, start and host' : undefined;
 }
 
 /** About 500 metres. */
@@ -89,7 +93,7 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
-const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
+export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
 
 /** The page without what differs between links to it; `''` for a front page, which is no event's. */
 function pageOf(text: string): string {

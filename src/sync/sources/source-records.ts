@@ -20,7 +20,7 @@ import {
   type VenueRecord,
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
-import { termIdByName, termIdBySlug } from '../../store/records.ts';
+import { getRecord, termIdByName, termIdBySlug } from '../../store/records.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
@@ -35,30 +35,23 @@ export interface EventToMake {
   noticed: string;
 }
 
-/** Makes the records of one pass over all sources. Each record that several events share is made once. */
+/** The id of what these texts name, at every gateway: one of 2 ** 48. */
+export const idOf = (...names: readonly string[]): number =>
+  FIRST_SOURCE_ID + createHash('sha256').update(JSON.stringify(names)).digest().readUIntBE(0, 6);
+
+/** Makes the records of one pass over sources. Each record that several events share is made once. */
 export class SourceRecords {
   readonly #db: Database;
   readonly #site: Site;
-  /** What has the id. */
-  readonly #owners = new Map<number, string>();
+  readonly #isFull: boolean;
   readonly #terms = new Map<string, number>();
   readonly #made = new Set<number>();
 
-  constructor(db: Database, site: Site) {
+  /** @param isFull the pass begins with the first source, and leaves out none */
+  constructor(db: Database, site: Site, isFull: boolean) {
     this.#db = db;
     this.#site = site;
-  }
-
-  /**
-   * The id of what these texts name. Two of them may have the same hash: then the one that comes later in the order of
-   * the sources and their keys takes the next free id, at every gateway.
-   */
-  idOf(...names: readonly string[]): number {
-    const identity = JSON.stringify(names);
-    let id = FIRST_SOURCE_ID + createHash('sha256').update(identity).digest().readUIntBE(0, 6);
-    while ((this.#owners.get(id) ?? identity) !== identity) id += 1;
-    this.#owners.set(id, identity);
-    return id;
+    this.#isFull = isFull;
   }
 
   /** The event is the last of the records. */
@@ -69,27 +62,18 @@ export class SourceRecords {
     const upserts: CalendarRecord[] = [];
     const images: ImageRecord[] = [];
     const names = [...categories.map(escapeMarkup), ...event.categories];
-    const record = Object.assign(emptyRecord('event', id), {
+    const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, tags = [], ...said } = event;
+    const record = Object.assign(emptyRecord('event', id), said, {
       ...timesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
-      url: event.url,
-      title: event.title,
-      description: event.description,
-      excerpt: event.excerpt,
-      image: event.image ? this.#imageOf(event.image, images) : 0,
-      allDay: event.allDay,
-      cost: event.cost,
+      image: image ? this.#imageOf(source, image, images) : 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
-      eventStatus: event.eventStatus,
-      eventStatusReason: event.eventStatusReason,
-      attendanceMode: event.attendanceMode,
-      onlineUrl: event.onlineUrl,
       categories: this.#termsOf('category', names, upserts),
-      tags: this.#termsOf('tag', event.tags, upserts),
-      venues: event.venue ? [this.#linkedOf('venue', source, event.venue, upserts)] : [],
-      organizers: event.organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
-    }) as EventRecord;
+      tags: this.#termsOf('tag', tags, upserts),
+      venues: venue ? [this.#linkedOf('venue', source, venue, upserts)] : [],
+      organizers: organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
+    }) as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
     return { upserts: [...upserts, record], images };
@@ -105,9 +89,9 @@ export class SourceRecords {
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer, upserts: CalendarRecord[]): number {
     const { name, ...fields } = said;
     const address = 'address' in said ? fold(said.address) : '';
-    const id = this.idOf(kind, source, foldName(name), address);
+    const id = idOf(kind, source, foldName(name), address);
     if (!this.#isFirst(id)) return id;
-    const region = 'state' in said ? { stateprovince: said.state || said.province } : {};
+    const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
       ...emptyRecord(kind, id),
       ...fields,
@@ -119,7 +103,10 @@ export class SourceRecords {
     return id;
   }
 
-  /** The CMS's term of this name or slug, if it has one; else one of its own, which all sources share. */
+  /**
+   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as the
+   * first of them writes it that a pass over all sources finds.
+   */
   #termsOf(kind: TermKind, names: readonly string[], upserts: CalendarRecord[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
@@ -127,9 +114,10 @@ export class SourceRecords {
       const known = this.#terms.get(`${kind} ${key}`);
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
-      const id = ofCms ?? this.idOf(kind, key);
+      const id = ofCms ?? idOf(kind, key);
       this.#terms.set(`${kind} ${key}`, id);
-      if (ofCms === undefined) upserts.push(newTerm(kind, id, name));
+      const isNamed = !this.#isFull && getRecord(this.#db, kind, id) !== undefined;
+      if (ofCms === undefined && !isNamed) upserts.push(newTerm(kind, id, name));
       return [id];
     });
     return [...new Set(ids)];
@@ -141,8 +129,10 @@ export class SourceRecords {
     return found.find((id) => id !== undefined && id < FIRST_SOURCE_ID);
   }
 
-  #imageOf({ url, width, height }: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
-    const id = this.idOf('image', url);
+  /** Of each source its own: one of them may say how large the image is, and another not. */
+  #imageOf(source: string, image: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
+    const { url, width, height } = image;
+    const id = idOf('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
     if (this.#isFirst(id)) images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return id;
@@ -165,10 +155,7 @@ const slugFor = (title: string, id: number): string => `${slugOf(title).slice(0,
 
 /** A source that does not say when it changed an event changed it when this gateway noticed. */
 function timesOf(event: SourceEvent, noticed: string, site: Site): Partial<EventRecord> {
-  const { start, end, startUtc, endUtc, timezone, modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
+  const { modifiedUtc = noticed, createdUtc = modifiedUtc } = event;
   const local = (utc: string) => utcToWall(utc, siteZone(site.timezone));
-  return {
-    ...{ start, end, startUtc, endUtc, timezone },
-    ...{ date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc },
-  };
+  return { date: local(createdUtc), dateUtc: createdUtc, modified: local(modifiedUtc), modifiedUtc };
 }

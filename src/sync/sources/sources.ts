@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
-import type { LeftOut, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
+import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
 import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
@@ -18,7 +18,6 @@ import {
   merges,
   type SourceRow,
   sharedUrls,
-  sourceEventIds,
   sourceKeys,
   sourceRow,
   sourceRows,
@@ -27,9 +26,10 @@ import {
 } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
 import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
+import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../sync.ts';
-import { type Comparable, KnownEvents } from './same-event.ts';
-import { SourceRecords } from './source-records.ts';
+import { type Comparable, KnownEvents, keysOf, letters, type Match } from './same-event.ts';
+import { idOf, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
   name: string;
@@ -45,7 +45,7 @@ export interface SourceStatus {
   /** Events that it has, and those of them that are shown as another one. */
   events: number;
   merged: number;
-  leftOut: LeftOut[];
+  remarks: Remark[];
   /** When it was last read successfully; undefined: never. */
   readMs: number | undefined;
   /** Why its events may be out of date. */
@@ -62,14 +62,13 @@ export interface SourcesOptions {
   intervalMs: number;
   observe: Observe;
   nowMs?: () => number;
-  clockMs?: () => number;
 }
 
 interface SavedState {
   address: string;
   validators: SourceValidators;
   readMs: number;
-  leftOut: LeftOut[];
+  remarks: Remark[];
 }
 
 /** What one loop remembers of its source. */
@@ -85,6 +84,8 @@ interface Reading {
 const MAX_READS = 5;
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 const BATCH_SIZE = 10;
+/** Events that are compared without a pause. */
+const MATCH_SIZE = 50;
 const FIRST_RETRY_MS = 60_000;
 /** A site of 20,000 events is read at one page a second. */
 const READ_TIMEOUT_MS = 15 * 60_000;
@@ -96,33 +97,34 @@ const MAX_SHOWN_MERGES = 100;
 export class Sources {
   readonly #options: SourcesOptions;
   readonly #nowMs: () => number;
-  readonly #clockMs: () => number;
   readonly #readings = new Map<string, Reading>();
   readonly #stopping = new AbortController();
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
-  #turn: Promise<void> = Promise.resolve();
+  #turn: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
-  /** The version of the replica and the site that the records of sources are in line with; undefined: none. */
+  /** The CMS's version of the replica, the site and the day that all sources are combined with; undefined: none. */
   #combinedWith: string | undefined;
+  /** Versions of the replica that came from here. */
+  #ownVersions = 0;
+  /** What is compared of the events, by source and start in UTC. */
+  readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
+  /** The events that are shown as another one, by their own ids. */
+  readonly #merged = new Map<number, Match>();
   /** The sources that said something new since then. */
   readonly #changed = new Set<string>();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
-    const { nowMs = Date.now, clockMs = () => performance.now() } = options;
-    this.#nowMs = nowMs;
-    this.#clockMs = clockMs;
-    for (const named of options.sources) this.#readings.set(named.name, this.#newReading(named));
-  }
-
-  #newReading(named: NamedSource): Reading {
-    const loop = new PollLoop({
-      poll: () => this.#reads.execute(() => this.#read(named)),
-      pauseMs: () => this.#pauseMs(named.name),
-      clockMs: this.#clockMs,
-      signal: this.#stopping.signal,
-    });
-    return { loop, failures: 0, problem: undefined, isShrunken: false };
+    this.#nowMs = options.nowMs ?? Date.now;
+    for (const named of options.sources) {
+      const loop = new PollLoop({
+        poll: () => this.#reads.execute(() => this.#read(named)),
+        pauseMs: () => this.#pauseMs(named.name),
+        clockMs: () => performance.now(),
+        signal: this.#stopping.signal,
+      });
+      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isShrunken: false });
+    }
   }
 
   start(): void {
@@ -146,9 +148,9 @@ export class Sources {
   status(): { sources: SourceStatus[]; merged: Merge[] } {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
-      const { readMs, leftOut = [] } = this.#saved(named) ?? {};
+      const { readMs, remarks = [] } = this.#saved(named) ?? {};
       const { problem } = this.#readings.get(named.name)!;
-      return { name: named.name, ...countSourceEvents(replica.db, named.name), leftOut, readMs, problem };
+      return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
     return { sources: shown, merged: merges(replica.db, MAX_SHOWN_MERGES) };
   }
@@ -164,7 +166,7 @@ export class Sources {
     const { observe, replica } = this.#options;
     const { name } = named;
     const reading = this.#readings.get(name)!;
-    const startedMs = this.#clockMs();
+    const startedMs = performance.now();
     let problem: string | undefined;
     try {
       this.#stopping.signal.throwIfAborted();
@@ -187,60 +189,51 @@ export class Sources {
     }
     reading.problem = problem;
     const { events } = countSourceEvents(replica.db, name);
-    observe({ type: 'source-read', source: name, events, problem, durationMs: this.#clockMs() - startedMs });
+    observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
-    this.#turn = done.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#turn = Promise.allSettled([done]);
     return done;
   }
 
   /** A feed that lost more than half of its events may be broken: it is believed when it is read again. */
-  #whyUnsure(reading: Reading, name: string, { events }: SourceSnapshot): string | undefined {
-    const keys = sourceKeys(this.#options.replica.db, name);
+  #whyUnsure(reading: Reading, name: string, { events, isTruncated }: SourceSnapshot): string | undefined {
+    const keys = isTruncated ? [] : sourceKeys(this.#options.replica.db, name);
     const now = new Set(events.map(({ key }) => key));
     const gone = keys.filter((key) => !now.has(key)).length;
-    const isShrunken = keys.length >= FEW_EVENTS && gone > keys.length / 2;
-    if (!isShrunken || reading.isShrunken) {
-      reading.isShrunken = false;
-      return undefined;
-    }
-    reading.isShrunken = true;
+    reading.isShrunken = !reading.isShrunken && keys.length >= FEW_EVENTS && gone > keys.length / 2;
+    if (!reading.isShrunken) return undefined;
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
   readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
-    try {
-      const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
-      return saved.address === this.#addressKey(named) ? saved : undefined;
-    } catch {
-      return undefined;
-    }
+    const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
+    return saved.address === this.#addressKey(named) ? saved : undefined;
   }
 
   /** Keeps what the source says. The validators come last: what an end of the process left out is read again. */
-  async #store(named: NamedSource, { events, leftOut, validators }: SourceSnapshot): Promise<void> {
+  async #store(
+    named: NamedSource,
+    { events, remarks, validators, isTruncated = false }: SourceSnapshot,
+  ): Promise<void> {
     const { replica } = this.#options;
     const { name: source } = named;
     const noticed = formatWallTime(this.#nowMs());
     const now = new Set(events.map(({ key }) => key));
-    const gone = sourceKeys(replica.db, source).filter((key) => !now.has(key));
-    for (let from = 0; from < events.length; from += BATCH_SIZE) {
-      const batch = events.slice(from, from + BATCH_SIZE).map((event) => this.#changedRow(source, event, noticed));
-      const sourceEvents = batch.filter((row) => row !== undefined);
+    const gone = isTruncated ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
+    for (const batch of batchesOf(events, BATCH_SIZE)) {
+      const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
       if (sourceEvents.length > 0) this.#changed.add(source);
       await this.#apply({ sourceEvents });
     }
     if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
-    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), leftOut };
+    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
     replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
   }
 
@@ -257,116 +250,142 @@ export class Sources {
   /** One transaction, after which requests are answered. */
   async #apply(changes: ChangeSet): Promise<void> {
     const { replica } = this.#options;
+    const { version } = replica;
     replica.apply(changes);
+    this.#ownVersions += replica.version - version;
     await nextTurn();
     while (mergeIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
   }
 
-  /** Brings the replica's records in line with what all sources and the CMS say. */
+  /**
+   * Brings the replica's records in line with what the CMS and all sources say. If only some sources changed, only these
+   * are written, and those with an event that is now shown as another one, or no longer.
+   */
   async #combine(): Promise<void> {
     const { replica, sources, site } = this.#options;
-    const inputs = () => JSON.stringify([replica.version, site()]);
-    let isSettled = this.#combinedWith === inputs();
-    if (isSettled && this.#changed.size === 0) return;
+    // A category that several sources write differently is named as the first does at the latest on the next day.
+    const day = formatWallTime(this.#nowMs()).slice(0, 10);
+    const inputs = JSON.stringify([replica.version - this.#ownVersions, site(), day]);
+    const isFull = this.#combinedWith !== inputs;
+    if (!isFull && this.#changed.size === 0) return;
     this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
-    const records = new SourceRecords(replica.db, site());
-    const known = new KnownEvents();
-    const shown = new Set<number>();
-    for (const named of sources) {
-      // A record that several sources share is as the first of them says: a change may show in all that follow.
-      isSettled &&= !this.#changed.has(named.name);
-      const shared = sharedUrls(replica.db, named.name);
-      for (let after = ''; ; ) {
-        const rows = sourceRows(replica.db, named.name, after, BATCH_SIZE);
-        if (rows.length === 0) break;
-        after = rows.at(-1)!.key;
-        const changes = this.#changesOf(rows, named, { records, known, shown, shared });
-        await this.#apply(isSettled ? {} : changes);
-      }
-    }
-    const gone = sourceEventIds(replica.db).filter((id) => !shown.has(id));
-    for (let from = 0; from < gone.length; from += BATCH_SIZE)
-      await this.#apply({ deletes: [{ kind: 'event', ids: gone.slice(from, from + BATCH_SIZE) }] });
+    const written = isFull ? names : new Set(this.#changed);
+    const starts = new Set<string>();
+    for (const named of sources) if (written.has(named.name)) await this.#index(named, starts);
+    await this.#match(starts, written);
+    const records = new SourceRecords(replica.db, site(), isFull);
+    for (const named of sources)
+      if (written.has(named.name))
+        for (const rows of this.#batches(named.name)) await this.#apply(this.#changesOf(rows, named, records));
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
     this.#changed.clear();
-    this.#combinedWith = inputs();
+    this.#combinedWith = inputs;
+  }
+
+  *#batches(source: string): Generator<SourceRow[]> {
+    for (let after = ''; ; ) {
+      const rows = sourceRows(this.#options.replica.db, source, after, BATCH_SIZE);
+      if (rows.length === 0) return;
+      yield rows;
+      after = rows.at(-1)!.key;
+    }
+  }
+
+  /** Notes what events of the source may have in common with others, and adds the starts of all that it has and had. */
+  async #index({ name, isMerged }: NamedSource, starts: Set<string>): Promise<void> {
+    const shared = sharedUrls(this.#options.replica.db, name);
+    const events: Comparable[] = [];
+    for (const rows of isMerged ? this.#batches(name) : []) {
+      events.push(...rows.map((row) => comparableOf(row, shared)));
+      await nextTurn();
+    }
+    const byStart = Map.groupBy(events, ({ startUtc }) => startUtc);
+    for (const start of [...byStart.keys(), ...(this.#known.get(name)?.keys() ?? [])]) starts.add(start);
+    this.#known.set(name, byStart);
+  }
+
+  /** Finds the events of these starts that are shown as another one, and adds the sources for which that changed. */
+  async #match(starts: ReadonlySet<string>, written: Set<string>): Promise<void> {
+    let compared = 0;
+    for (const startUtc of starts) {
+      const events = this.#options.sources.flatMap(({ name }) => this.#known.get(name)?.get(startUtc) ?? []);
+      const shown = new KnownEvents();
+      for (const event of this.#siteEvents(startUtc, events)) shown.add(event);
+      for (const event of events) {
+        const same = shown.match(event);
+        if (!same) shown.add(event);
+        const before = this.#merged.get(event.id);
+        if (before?.id !== same?.id || before?.why !== same?.why) written.add(event.source);
+        if (same) this.#merged.set(event.id, same);
+        else this.#merged.delete(event.id);
+        compared += 1;
+        if (compared % MATCH_SIZE === 0) await nextTurn();
+      }
+    }
   }
 
   async #forget(source: string, keys: readonly string[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += BATCH_SIZE)
-      await this.#apply({
-        sourceEvents: keys.slice(from, from + BATCH_SIZE).map((key) => ({ source, key, event: null })),
-      });
+    for (const batch of batchesOf(keys, BATCH_SIZE)) {
+      const ids = batch.map((key) => idOf('event', source, key));
+      for (const id of ids) this.#merged.delete(id);
+      const sourceEvents = batch.map((key) => ({ source, key, event: null }));
+      await this.#apply({ deletes: [{ kind: 'event', ids }], sourceEvents });
+    }
   }
 
-  #changesOf(
-    rows: readonly SourceRow[],
-    { name: source, categories, isMerged }: NamedSource,
-    { records, known, shown, shared }: Combining,
-  ): ChangeSet {
+  #changesOf(rows: readonly SourceRow[], named: NamedSource, records: SourceRecords): ChangeSet {
+    const { name: source, categories } = named;
     const upserts: CalendarRecord[] = [];
     const images: ImageRecord[] = [];
-    const sourceEvents: SourceRow[] = [];
-    for (const row of rows) {
-      const event = JSON.parse(row.event) as SourceEvent;
-      const id = records.idOf('event', source, row.key);
-      const comparable = comparableOf(event, { id, source, shared });
-      if (isMerged) this.#addSiteEvents(event, known);
-      const same = isMerged ? known.match(comparable) : undefined;
-      if (!same) {
-        if (isMerged) known.add(comparable);
-        shown.add(id);
+    const hidden: number[] = [];
+    const sourceEvents = rows.map((row) => {
+      const id = idOf('event', source, row.key);
+      const same = this.#merged.get(id);
+      if (same) hidden.push(id);
+      else {
+        const event = JSON.parse(row.event) as SourceEvent;
         const made = records.recordsOf({ source, categories, id, event, noticed: row.noticed });
         upserts.push(...made.upserts);
         images.push(...made.images);
       }
-      sourceEvents.push({ ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' });
-    }
-    return { upserts, images, sourceEvents };
+      return { ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' };
+    });
+    return { upserts, images, deletes: [{ kind: 'event', ids: hidden }], sourceEvents };
   }
 
-  /** The site's own events that start with this one. */
-  #addSiteEvents({ start, startUtc }: SourceEvent, known: KnownEvents): void {
+  /** The site's own events of this start. Lists find them by the wall time. */
+  #siteEvents(startUtc: string, events: readonly Comparable[]): Comparable[] {
     const { db } = this.#options.replica;
-    for (const id of listedEventIdsAt(db, wallNumber(start))) {
-      const record = known.has(id) ? undefined : getRecord(db, 'event', id);
-      if (!record || record.protected || record.startUtc !== startUtc) continue;
-      const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
-      const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
-      known.add({
-        ...{ id, source: '', uid: '', startUtc, title: record.title },
-        urls: [record.url, record.website],
-        places: venues.map(({ title: name, city, latitude, longitude }) => ({ name, city, latitude, longitude })),
-        hosts: hosts.map(({ title }) => title),
-      });
-    }
+    const starts = new Set(events.map(({ start }) => start));
+    return [...starts].flatMap((start) =>
+      listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
+        const record = getRecord(db, 'event', id);
+        if (!record || record.protected || record.startUtc !== startUtc) return [];
+        const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
+        const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
+        const keys = keysOf('', [record.url, record.website], record.title);
+        const places = venues.map(({ title: name, city, latitude, longitude }) => ({
+          name,
+          city,
+          latitude,
+          longitude,
+        }));
+        return [{ id, source: '', start, startUtc, keys, places, hosts: hosts.map(({ title }) => letters(title)) }];
+      }),
+    );
   }
 }
 
-interface Combining {
-  records: SourceRecords;
-  known: KnownEvents;
-  /** The events of sources that are shown for themselves. */
-  shown: Set<number>;
-  shared: ReadonlySet<string>;
-}
-
-function comparableOf(
-  event: SourceEvent,
-  { id, source, shared }: { id: number; source: string; shared: ReadonlySet<string> },
-): Comparable {
+function comparableOf({ source, key, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
+  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
   return {
-    id,
-    source,
-    uid: event.uid,
-    urls: shared.has(event.url) ? [] : [event.url],
-    startUtc: event.startUtc,
-    title: event.title,
-    places: event.venue ? [event.venue] : [],
-    hosts: event.organizers.map(({ name }) => name),
+    ...{ id: idOf('event', source, key), source, start, startUtc },
+    keys: keysOf(uid, shared.has(url) ? [] : [url], title),
+    places: venue ? [{ city: '', ...venue }] : [],
+    hosts: organizers.map(({ name }) => letters(name)),
   };
 }

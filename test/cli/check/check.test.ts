@@ -123,7 +123,7 @@ describe('check', () => {
         state: 'warn',
         message:
           "1 event; 1 of the running gateway shown as another calendar's (same UID and start); " +
-          'left out: 1 × no start (such as broken)',
+          '1 × no start (such as broken)',
       });
       expect(row(result, 'sources', 'page').state).to.equal('fail');
       expect(row(result, 'sources', 'page').message).to.match(/a web page/);

@@ -44,7 +44,7 @@ describe('init for a calendar', () => {
     expect(await run(site.feed)).to.equal(1);
     const output = printed.join('\n');
     expect(output).to.include('2035-01-01 10:00 UTC · Jazz & Blues · Old Hall');
-    expect(output).to.match(/Left out {4}1 × no start \(such as broken\)/);
+    expect(output).to.match(/Remark {6}1 × no start \(such as broken\)/);
     expect(JSON.parse(readFileSync(file(), 'utf8'))).to.not.have.property('sources');
     expect(await run(site.feed, { yes: true })).to.equal(0);
     expect(loadConfig({ file: file(), env: {} })).to.deep.include({

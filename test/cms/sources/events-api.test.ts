@@ -23,7 +23,7 @@ describe('an events/v1 API as a source', () => {
   const readOne = async (fields: object): Promise<SourceEvent> => {
     site.pages = [[event(1, fields)]];
     const snapshot = await site.read();
-    expect(snapshot?.leftOut).to.deep.equal([]);
+    expect(snapshot?.remarks).to.deep.equal([]);
     return snapshot!.events[0]!;
   };
   const keys = (events: SourceEvent[] = []) => events.map(({ key }) => key);
@@ -67,7 +67,7 @@ describe('an events/v1 API as a source', () => {
       site.pages = [[long], [{ ...long, id: 2 }], [{ ...long, id: 3 }], [event(4)], [event(5)]];
       const snapshot = await site.read();
       expect(keys(snapshot?.events)).to.deep.equal(['1', '2', '3']);
-      expect(snapshot?.leftOut).to.deep.equal([
+      expect(snapshot?.remarks).to.deep.equal([
         { reason: 'beyond 10 MB or 20,000 events', count: 2, example: 'page 4' },
       ]);
     });
@@ -75,7 +75,7 @@ describe('an events/v1 API as a source', () => {
     it('end after 20,000 events, with a line', async () => {
       site.pages = [Array.from({ length: MAX_SOURCE_EVENTS + 3 }, () => 'x')];
       const snapshot = await site.read();
-      expect(snapshot?.leftOut.map(({ count }) => count)).to.deep.equal([MAX_SOURCE_EVENTS, 3]);
+      expect(snapshot?.remarks.map(({ count }) => count)).to.deep.equal([MAX_SOURCE_EVENTS, 3]);
     }).timeout(60_000);
   });
 
@@ -373,10 +373,10 @@ describe('an events/v1 API as a source', () => {
     const snapshot = await site.read();
     expect(keys(snapshot?.events)).to.deep.equal(['20', '21']);
     const reasons = leaveOut.map(([, reason]) => reason);
-    const counts = Object.fromEntries(snapshot!.leftOut.map(({ reason, count }) => [reason, count]));
+    const counts = Object.fromEntries(snapshot!.remarks.map(({ reason, count }) => [reason, count]));
     for (const reason of new Set(reasons))
       expect(counts[reason], reason).to.equal(reasons.filter((one) => one === reason).length);
-    expect(snapshot?.leftOut.find(({ reason }) => reason === 'not published')?.example).to.equal('2');
+    expect(snapshot?.remarks.find(({ reason }) => reason === 'not published')?.example).to.equal('2');
   });
 
   it('serves an event whatever its other properties are', async () => {
@@ -390,8 +390,8 @@ describe('an events/v1 API as a source', () => {
       fc.asyncProperty(record, async (fields) => {
         const text = JSON.stringify({ ...event(1), ...fields, end_date: undefined });
         site.respond = (_page, response) => !!response.end(`{"events":[${text}],"total":1,"total_pages":1}`);
-        const { events, leftOut } = (await site.read())!;
-        expect(leftOut).to.deep.equal([]);
+        const { events, remarks } = (await site.read())!;
+        expect(remarks).to.deep.equal([]);
         const [served] = events;
         expect(served).to.include({ key: '1', start: '2027-01-10 10:00:00', end: '2027-01-10 10:00:00' });
         const texts = [served!.title, served!.cost, served!.website, served!.uid, ...served!.categories];

@@ -33,7 +33,7 @@ describe('another gateway as a source', () => {
     const first = await read();
     const { body } = await gateway.request('/events?per_page=50&start_date=2026-06-01');
     expect(body.total).to.equal(60);
-    expect(first?.leftOut).to.deep.equal([]);
+    expect(first?.remarks).to.deep.equal([]);
     expect(first?.events).to.have.length(60);
     for (const [index, event] of body.events.entries())
       expect(first?.events[index]).to.include({

@@ -80,7 +80,7 @@ describe('recorded events of The Events Calendar as a source', () => {
     const recorded = recordedEvents();
     site.pages = [recorded.slice(0, 50), recorded.slice(50)];
     const snapshot = await site.read();
-    expect(snapshot?.leftOut).to.deep.equal([]);
+    expect(snapshot?.remarks).to.deep.equal([]);
     expect(snapshot?.events).to.have.length(recorded.length).and.above(80);
     const notRead = words(Object.keys(NOT_READ).join(' '));
     for (const [index, event] of snapshot!.events.entries()) {

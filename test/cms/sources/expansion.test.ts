@@ -17,7 +17,7 @@ describe('series of an iCalendar file', () => {
         readICalendar(bytes, { timezone: 'Europe/Berlin', nowMs }),
       ),
     );
-    for (const { leftOut } of readings) expect(leftOut).to.deep.equal([]);
+    for (const { remarks } of readings) expect(remarks).to.deep.equal([]);
     const events = new Map(readings.flatMap((reading) => reading.events.map((event) => [event.key, event])));
     const dayAfter = (wall: string) => new Date(Date.parse(`${wall.slice(0, 10)}T24:00Z`)).toISOString().slice(0, 10);
     // Of an end the day and the time suffice: no event of the file lasts a month.

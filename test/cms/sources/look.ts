@@ -15,8 +15,8 @@ for (const name of readdirSync(directory).sort()) {
   delay.enable();
   const startMs = performance.now();
   try {
-    const { events, leftOut, notes = [] } = await readICalendar(bytes, { timezone, nowMs: Date.now() });
-    const reasons = [...leftOut, ...notes].map(({ reason, count, example }) => `${count} ${reason} (${example})`);
+    const { events, remarks } = await readICalendar(bytes, { timezone, nowMs: Date.now() });
+    const reasons = remarks.map(({ reason, count, example }) => `${count} ${reason} (${example})`);
     console.log([name, eventsIn, events.length, reasons.join('; ')].join('\t'));
     if (process.env.SHOW) console.log(JSON.stringify(events.slice(0, Number(process.env.SHOW)), undefined, 1));
   } catch (error) {

@@ -28,12 +28,15 @@ function said(key: string, more: Partial<SourceEvent> = {}): SourceEvent {
 /** A source whose next answer the test sets. */
 class StubSource {
   next: SourceEvent[] | Error | undefined = [];
+  isTruncated = false;
   previous: unknown;
 
   async read(previous: unknown): Promise<SourceSnapshot | undefined> {
     this.previous = previous;
     if (this.next instanceof Error) throw this.next;
-    return this.next && { events: this.next, leftOut: [], validators: { etag: `"${this.next.length}"` } };
+    if (!this.next) return undefined;
+    const { next: events, isTruncated } = this;
+    return { events, remarks: [], isTruncated, validators: { etag: `"${events.length}"` } };
   }
 }
 
@@ -141,6 +144,10 @@ describe('sources', () => {
       .to.include('Music')
       .and.not.to.include('MUSIC');
     await read('library', [said('a')]);
+    // A pass over all sources follows a change of the CMS, or the next day.
+    cms.createPost('events', { title: 'Own', meta: { start_date: '2027-06-01 10:00:00' } });
+    await gateway.sync.poll();
+    await read('library', undefined);
     expect(await names())
       .to.include('MUSIC')
       .and.not.to.include('Music');
@@ -243,6 +250,35 @@ describe('sources', () => {
     expect(JSON.stringify(gateway.observations)).not.to.contain('/secret');
     await read('library', undefined);
     expect(sources.status().sources[0]!.problem).to.equal(undefined);
+  });
+
+  it('keep what a broken answer lacks', async () => {
+    await read('library', [said('a'), said('b')]);
+    library.isTruncated = true;
+    expect(await read('library', [said('a', { title: 'Changed' })])).to.equal(true);
+    expect(await titles()).to.deep.equal(['Changed', 'Event b']);
+    library.isTruncated = false;
+    await read('library', [said('a', { title: 'Changed' })]);
+    expect(await titles()).to.deep.equal(['Changed']);
+  });
+
+  it('write another source only if an event of it is shown otherwise', async () => {
+    await read('theatre', [said('x', { title: 'Jazz', venue: VENUE }), said('y')]);
+    const applied: string[] = [];
+    const apply = gateway.replica.apply.bind(gateway.replica);
+    gateway.replica.apply = (changes) => {
+      applied.push(...(changes.upserts ?? []).map((record) => ('title' in record ? record.title : record.name)));
+      return apply(changes);
+    };
+    await read('library', [said('a')]);
+    expect(applied).to.include('Event a').and.not.to.include.members(['Event y']);
+    await read('library', [said('a'), said('b', { title: 'JAZZ', venue: VENUE })]);
+    expect(applied).to.include('Event y');
+    expect(await titles()).to.deep.equal(['Event a', 'Event y', 'JAZZ']);
+    expect((await list()).find(({ title }) => title === 'JAZZ')!.also_at[0].source).to.equal('theatre');
+    applied.length = 0;
+    await read('library', [said('b', { title: 'JAZZ', venue: VENUE })]);
+    expect(applied).to.deep.equal(['Main Library', 'JAZZ']);
   });
 
   it('that lose more than half of their events are believed at the second look', async () => {
