@@ -233,7 +233,9 @@ export class Sources {
     }
     if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
-    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
+    // The rest of a truncated answer is read again, although its ETag may be the same.
+    const known = isTruncated ? {} : validators;
+    const saved: SavedState = { address: this.#addressKey(named), validators: known, readMs: this.#nowMs(), remarks };
     replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
   }
 
