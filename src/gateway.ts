@@ -61,7 +61,7 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
   return { cms, serviceCredentials: account, imageReader: account };
 };
 
-const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
+const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFile) => {
   const { url, limits, userAgent, user, password = '' } = config.upstream;
   const warnOfLostIds = () => {
     const message =
@@ -100,7 +100,10 @@ interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
 
 type Cluster = ReturnType<ClusterModule['openCluster']>;
 
-/** Only the application reads these settings. A mapping may have another path, but not other contents. */
+/**
+ * Only the application reads these settings, and nothing that it keeps was made with them, as rendered records are with
+ * `cost`. A mapping may have another path, but not other contents.
+ */
 const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
   'mapping',
   'publicUrl',
@@ -374,7 +377,7 @@ export class Gateway {
     const records = changes
       .map(({ collection: name, id, trashed: isTrashed }) => {
         // The images of a Payload site may have another name.
-        const collection = name === this.#mapping.source.payload?.media ? MEDIA.collection : name;
+        const collection = name === this.#mapping.file.payload?.media ? MEDIA.collection : name;
         return { collection, id: cms.gatewayId(collectionSpec(this.#mapping, collection), id), isTrashed };
       })
       .filter(({ id }) => id !== 0);

@@ -173,12 +173,12 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { fields: sent, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
-  const values = COPIED_FIELDS.flatMap(({ key, type, empty, optional }) => {
+  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {
     if (sent[key] === undefined) return [];
     const value = type === 'boolean' ? sent[key] === true : (sent[key] ?? empty);
     // A client may send back what a response has shown.
     const isKept = value === (stored ? Reflect.get(stored, key) : empty);
-    if (optional && !isKept && !writable.has(key as keyof EventFields))
+    if (addition && !isKept && !writable.has(key as keyof EventFields))
       throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
     return [[key, value] as const];
   });

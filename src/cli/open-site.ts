@@ -60,7 +60,7 @@ export function openSite(
 }
 
 /** Numbers of ids that are texts are forgotten at the end. */
-function openPayload(options: CmsClientOptions & { url: string }, { source, kinds }: Mapping): Cms {
+function openPayload(options: CmsClientOptions & { url: string }, { file: source, kinds }: Mapping): Cms {
   const idMap = new IdMap();
   const cms = createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap });
   const close = async () => {

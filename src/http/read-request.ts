@@ -200,7 +200,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     const form = ctx.request.is(FORM, PARTS);
     if (!form && !ctx.request.is(JSON_TYPES)) return {};
     await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
-    const bytes = ctx.request.body as Buffer;
+    const bytes = ctx.request.body as Buffer<ArrayBuffer>;
     if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
     const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJson(jsonText(bytes));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
@@ -252,7 +252,7 @@ function hasTooManyValues(json: string): boolean {
   return values > MAX_BODY_VALUES;
 }
 
-async function multipart(bytes: Buffer, type: string): Promise<Record<string, unknown>> {
+async function multipart(bytes: Buffer<ArrayBuffer>, type: string): Promise<Record<string, unknown>> {
   rejectManyParts(bytes, type);
   const response = new Response(bytes, { headers: { 'content-type': type } });
   const form = await response.formData().catch((error: unknown) => {

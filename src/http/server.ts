@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
@@ -71,6 +72,8 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
+      // Closing the listening socket resets connections that the process has not accepted yet.
+      await connections.acceptPending();
       const closed = once(server, 'close');
       connections.closeWhenDone();
       const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);
@@ -152,6 +155,9 @@ const BYTES_OF_PIECE = 2048;
 const RESUMED_PER_TURN = 50;
 /** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** Shutdown begins after this many turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
+const IDLE_TURNS = 10;
+const MAX_ACCEPT_MS = 500;
 
 interface Connection {
   network: string;
@@ -180,6 +186,8 @@ class Connections {
   readonly #waiting: Socket[] = [];
   /** The bytes that wait to be sent to each network. */
   readonly #unsent = new Map<string, number>();
+  /** Connections and requests so far. */
+  #arrivals = 0;
   #isClosing = false;
 
   constructor(server: Server, listener: RequestListener, { sockets, isProxy = () => false }: ServerOptions) {
@@ -198,6 +206,16 @@ class Connections {
     return this.#open.get(socket)?.newest;
   }
 
+  /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
+  async acceptPending(): Promise<void> {
+    const deadlineMs = performance.now() + MAX_ACCEPT_MS;
+    for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
+      const before = this.#arrivals;
+      await nextTurn();
+      if (this.#arrivals !== before) idle = 0;
+    }
+  }
+
   /** Closes the server, and each connection once its last response has left. */
   closeWhenDone(): void {
     this.#isClosing = true;
@@ -208,6 +226,7 @@ class Connections {
   }
 
   #accept(socket: Socket): void {
+    this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (!this.#places.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
@@ -226,6 +245,7 @@ class Connections {
     if (!connection) return;
     // Node gives a response its socket when the earlier ones have been sent.
     const previous = res.socket ? undefined : connection.newest;
+    this.#arrivals += 1;
     connection.newest = res;
     if (this.#isClosing) this.#closeAfter(socket, res);
     if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();

@@ -32,7 +32,10 @@ export interface State {
   apiResponse?: ApiResponse | undefined;
 }
 
-/** Connections whose writes are checked and not made: each carries one call of a tool with `dry_run`. */
+/**
+ * Connections whose writes are checked and not made: each carries one call of a tool with `dry_run`. No header says so,
+ * because any client could send it.
+ */
 export const trials = new WeakSet<Duplex>();
 
 export type Context = Koa.ParameterizedContext<State>;

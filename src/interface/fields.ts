@@ -48,7 +48,7 @@ export interface Field {
    * The original lacks the field, such as `event_status`: a response has the property only if the record has a value, a
    * write of it is a 400 if the mapping cannot store it, and an occurrence may say something else than its series.
    */
-  optional?: true;
+  addition?: true;
 }
 
 type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
@@ -121,7 +121,7 @@ const addedText = (key: string, type: ParamType, limit: Limit, description: stri
   text(key, {
     ...settable(type, limit, description, { addition: true }),
     copied: true,
-    optional: true,
+    addition: true,
   });
 
 const addedWord = (key: string, words: readonly string[], description: string): Field => ({

@@ -87,7 +87,7 @@ const customFields: Schema = {
   }),
 };
 
-const addedFields = copiedFields('event').flatMap(([name, { optional }]) => (optional ? [name] : []));
+const addedFields = copiedFields('event').flatMap(([name, { addition }]) => (addition ? [name] : []));
 
 export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({

@@ -30,7 +30,7 @@ const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
  */
 export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
   const { parameters } = endpoint;
-  // The body wins over the query, and its parameters come first in errors of the second stage.
+  // The body wins over the query. It is there twice so that its parameters come first in errors of the second stage.
   const sent = { ...request.body, ...request.query, ...request.body };
   const missing = parameters.filter(
     ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,

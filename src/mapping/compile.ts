@@ -98,7 +98,7 @@ export function compileMapping(json: unknown, file: string): Mapping {
       const spec = source[kind];
       if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
     }
-    return { name: source.name, cms: source.upstream, source, kinds: kinds as unknown as Mapping['kinds'] };
+    return { name: source.name, cms: source.upstream, file: source, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
     throw mappingError(file, error.pointer, error.message, error.remedy);

@@ -49,7 +49,7 @@ type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 export interface Mapping {
   name: string;
   cms: CmsName;
-  source: MappingFile;
+  file: MappingFile;
   kinds: Kinds;
 }
 
@@ -64,7 +64,7 @@ export const collectionSpec = ({ kinds }: Mapping, collection: string): Collecti
   Object.values(kinds).find((kind) => kind.collection === collection) ?? plainCollection(collection, 'posts');
 
 /** A hash of the mapping. A replica that was built with another mapping must not be reused. */
-export function mappingFingerprint({ source }: Mapping): string {
-  const { description: _description, preset: _preset, ...mapping } = source;
+export function mappingFingerprint({ file }: Mapping): string {
+  const { description: _description, preset: _preset, ...mapping } = file;
   return createHash('sha256').update(JSON.stringify(mapping)).digest('hex').slice(0, 16);
 }

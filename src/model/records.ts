@@ -101,7 +101,7 @@ export interface EventFields extends PostFields {
   endUtc: WallTime;
   /** As the CMS has it; the site's zone if it has none. */
   timezone: string;
-  /** Encoded by calendar/cost.ts. */
+  /** Encoded by text/cost.ts. */
   cost: string;
   /**
    * `''`: the event never had one, and responses show its permalink. `NO_WEBSITE`: its website was removed.

@@ -93,7 +93,7 @@ type LinkCondition = keyof typeof LINK_CONDITIONS;
 /** True for the links `e` to one of these records that lists show. */
 function isLinkTo(kind: TargetKind, ids: readonly number[]): Sql {
   const target = ids.length === 1 ? sql`e.target_id = ${ids[0]!}` : sql`e.target_id IN ${inJson(ids)}`;
-  return sql`e.kind = ${raw(TARGET_KIND[kind])} AND ${target} AND e.hidden = ${raw(LISTED)}`;
+  return sql`e.kind = ${raw(TARGET_KIND[kind])} AND ${target} AND e.listing = ${raw(LISTED)}`;
 }
 
 /** The links are read once for all events: looking up those of each event takes half as long again. */
@@ -167,7 +167,7 @@ function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
     .map((name) => CONDITIONS[name](filter[name] as never, own));
   if (!driver) {
     // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
-    const isListed = sql`${raw(filter.include || links.length > 0 ? '+' : '')}e.hidden = ${raw(LISTED)}`;
+    const isListed = sql`${raw(filter.include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
     const where = and([isListed, ...conditions]);
     return { from: sql`event e`, where, repeats: false, readsAll };
   }

@@ -69,10 +69,10 @@ const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
  */
 const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
   SELECT 1 FROM event_link l
-  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = r.id AND l.hidden <> ${raw(PROTECTED)} AND l.status <> 'trash'
+  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = r.id AND l.listing <> ${raw(PROTECTED)} AND l.status <> 'trash'
     AND ${link})`;
 
-const isListed = sql`l.hidden = ${raw(LISTED)}`;
+const isListed = sql`l.listing = ${raw(LISTED)}`;
 
 /** True if an event that is neither protected nor in the trash names this venue or organizer. */
 export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boolean =>
@@ -121,7 +121,7 @@ const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || or
 /** The published events of the term with this id. Hidden events count, protected events do not. */
 const publishedEvents = (kind: TermKind, id: Sql): Sql => sql`
   SELECT count(*) FROM main.event_link l
-  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = ${id} AND l.hidden <> ${raw(PROTECTED)}`;
+  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
 /**
  * Ties are in the order of ids. `term_group` is 0 for every term of WordPress, and `none` names no order:
@@ -139,7 +139,7 @@ function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
 function isNotEmpty({ kind, include }: TermFilter): Sql {
   const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND EXISTS (
     SELECT 1 FROM main.event_link l
-    WHERE l.kind = ${kindNumber(kind)} AND l.target_id = t.id AND l.hidden <> ${raw(PROTECTED)})`;
+    WHERE l.kind = ${kindNumber(kind)} AND l.target_id = t.id AND l.listing <> ${raw(PROTECTED)})`;
   if (include) return sql`r.id IN (${used})`;
   return sql`r.id IN (
     WITH RECURSIVE up (id) AS (

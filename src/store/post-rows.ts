@@ -53,13 +53,13 @@ function insertEvent(db: Database, schema: string, event: EventRecord): void {
   };
   db.insert(`${schema}.event`, {
     ...shared,
-    hidden: event.hidden ? HIDDEN : LISTED,
+    listing: event.hidden ? HIDDEN : LISTED,
     title: foldTitle(event.title),
     parent: isProtected ? 0 : event.parent,
     event_status: isProtected ? '' : event.eventStatus,
   });
-  const hidden = isProtected ? PROTECTED : event.hidden ? HIDDEN : LISTED;
-  const link = { ...shared, hidden, starts_utc: wallNumber(event.startUtc) };
+  const listing = isProtected ? PROTECTED : event.hidden ? HIDDEN : LISTED;
+  const link = { ...shared, listing, starts_utc: wallNumber(event.startUtc) };
   for (const [kind, target_id] of linksOf(event))
     db.insert(`${schema}.event_link`, { ...link, kind: TARGET_KIND[kind], target_id });
   const folded = searchedText(fold(event.searchText));

@@ -28,7 +28,7 @@ export const TARGET_KIND = { category: 1, tag: 2, venue: 3, organizer: 4 } as co
 export type TargetKind = keyof typeof TARGET_KIND;
 
 /**
- * `hidden` of an event and of its links: whether lists show it. Links of a protected event are `PROTECTED`,
+ * `listing` of an event and of its links: whether lists show it. Links of a protected event are `PROTECTED`,
  * which no list query selects: its record is listed without them, and a filter that matched it by a link would
  * reveal the link.
  */
@@ -56,24 +56,24 @@ CREATE INDEX ${schema}.post_image ON post (image_id, kind, id) WHERE image_id <>
 CREATE TABLE ${schema}.image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
 
 CREATE TABLE ${schema}.event (
-  id INTEGER PRIMARY KEY, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL,
+  id INTEGER PRIMARY KEY, listing INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL,
   ends INTEGER NOT NULL, published INTEGER NOT NULL, featured INTEGER NOT NULL, modified INTEGER NOT NULL,
   parent INTEGER NOT NULL, title TEXT NOT NULL, event_status TEXT NOT NULL
 ) STRICT;
-CREATE INDEX ${schema}.event_start ON event (hidden, starts, published, id, ends, featured, status);
-CREATE INDEX ${schema}.event_end ON event (hidden, ends, starts, published, id, featured, status);
-CREATE INDEX ${schema}.event_modified ON event (hidden, modified, id, starts, ends, published, featured, status);
-CREATE INDEX ${schema}.event_title ON event (hidden, title, id, starts, ends, published, featured, status);
+CREATE INDEX ${schema}.event_start ON event (listing, starts, published, id, ends, featured, status);
+CREATE INDEX ${schema}.event_end ON event (listing, ends, starts, published, id, featured, status);
+CREATE INDEX ${schema}.event_modified ON event (listing, modified, id, starts, ends, published, featured, status);
+CREATE INDEX ${schema}.event_title ON event (listing, title, id, starts, ends, published, featured, status);
 CREATE INDEX ${schema}.event_parent ON event (parent) WHERE parent <> 0;
 CREATE INDEX ${schema}.event_state ON event (event_status) WHERE event_status <> '';
 
 CREATE TABLE ${schema}.event_link (
-  kind INTEGER NOT NULL, target_id INTEGER NOT NULL, hidden INTEGER NOT NULL, starts INTEGER NOT NULL,
+  kind INTEGER NOT NULL, target_id INTEGER NOT NULL, listing INTEGER NOT NULL, starts INTEGER NOT NULL,
   published INTEGER NOT NULL, id INTEGER NOT NULL, ends INTEGER NOT NULL, featured INTEGER NOT NULL,
   modified INTEGER NOT NULL, starts_utc INTEGER NOT NULL, status TEXT NOT NULL,
-  PRIMARY KEY (kind, target_id, hidden, starts, published, id)
+  PRIMARY KEY (kind, target_id, listing, starts, published, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX ${schema}.event_link_event ON event_link (id, kind, target_id, hidden);
+CREATE INDEX ${schema}.event_link_event ON event_link (id, kind, target_id, listing);
 
 CREATE TABLE ${schema}.event_text (id INTEGER PRIMARY KEY, folded TEXT NOT NULL) STRICT;
 

@@ -93,7 +93,9 @@ export const merges = (db: Database, limit: number): Merge[] =>
 
 /** Events that the site shows to everybody and that start at this wall number on their lists. */
 export const listedEventIdsAt = (db: Database, starts: number): number[] =>
-  db.numbers(sql`SELECT id FROM event WHERE hidden = 0 AND starts = ${starts} AND id < ${FIRST_SOURCE_ID} ORDER BY id`);
+  db.numbers(
+    sql`SELECT id FROM event WHERE listing = 0 AND starts = ${starts} AND id < ${FIRST_SOURCE_ID} ORDER BY id`,
+  );
 
 /** What sources brought along and no event shows any more: venues, organizers, categories and tags, and images. */
 export function unusedSourceRecords(db: Database): { kind: Kind | 'image'; ids: number[] }[] {

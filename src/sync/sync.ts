@@ -10,6 +10,7 @@ import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { type ChangedRecord, changedRecords, fetchChanged, inBatches, poll } from './poll.ts';
+import { PollLoop } from './poll-loop.ts';
 import { refreshLinkTables } from './references.ts';
 import { continueScan, noteScan, runInitialSync } from './scan.ts';
 import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
@@ -42,7 +43,7 @@ export interface SyncOptions extends ContextOptions {
   /** Whether this interval has a poll; by default, each has. False: another gateway of the site polls. */
   isPollDue?: (() => Promise<boolean>) | undefined;
   /** Time between the starts of two scans. */
-  resyncIntervalMs?: number | undefined;
+  scanIntervalMs?: number | undefined;
   /** Records per request. */
   pageSize?: number | undefined;
 }
@@ -73,7 +74,7 @@ export class Sync {
       ...{ replica, cms, mapping, visitor, imageReader, observe, nowMs, clockMs, signal },
       collections: collectionsOf(mapping, visitor),
       pageSize: options.pageSize ?? cms.maxPageSize,
-      scanIntervalMs: options.resyncIntervalMs ?? SCAN_INTERVAL_MS,
+      scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory({ replica, observe }, nowMs()),
     };
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
@@ -319,67 +320,5 @@ export class Sync {
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
     saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
     saveState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
-  }
-}
-
-export interface PollLoopOptions {
-  /** `isRequested`: somebody asked for this poll. Never rejects. */
-  poll: (isRequested: boolean) => Promise<boolean>;
-  /** Pause after a poll that took `durationMs`. */
-  pauseMs: (durationMs: number) => number;
-  clockMs: () => number;
-  /** Ends the loop. */
-  signal: AbortSignal;
-}
-
-export class PollLoop {
-  readonly #options: PollLoopOptions;
-  #running: Promise<void> | undefined;
-  /** The poll that callers of `pollNow` wait for. */
-  #requested: PromiseWithResolvers<boolean> | undefined;
-  #endPause = () => {};
-
-  constructor(options: PollLoopOptions) {
-    this.#options = options;
-  }
-
-  start(): void {
-    this.#running ??= this.#run();
-  }
-
-  /** Resolves when the running poll has ended. Abort the signal before. */
-  async stop(): Promise<void> {
-    this.#endPause();
-    await this.#running;
-  }
-
-  /** Starts a poll, or another one after the running one. Resolves with its result; false if no loop is running. */
-  async pollNow(): Promise<boolean> {
-    if (!this.#running || this.#options.signal.aborted) return false;
-    this.#requested ??= Promise.withResolvers<boolean>();
-    this.#endPause();
-    return this.#requested.promise;
-  }
-
-  async #run(): Promise<void> {
-    const { poll, pauseMs, clockMs, signal } = this.#options;
-    while (!signal.aborted) {
-      const requested = this.#requested;
-      this.#requested = undefined;
-      const startedMs = clockMs();
-      const result = await poll(requested !== undefined);
-      requested?.resolve(result);
-      await this.#pause(pauseMs(clockMs() - startedMs));
-    }
-    this.#requested?.resolve(false);
-  }
-
-  async #pause(ms: number): Promise<void> {
-    if (this.#requested || this.#options.signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    this.#endPause = resolve;
-    await promise;
-    clearTimeout(timer);
   }
 }

@@ -32,7 +32,7 @@ describe('modified_after of categories and tags', () => {
       service: CREDENTIALS.admin,
       as: CREDENTIALS,
       nowMs: () => nowMs,
-      resyncIntervalMs: RESYNC_MS,
+      scanIntervalMs: RESYNC_MS,
       perPage: 1,
       ...(file !== undefined && { file }),
     });

@@ -10,7 +10,7 @@ import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
 const NOW_MS = Date.UTC(2027, 0, 1);
-const { source } = loadMapping('wordpress-meta');
+const { file: source } = loadMapping('wordpress-meta');
 const mapping = compileMapping({ ...source, event: { ...source.event, readOnly: true, occurrences: {} } }, 'series');
 const DAYS = ['2027-01-03', '2027-01-10', '2027-01-17'];
 const OCCURRENCES = DAYS.map((day) => ({ start: `${day} 10:00:00`, end: `${day} 11:00:00` }));

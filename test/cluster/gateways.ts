@@ -56,16 +56,16 @@ export interface GatewayOptions {
   intervalMs?: number;
   file?: string;
   mapping?: string;
-  resyncIntervalMs?: number;
+  scanIntervalMs?: number;
   nowMs?: () => number;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { cms, redisUrl, name = 'gateway', intervalMs = INTERVAL_MS, resyncIntervalMs = 600_000 } = options;
+  const { cms, redisUrl, name = 'gateway', intervalMs = INTERVAL_MS, scanIntervalMs = 600_000 } = options;
   const cmsLink = linkTo(cms);
   const proxy = await startFaultProxy(new URL(redisUrl.replace('redis:', 'http:')));
   const gateway = await start({
-    ...{ cms: cmsLink.cms, service: SERVICE, intervalMs, resyncIntervalMs, syncPageSize: 5, waitsForSync: false },
+    ...{ cms: cmsLink.cms, service: SERVICE, intervalMs, scanIntervalMs, syncPageSize: 5, waitsForSync: false },
     ...{ mapping: loadMapping(options.mapping ?? 'wordpress-meta'), file: options.file },
     redisUrl: `redis://127.0.0.1:${proxy.url.port}`,
     ...(options.nowMs && { nowMs: options.nowMs }),

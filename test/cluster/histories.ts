@@ -23,7 +23,7 @@ import type { HistoryGatewayOptions, HistoryQuestion } from './history-gateway.t
 import { type RedisServer, startRedisServer, withRedisClient } from './redis-server.ts';
 
 const INTERVAL_MS = 500;
-const RESYNC_INTERVAL_MS = 3000;
+const SCAN_INTERVAL_MS = 3000;
 const STEP_COUNT = 70;
 const MAX_HISTORY_MS = 900_000;
 /** Longer than a gateway waits for entries, and then for a poll. */
@@ -381,7 +381,7 @@ async function startChild(gateway: Gateway): Promise<void> {
     redisUrl: gateway.redis.url.href.replace('http:', 'redis:').replace(/\/$/, ''),
     file: gateway.file,
     intervalMs: INTERVAL_MS,
-    resyncIntervalMs: RESYNC_INTERVAL_MS,
+    scanIntervalMs: SCAN_INTERVAL_MS,
   };
   const child = fork(join(import.meta.dirname, 'history-gateway.ts'), [JSON.stringify(options)]);
   const asked = new Map<number, (answer: unknown) => void>();
@@ -494,7 +494,7 @@ async function play(scene: Scene): Promise<void> {
   log.push('all live');
   counts.intervals = await compare(scene, new Set(scene.silent.keys()), MAX_INTERVALS);
   for (const key of created.keys()) await retry(scene, key);
-  await compare(scene, new Set(), (2 * RESYNC_INTERVAL_MS) / INTERVAL_MS + MAX_INTERVALS);
+  await compare(scene, new Set(), (2 * SCAN_INTERVAL_MS) / INTERVAL_MS + MAX_INTERVALS);
   log.push('all equal');
   const keyOf = ({ content }: FakePost) => [...created.keys()].find((key) => content?.includes(key));
   const keys = [...cms.posts.values()].map(keyOf).filter((key) => key !== undefined);

@@ -11,7 +11,7 @@ export interface HistoryGatewayOptions {
   redisUrl: string;
   file: string;
   intervalMs: number;
-  resyncIntervalMs: number;
+  scanIntervalMs: number;
 }
 
 const { cmsUrl, ...options } = JSON.parse(process.argv[2]!) as HistoryGatewayOptions;

@@ -33,7 +33,7 @@ const TRASHED_MS = Date.UTC(2027, 0, 1);
 const payloadCms = (url: string, dispatcher?: Dispatcher) =>
   createPayload({
     ...{ url, dispatcher, observe: () => {}, nowMs: () => TRASHED_MS, idMap: new IdMap() },
-    ...{ site: payloadMapping.source.payload!, specs: Object.values(payloadMapping.kinds) },
+    ...{ site: payloadMapping.file.payload!, specs: Object.values(payloadMapping.kinds) },
     limits: { retries: 0, headersTimeoutMs: 60_000, deadlineMs: 60_000 },
   });
 

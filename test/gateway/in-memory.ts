@@ -54,7 +54,7 @@ export interface MemoryOptions {
   mcp?: Config['mcp'];
   /** Default: polls only on demand. */
   intervalMs?: number;
-  resyncIntervalMs?: number | undefined;
+  scanIntervalMs?: number | undefined;
   /** Records per page of the sync. */
   syncPageSize?: number | undefined;
   /** The replica's file. Default: in memory. */
@@ -186,7 +186,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     imageReader: service,
     nowMs,
     clockMs: nowMs,
-    resyncIntervalMs: options.resyncIntervalMs,
+    scanIntervalMs: options.scanIntervalMs,
     pageSize: options.syncPageSize,
     isPollDue: peers && (() => peers.takesTurn()),
   });

@@ -360,4 +360,21 @@ describe('graceful shutdown', () => {
     expect(size).to.be.greaterThan(LARGE);
     await closed;
   });
+
+  it('answers requests that arrive at the same time', async () => {
+    const responses = Array.from({ length: 20 }, async () => {
+      const socket = connect(port.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(`GET /quick HTTP/1.1\r\n${HOST}`);
+      return socket;
+    });
+    const sockets = await Promise.all(responses);
+    const closed = port.close();
+    for (const socket of sockets) {
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      expect(text).to.match(/^HTTP\/1\.1 200 [\s\S]*quick$/);
+    }
+    await closed;
+  });
 });

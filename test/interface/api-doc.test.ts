@@ -59,7 +59,7 @@ const RECORDS: [path: string, body: object][] = [
 
 /** With the custom fields of the examples. */
 function exampleMapping(): Mapping {
-  const { source } = loadMapping('wordpress-meta');
+  const { file: source } = loadMapping('wordpress-meta');
   const custom = (field: string) => ({ custom_fields: { [field]: { at: `meta.${field}`, filter: true } } });
   const event = { ...source.event, ...custom('door_time') };
   const venue = { ...source.venue, ...custom('seats') };

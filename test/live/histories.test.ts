@@ -96,8 +96,8 @@ describe('a random history of changes', () => {
     const runtime = (await nativePhpProblem()) === undefined ? nativePhpRunner : wasmPhpRunner;
     const { wp } = runtime(dataDir, files.wpCli);
     php = (code) => wp(['eval', code]);
-    const start = (resyncIntervalMs: number) =>
-      startGateway({ cms: { url: siteUrl }, service, intervalMs: INTERVAL_MS, resyncIntervalMs });
+    const start = (scanIntervalMs: number) =>
+      startGateway({ cms: { url: siteUrl }, service, intervalMs: INTERVAL_MS, scanIntervalMs });
     scanning = await start(SCAN_MS);
     polling = await start(RARE_SCAN_MS);
   });

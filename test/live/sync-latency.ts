@@ -123,13 +123,13 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
       cms: relays[name]!,
       service,
       intervalMs: INTERVAL_MS,
-      resyncIntervalMs: RARE_RESYNC_MS,
+      scanIntervalMs: RARE_RESYNC_MS,
     });
   inProcess.resync = await startInProcess({
     cms: { url: site.url },
     service,
     intervalMs: INTERVAL_MS,
-    resyncIntervalMs: RESYNC_MS,
+    scanIntervalMs: RESYNC_MS,
   });
   for (const [name, gateway] of Object.entries(inProcess)) inProcessUrls[name] = (await gateway.listen()).url;
   await installWebhook(`${gateways.webhook!.adminUrl}/-/changes`);
@@ -232,7 +232,7 @@ export async function startMeasurement(site: Site): Promise<LatencyMeasurement> 
         cms: { url: slow.url },
         service,
         intervalMs: INTERVAL_MS,
-        resyncIntervalMs: HOUR_MS,
+        scanIntervalMs: HOUR_MS,
         syncPageSize: 20,
         waitsForSync: false,
         file,

@@ -265,7 +265,7 @@ describe('a mapping reads back what it has written', () => {
   });
 
   for (const name of mappingNames()) {
-    const { kinds: all, cms, source } = loadMapping(name);
+    const { kinds: all, cms, file: source } = loadMapping(name);
     const kinds = all as Partial<Record<Kind, KindMapping<Kind>>>;
     for (const [kind, mapping] of Object.entries(kinds) as [Kind, KindMapping<Kind>][])
       if (!mapping.readOnly && mapping.linkFields.length === 0)

@@ -49,8 +49,8 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     },
     'hidden events are in no list': {
       function: 'insertEvent',
-      code: 'hidden: _1.hidden ? HIDDEN : LISTED,',
-      replacement: 'hidden: LISTED,',
+      code: 'listing: _1.hidden ? HIDDEN : LISTED,',
+      replacement: 'listing: LISTED,',
       title: 'no hidden events',
     },
   }),
@@ -81,7 +81,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/store/lists.ts', 'test/http/visibility.test.ts', {
     'terms, venues and organizers of a protected event are not listed': {
       function: 'isLinked',
-      code: 'AND l.hidden <> ${raw(PROTECTED)}',
+      code: 'AND l.listing <> ${raw(PROTECTED)}',
       title: 'of an event are those',
     },
     'an embedded record is listed with an event that is': {
@@ -93,7 +93,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     },
     'a protected event counts for no term': {
       function: 'publishedEvents',
-      code: 'AND l.hidden <> ${raw(PROTECTED)}',
+      code: 'AND l.listing <> ${raw(PROTECTED)}',
       title: 'counts of terms',
     },
   }),

@@ -25,7 +25,7 @@ export interface PayloadGatewayOptions {
 
 /** The bundled mapping with the addresses of pages, which every site has to name (codec `link`). */
 export function bundledMapping(siteUrl: string): object {
-  const { source } = loadMapping('payload');
+  const { file: source } = loadMapping('payload');
   const kinds = KINDS.map((kind) => {
     const { collection, fields } = source[kind]!;
     const url = { read: { at: 'slug', as: { link: `${siteUrl}/${collection}/{}` } } };

@@ -16,7 +16,7 @@ const sync = new Sync({
   cms,
   mapping,
   intervalMs: 40,
-  resyncIntervalMs: 1_000,
+  scanIntervalMs: 1_000,
   pageSize: 20,
   observe: () => undefined,
 });

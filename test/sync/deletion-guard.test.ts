@@ -87,7 +87,7 @@ describe('deletion guard', () => {
     });
 
     it('includes records that got a status of a plugin', async () => {
-      const source = structuredClone(loadMapping('wordpress-meta').source);
+      const source = structuredClone(loadMapping('wordpress-meta').file);
       source.event.wordpress = { statuses: ['expired'] };
       site = await syncedSite({ mapping: compileMapping(source, 'expired.json') });
       site.cms.read = async (spec, id, _how, options = {}) =>

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { type ReadCall, unavailable } from '../cms/fake-cms.ts';
-import { expectInSync, mapping, RESYNC_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
+import { expectInSync, mapping, SCAN_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
 
 /** In pages of five more than three polls read. */
 const EVENTS = 60;
@@ -30,8 +30,8 @@ describe('the full resync', () => {
   for (const [name, change] of Object.entries(changes)) {
     it(`is due even if ${name} more often than that`, async () => {
       edit(ids[0]);
-      const everyMs = RESYNC_INTERVAL_MS / 5;
-      for (let atMs = 0; atMs <= RESYNC_INTERVAL_MS; atMs += everyMs) {
+      const everyMs = SCAN_INTERVAL_MS / 5;
+      for (let atMs = 0; atMs <= SCAN_INTERVAL_MS; atMs += everyMs) {
         await change();
         site.advance(everyMs);
         await site.poll();
@@ -42,7 +42,7 @@ describe('the full resync', () => {
     it(`begins again after ${name}`, async () => {
       edit(ids[0]);
       edit(ids.at(-1));
-      site.advance(RESYNC_INTERVAL_MS);
+      site.advance(SCAN_INTERVAL_MS);
       await site.poll();
       expect(editedIds()).to.deep.equal([ids[0]]);
       await change();
@@ -88,7 +88,7 @@ describe('a full resync that fails', () => {
     site.sync.start();
     await site.settle();
     site.cms.editSilently(id, { title: 'Edited silently' });
-    site.advance(RESYNC_INTERVAL_MS);
+    site.advance(SCAN_INTERVAL_MS);
     const triedMs: number[] = [];
     site.cms.beforeRequest = ({ base, order }) => {
       if (base !== 'events' || order !== 'id') return;
@@ -119,9 +119,9 @@ describe('a full resync that a poll decides on', () => {
   /** Venues are named by a key of their own. */
   const keyed = compileMapping(
     {
-      ...mapping.source,
+      ...mapping.file,
       event: {
-        ...mapping.source.event,
+        ...mapping.file.event,
         fields: {
           start_date: 'meta.start_date',
           end_date: 'meta.end_date',

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { getRecord, getRecords, stamps } from '../../src/store/records.ts';
-import { mapping, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
+import { mapping, SCAN_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 describe('linked records without ids', () => {
   let site: TestSite;
@@ -12,9 +12,9 @@ describe('linked records without ids', () => {
   describe('events that refer to a venue by another key', () => {
     const keyed = compileMapping(
       {
-        ...mapping.source,
+        ...mapping.file,
         event: {
-          ...mapping.source.event,
+          ...mapping.file.event,
           fields: {
             start_date: 'meta.start_date',
             end_date: 'meta.end_date',
@@ -80,7 +80,7 @@ describe('linked records without ids', () => {
       const { venue, event } = createPlaces();
       site.sync.start();
       await site.settle();
-      site.advance(RESYNC_INTERVAL_MS);
+      site.advance(SCAN_INTERVAL_MS);
       site.cms.beforeRequest = async ({ base, order }) => {
         const isResync = base === 'events' && order === 'id';
         if (!isResync) return;

@@ -9,7 +9,7 @@ import type { FakePost } from '../cms/fake-cms.ts';
 import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const mapping = compileMapping(
-  { ...baseMapping.source, event: { ...baseMapping.source.event, readOnly: true, occurrences: {} } },
+  { ...baseMapping.file, event: { ...baseMapping.file.event, readOnly: true, occurrences: {} } },
   'series',
 );
 

@@ -1,7 +1,7 @@
 // The loop of polls: one at a time, at intervals, and immediately on request.
 
 import { expect } from 'chai';
-import { PollLoop } from '../../src/sync/sync.ts';
+import { PollLoop } from '../../src/sync/poll-loop.ts';
 import { until } from '../until.ts';
 
 describe('poll loop', () => {

@@ -8,7 +8,7 @@ import { CmsUnavailable } from '../../src/errors.ts';
 import { getImage, getRecord } from '../../src/store/records.ts';
 import { SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, SCAN_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('poll', () => {
   let site: TestSite;
@@ -43,7 +43,7 @@ describe('poll', () => {
           await site.poll();
           expect(written().equals(before)).to.equal(false);
         }
-        site.advance(RESYNC_INTERVAL_MS);
+        site.advance(SCAN_INTERVAL_MS);
         // The full resync takes two polls here. The third saves up to when the change journal is complete.
         for (let n = 0; n < 3; n += 1) await site.poll();
         const before = written();

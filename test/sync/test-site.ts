@@ -14,7 +14,7 @@ import { Sync } from '../../src/sync/sync.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 
 export const mapping = loadMapping('wordpress-meta');
-export const RESYNC_INTERVAL_MS = 600_000;
+export const SCAN_INTERVAL_MS = 600_000;
 /** Far more than any test needs. */
 const MAX_POLLS = 10_000;
 
@@ -74,7 +74,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       visitor,
       imageReader: SERVICE,
       intervalMs: 3_600_000,
-      resyncIntervalMs: RESYNC_INTERVAL_MS,
+      scanIntervalMs: SCAN_INTERVAL_MS,
       pageSize,
       nowMs,
       clockMs: () => cmsMs,
@@ -120,7 +120,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
     },
     async fullResync() {
       await site.settle();
-      site.advance(RESYNC_INTERVAL_MS);
+      site.advance(SCAN_INTERVAL_MS);
       // A full resync reads some pages per poll, and leaves dirty records to the next.
       for (let n = 0; n < 16; n += 1) await site.poll();
     },

@@ -9,7 +9,7 @@ import { filledSite } from './filled-site.ts';
 import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';
 
 const seriesMapping = compileMapping(
-  { ...mapping.source, event: { ...mapping.source.event, readOnly: true, occurrences: {} } },
+  { ...mapping.file, event: { ...mapping.file.event, readOnly: true, occurrences: {} } },
   'series',
 );
 /** Longer than any other record, shorter than `MAX_BYTES`. */
@@ -112,8 +112,8 @@ describe('a response that is too large', () => {
   });
 
   it('is no reason to delete the records of lists that repeat them', async () => {
-    const event = { ...mapping.source.event, dedupe: true };
-    site = filledSite({ mapping: compileMapping({ ...mapping.source, event }, 'repeating'), pageSize: 20 });
+    const event = { ...mapping.file.event, dedupe: true };
+    site = filledSite({ mapping: compileMapping({ ...mapping.file, event }, 'repeating'), pageSize: 20 });
     const newest = [...site.cms.posts.values()].findLast(({ base }) => base === 'events');
     site.cms.repeats = (id) => (id === newest?.id ? 25 : 1);
     for (const { id, base } of site.cms.posts.values())

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, SCAN_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('webhooks', () => {
   let site: TestSite;
@@ -105,7 +105,7 @@ describe('webhooks', () => {
 
     it('is followed by another poll if it fails while a poll runs that has read these records already', async () => {
       site = await syncedSite();
-      site.advance(RESYNC_INTERVAL_MS);
+      site.advance(SCAN_INTERVAL_MS);
       let isFailing = false;
       let fetched: boolean | undefined;
       site.cms.beforeRequest = () => {

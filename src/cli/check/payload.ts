@@ -58,7 +58,7 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
             const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
             if (features) findings.push({ name: kind.collection, ...judgeFeatures(kind, features) });
           }
-          const { media = 'media' } = mapping.source.payload ?? {};
+          const { media = 'media' } = mapping.file.payload ?? {};
           const hasImages = kinds.some(({ paths }) => paths.has('image'));
           if (hasImages && !(await orIfRefused(hasField(media, 'mimeType'), false)))
             findings.push({ name: media, ...fail('is no upload collection: events have no images', NAME_MEDIA) });

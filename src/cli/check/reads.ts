@@ -36,7 +36,7 @@ const CLOCK_TIMEOUT_MS = 10_000;
 const SKEW_WARN_S = 5;
 /** The gateway refuses webhooks beyond this. */
 const SKEW_FAIL_S = 300;
-const BY_CLOCK = "the poller compares times of the site's clock";
+const BY_CLOCK = "a poll compares times of the site's clock";
 
 export const SITE_CHECKS: readonly Check[] = [
   {
@@ -69,7 +69,7 @@ export const SITE_CHECKS: readonly Check[] = [
     area: 'site',
     name: 'time zone',
     async run({ site: { timezone }, mapping, cms: { words } }) {
-      if (mapping.cms === 'payload' && mapping.source.payload?.timezone === undefined)
+      if (mapping.cms === 'payload' && mapping.file.payload?.timezone === undefined)
         return warn('the mapping names no time zone: times of events without one are in UTC', words.timeZone);
       const zone = parseZone(timezone);
       if (!zone) return fail(`"${timezone}" is not a known time zone`, words.timeZone);
@@ -126,7 +126,7 @@ export const SERIES_CHECK: Check = {
   area: 'lists',
   name: 'series',
   async run({ cms: { words }, pluginOptions, mapping, samples }) {
-    const { occurrences } = mapping.source.event;
+    const { occurrences } = mapping.file.event;
     const events = occurrences ? ((await samples()).records.event ?? []) : [];
     const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
     return judgeSeries(cmsRecords, words.plugin(pluginOptions), occurrences?.note);
@@ -240,7 +240,7 @@ async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
-  const { fields = {}, custom_fields = {} } = context.mapping.source[kind] ?? {};
+  const { fields = {}, custom_fields = {} } = context.mapping.file[kind] ?? {};
   const findings: Finding[] = [];
   const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<void> => {
     const paths = pathsOf(spec);

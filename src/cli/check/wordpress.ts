@@ -49,7 +49,7 @@ const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': '
 
 const readByPlugin =
   ({ call }: SiteConnection): NonNullable<CmsChecks['readByPlugin']> =>
-  async ({ kind }, id, { source }) => {
+  async ({ kind }, id, { file: source }) => {
     const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
     if (api === undefined) return undefined;
     const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);

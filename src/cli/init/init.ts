@@ -97,7 +97,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
       'Leave them out, and name its collections and fields in mapping.json.',
     );
-  const { source } = loadMapping(PAYLOAD_MAPPING);
+  const { file: source } = loadMapping(PAYLOAD_MAPPING);
   const payload = user === undefined || user === 'users' ? {} : { users: user };
   const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
   const lines = [

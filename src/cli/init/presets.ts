@@ -35,7 +35,7 @@ export const matchPresets = (site: ProbedSite): PresetMatch[] =>
     .sort((a, b) => Number(b.isReadable) - Number(a.isReadable));
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
-  const mapping = loadMapping(name).source;
+  const mapping = loadMapping(name).file;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));
   const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));

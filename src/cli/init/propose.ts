@@ -264,7 +264,7 @@ function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite)
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
 function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
-  const mapping = loadMapping(name).source;
+  const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
   return { preset: name, mapping, isUnseen: true, needsPlugin, summary, notes, assumed: [] };

@@ -43,14 +43,14 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
         'CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, set -a; . calendar-gateway/secrets.env; set +a, ' +
         'and give --config; or give --webhook-secret. For a plugin without webhooks leave out both.',
     );
-  const types = postTypesOf(mapping.source);
-  const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
+  const types = postTypesOf(mapping.file);
+  const taxonomies = taxonomiesOf(mapping.file, Object.keys(types).slice(0, 1));
   const constants: Record<string, unknown> = { TYPES: types, TAXONOMIES: taxonomies };
   const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
-  const { hooks } = mapping.source.wordpress ?? {};
+  const { hooks } = mapping.file.wordpress ?? {};
   if (hooks !== undefined) parts.push(`hooks/${hooks}`);
-  if (mapping.source.event.occurrences) parts.push('occurrences');
+  if (mapping.file.event.occurrences) parts.push('occurrences');
   if (webhookUrl !== undefined && webhookSecret !== undefined) {
     Object.assign(constants, { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret });
     parts.push('webhook');
@@ -175,7 +175,7 @@ const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
  * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no
  * secret: the site has that in its environment.
  */
-function payloadPlugin({ kinds, source }: Mapping, { webhookUrl }: PluginOptions): string {
+function payloadPlugin({ kinds, file: source }: Mapping, { webhookUrl }: PluginOptions): string {
   const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);
   const list = [...slugs].map((slug) => `'${slug}'`).join(', ');
   const text = readFileSync(PAYLOAD_FILE, 'utf8').replace(COLLECTIONS, `const COLLECTIONS = [${list}];`);

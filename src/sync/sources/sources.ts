@@ -27,7 +27,7 @@ import {
 import { getState } from '../../store/state.ts';
 import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
-import { PollLoop } from '../sync.ts';
+import { PollLoop } from '../poll-loop.ts';
 import { type Comparable, KnownEvents, keysOf, letters, type Match } from './same-event.ts';
 import { idOf, SourceRecords } from './source-records.ts';
 

@@ -51,10 +51,10 @@ describe('init with Payload', () => {
     expect(readdirSync(join(folder, 'made')).sort()).to.deep.equal(['config.json', 'mapping.json']);
     const config = loadConfig({ file: join(folder, 'made/config.json'), env: { CALENDAR_UPSTREAM_PASSWORD: KEY } });
     expect(config.upstream).to.include({ url: site.url, user: 'members' });
-    const { source } = loadMapping(config.mapping);
+    const { file: source } = loadMapping(config.mapping);
     // The time zone of the example site is not that of this one: check asks for it.
     expect(source.payload).to.deep.equal({ users: 'members' });
-    expect(source.event).to.deep.equal(loadMapping('payload').source.event);
+    expect(source.event).to.deep.equal(loadMapping('payload').file.event);
     const { $schema } = source as { $schema?: string };
     expect(existsSync(join(folder, 'made', $schema ?? 'no schema'))).to.equal(true);
     expect(printed.join('\n')).to.include('a copy of the mapping payload, which you edit');

@@ -359,7 +359,7 @@ describe('a preset', () => {
 
   it('of each bundled mapping is recognized by its collections and keys', () => {
     for (const name of mappingNames('wordpress')) {
-      const source = loadMapping(name).source;
+      const source = loadMapping(name).file;
       const types: ProbedType[] = [];
       const taxonomies: ProbedSite['taxonomies'] = [];
       for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {

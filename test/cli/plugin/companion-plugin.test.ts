@@ -53,7 +53,7 @@ describe('the companion plugin', () => {
     it(`registers defaults that read as the empty value of a boolean: ${JSON.stringify(forms)}`, () => {
       const flag = { at: 'meta.flag', as: { boolean: forms } };
       const venues = { posts: 'venues', fields: { show_map: flag } };
-      const { source, kinds } = mappingWith({ hide_from_listings: flag }, { venue: venues });
+      const { file: source, kinds } = mappingWith({ hide_from_listings: flag }, { venue: venues });
       const [event, venue] = (['event', 'venue'] as const).map((kind) => {
         const meta = metaKeys(kind, source[kind]!).find(({ key }) => key === 'flag');
         expect(typeof meta?.default).to.equal(typeof forms[0]);
@@ -65,7 +65,7 @@ describe('the companion plugin', () => {
 
   it('registers false for a boolean that is stored as the absence of a row', () => {
     const flag = { at: 'meta.flag', as: { boolean: [true, null] } };
-    const { source } = mappingWith({}, { venue: { posts: 'venues', fields: { show_map: flag } } });
+    const { file: source } = mappingWith({}, { venue: { posts: 'venues', fields: { show_map: flag } } });
     expect(metaKeys('venue', source.venue!).find(({ key }) => key === 'flag')?.default).to.equal(false);
   });
 

@@ -47,7 +47,7 @@ async function saveAsEditor(site: TestSite, id: unknown, changed: Json = {}): Pr
 }
 
 export async function testPluginCoexistence(site: TestSite, { check }: Results): Promise<void> {
-  const { name, source, kinds } = site.mapping;
+  const { name, file: source, kinds } = site.mapping;
   const id = kinds.event.readOnly
     ? site.seeded.concert
     : (

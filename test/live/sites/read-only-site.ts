@@ -58,7 +58,7 @@ const ALL = 'start_date=2029-01-01&end_date=2033-01-01&per_page=50';
 export async function testReadOnlySite(site: TestSite, results: Results): Promise<void> {
   const { check } = results;
   const { kinds } = site.mapping;
-  const source = site.mapping.source;
+  const source = site.mapping.file;
   const mapped = (kind: 'event' | 'venue' | 'organizer', names: Json): Json => {
     const lines = source[kind]?.fields ?? {};
     return Object.fromEntries(Object.entries(names).filter(([name]) => Object.hasOwn(lines, name)));

@@ -73,7 +73,7 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
     port: 0,
     fresh: true,
     quiet: true,
-    mapping: mapping.source.wordpress?.requiresCompanionPlugin ? name : false,
+    mapping: mapping.file.wordpress?.requiresCompanionPlugin ? name : false,
     muPlugins: sitePlugins(plugin),
   });
   const gateways: GatewayProcess[] = [];
@@ -121,9 +121,9 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
       seed,
       close,
       hasCompanionPlugin:
-        mapping.source.wordpress?.requiresCompanionPlugin === true &&
+        mapping.file.wordpress?.requiresCompanionPlugin === true &&
         plugin !== 'wordpress-meta' &&
-        mapping.source.wordpress.posts === undefined,
+        mapping.file.wordpress.posts === undefined,
       hasClassicTheme: plugin.startsWith('classic-theme+'),
       request,
       async create(path, json) {
