@@ -11,7 +11,7 @@ import { OwnRecordsCache } from './calendar/own-records.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
-import { PasswordAttempts, UnknownRecords } from './calendar/shared-work.ts';
+import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
 import { Terms } from './calendar/terms.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
@@ -125,7 +125,7 @@ function createServices(options: ApplicationOptions): Services {
     peers,
     slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
-    unknownRecords: new UnknownRecords(() => sync.state().complete, clocks?.attemptsMs),
+    lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
     serializer: new Serializer(replica.db, mapping, site, config.cost),

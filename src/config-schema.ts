@@ -237,6 +237,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       additionalProperties: false,
       required: ['url'],
       oneOf: [{ required: ['secret'] }, { required: ['quietS'] }],
+      dependencies: { method: ['quietS'] },
       description: 'One receiver: url with secret, for signed messages, or with quietS, for a build hook.',
       properties: {
         url: text({ maxLength: 2000, format: 'web-address' }, 'Address, which may hold a secret in its path.'),

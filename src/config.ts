@@ -199,7 +199,7 @@ function reasonOf({ keyword, params, message, schema }: ErrorObject): string {
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, listen, lists, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -217,6 +217,12 @@ function checkDependencies({ upstream, listen, sources, push = [] }: Config): vo
     'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
     'needs an account, whose view of the site everybody gets',
     'Set upstream.user and its password, or read as a visitor.',
+  );
+  refuse(
+    lists.perPage > lists.maxPerPage,
+    'lists.perPage',
+    'is greater than lists.maxPerPage',
+    'Raise lists.maxPerPage, or lower lists.perPage.',
   );
   refuse(
     hasSame(sources.map(({ name }) => name)),

@@ -10,6 +10,7 @@ import { configFiles, keys } from './config-fixture.ts';
 const nested = (key: string, value: unknown): unknown =>
   key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
 
+const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const BUILD_HOOK = { url: 'https://builds.example/hook', quietS: 30 };
 
 describe('the configuration rejects, with key, reason and remedy:', () => {
@@ -101,6 +102,12 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'upstream.user'],
     ['two receivers of one url', { push: [BUILD_HOOK, BUILD_HOOK] }, 'push'],
     ['a receiver with neither secret nor quietS', { push: [{ url: BUILD_HOOK.url }] }, 'push.0'],
+    [
+      'a method for a receiver of messages',
+      { push: [{ url: 'https://a.test', secret: SECRET, method: 'GET' }] },
+      'push.0',
+    ],
+    ['pages larger than permitted', { lists: { perPage: 100 } }, 'lists.perPage'],
     ['a logo with a password', { pages: { logo: 'https://:s3cret@a.test/logo.svg' } }, 'pages.logo'],
     ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
     ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],

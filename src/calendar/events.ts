@@ -26,7 +26,7 @@ import {
 } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { ownTurn } from './shared-work.ts';
+import { laterTick } from './shared-work.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 export type Events = ReturnType<typeof createEvents>;
@@ -42,7 +42,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request);
       const checked = await checkedFields(write, linkedRecords);
-      if (request.isTrial) return trial('create', checked, input);
+      if (request.isDryRun) return dryRunResult('create', checked, input);
       const fields = await withReferences(write, checked);
       const created = await save(write, fields);
       // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
@@ -55,12 +55,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
       const write = await beginWrite(services, 'event', input, request, id);
       const checked = await checkedFields(write, linkedRecords);
-      if (request.isTrial) return trial('update', checked, input);
+      if (request.isDryRun) return dryRunResult('update', checked, input);
       const record = await save(write, await withReferences(write, checked));
       return { status: 200, body: await ownView(services, record, request, { unlocked: true }) };
     },
     async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      if (request.isTrial) return tryDelete(await beginWrite(services, 'event', input, request, id));
+      if (request.isDryRun) return tryDelete(await beginWrite(services, 'event', input, request, id));
       const trashed = await trashPost(services, 'event', id, request);
       return { status: 200, body: await ownView(services, trashed, request, { unlocked: true }) };
     },
@@ -137,7 +137,7 @@ async function withReferences(
 }
 
 /** What a write would do, by the names of the API. `new`: a record that it would create, unless there is the same. */
-function trial(
+function dryRunResult(
   would: 'create' | 'update',
   { fields, references }: CheckedFields,
   { fields: sent }: Input,
@@ -249,7 +249,7 @@ async function resolveTerms(
   const references: Reference[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
-    await ownTurn();
+    await laterTick();
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
       references.push(
@@ -293,7 +293,7 @@ async function resolveLinked(linked: LinkedRecords, items: unknown[], request: R
       references.push(Number(data.id));
       continue;
     }
-    await ownTurn();
+    await laterTick();
     const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
     references.push(async () => (await withLinkedErrors(kind, create)).id);
   }

@@ -102,8 +102,11 @@ export class OwnRecordsCache {
     if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
     if (missing.length === 0) return;
     const { cms } = this.#dependencies;
-    // A record without its image is still a record.
-    records.addImages(await cms.images(missing.slice(0, cms.maxPageSize), callOptions(caller)).catch(() => []));
+    for (let from = 0; from < missing.length; from += cms.maxPageSize) {
+      const ids = missing.slice(from, from + cms.maxPageSize);
+      // A record without its image is still a record.
+      records.addImages(await cms.images(ids, callOptions(caller)).catch(() => []));
+    }
   }
 
   #slotOf(userId: number): Slot {

@@ -160,10 +160,10 @@ async function lookUpPost<K extends PostKind>(
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
-  const { mapping, unknownRecords, replica } = services;
+  const { mapping, lookupLimit, replica } = services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
-  const found = await unknownRecords.lookUp(request.actor, async () => {
+  const found = await lookupLimit.lookUp(request.actor, async () => {
     try {
       return await readAsStaff(services, kind, id, request);
     } catch (error) {
@@ -188,10 +188,10 @@ export async function missingPost(
   id: number,
   request: RequestContext,
 ): Promise<ApiError> {
-  const { replica, unknownRecords, cms } = services;
+  const { replica, lookupLimit, cms } = services;
   if (kind === 'event') {
     if (kindOf(replica.db, id) !== undefined || getImage(replica.db, id)) return notAnEvent();
-    const mayAsk = unknownRecords.mayCall(request.actor, EXISTS_CALLS);
+    const mayAsk = lookupLimit.mayCall(request.actor, EXISTS_CALLS);
     if (!mayAsk) return unknownId(kind, id);
     if (await cms.exists(id, callOptions(request))) return notAnEvent();
   }
@@ -269,12 +269,12 @@ async function findInCms(
   ids: readonly number[],
   request: RequestContext,
 ): Promise<readonly number[] | undefined> {
-  const { cmsRecords, mapping, unknownRecords } = services;
+  const { cmsRecords, mapping, lookupLimit } = services;
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
   const [id] = wanted;
   if (!mapping.kinds[kind] || id === undefined) return [];
-  const found = await unknownRecords.lookUp(request.actor, async () => {
+  const found = await lookupLimit.lookUp(request.actor, async () => {
     try {
       if (wanted.length === 1) {
         await cmsRecords.read(kind, id, request);
@@ -318,11 +318,11 @@ async function findBySlug(
   slug: string,
   request: RequestContext,
 ): Promise<number | undefined> {
-  const { mapping, unknownRecords, permissions, cmsRecords } = services;
+  const { mapping, lookupLimit, permissions, cmsRecords } = services;
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
-  const found = await unknownRecords.lookUp(request.actor, async () => {
+  const found = await lookupLimit.lookUp(request.actor, async () => {
     try {
       return await cmsRecords.findBySlug(kind, slug, request, isForStaff);
     } catch (error) {

@@ -10,7 +10,7 @@ import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
 import type { Audience, Serializer } from './serializer.ts';
-import { ownTurn } from './shared-work.ts';
+import { laterTick } from './shared-work.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -138,7 +138,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 export async function runInTurns<T>(view: Pick<View, 'version'>, steps: Steps<T>): Promise<T | undefined> {
   const { version } = view;
   for (;;) {
-    await ownTurn();
+    await laterTick();
     if (view.version !== version) return undefined;
     for (let bytes = 0; bytes < TURN_BYTES; ) {
       const step = steps.next();

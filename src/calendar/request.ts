@@ -197,7 +197,7 @@ export interface RequestContext {
   /** Of a create or update: what it has created in the CMS so far. */
   created?: CreatedRecord[];
   /** Of a write of an event: check all, say what would be written, and write nothing. */
-  isTrial?: boolean;
+  isDryRun?: boolean;
   /** For a create with an Idempotency-Key. */
   creationKey?: CreationKeyClaim;
 }

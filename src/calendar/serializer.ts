@@ -352,7 +352,7 @@ const regionOf = ({ stateprovince, country, state, province }: VenueRecord): str
  * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
  * values are `''`.
  */
-export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
+function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   const address = {
     streetAddress: escapeHtmlOnce(venue.address),
     addressLocality: escapeHtmlOnce(venue.city),
@@ -373,7 +373,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
 }
 
 /** A Person without `@context`. The e-mail address is obfuscated. */
-export function organizerJsonLd(organizer: OrganizerRecord, image?: string): JsonObject {
+function organizerJsonLd(organizer: OrganizerRecord, image?: string): JsonObject {
   return {
     '@type': 'Person',
     name: escapeHtmlOnce(organizer.title),

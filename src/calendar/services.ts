@@ -13,7 +13,7 @@ import type { CmsRecords, Peers } from './cms-records.ts';
 import type { OwnRecordsCache } from './own-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
-import type { PasswordAttempts, UnknownRecords } from './shared-work.ts';
+import type { LookupLimit, PasswordAttempts } from './shared-work.ts';
 
 export interface Services {
   replica: Replica;
@@ -29,7 +29,7 @@ export interface Services {
   permissions: Permissions;
   /** Ids by kind and slug: `event folk-night` -> 12. */
   slugs: LRUCache<string, number>;
-  unknownRecords: UnknownRecords;
+  lookupLimit: LookupLimit;
   passwordAttempts: PasswordAttempts;
   imageFetcher: ImageFetcher;
   lists: Config['lists'];

@@ -35,7 +35,7 @@ const LOOKUPS_PER_SECOND = 5;
  * and a missing one (404) apart. Once callers have used up the burst, anonymous callers get 404 for all three, from the
  * replica.
  */
-export class UnknownRecords {
+export class LookupLimit {
   readonly #isComplete: () => boolean;
   readonly #takeLookups: (calls: number) => boolean;
 
@@ -125,7 +125,7 @@ function runNext(): void {
  * `setImmediate` alone, the steps of ten requests would run in one turn, and block all others ten times as
  * long.
  */
-export function ownTurn(): Promise<void> {
+export function laterTick(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(runNext);

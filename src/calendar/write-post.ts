@@ -198,9 +198,9 @@ export function createRequestImages(
   let urlCount = 0;
 
   async function findUploaded(id: number): Promise<number | undefined> {
-    const { replica, unknownRecords, cms } = services;
+    const { replica, lookupLimit, cms } = services;
     if (getImage(replica.db, id)) return id;
-    const found = await unknownRecords.lookUp(request.actor, () => cms.images([id], callOptions(request)));
+    const found = await lookupLimit.lookUp(request.actor, () => cms.images([id], callOptions(request)));
     return found?.result[0]?.id;
   }
 

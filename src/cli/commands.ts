@@ -64,7 +64,7 @@ configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL ...; s
   calendar-gateway check --config calendar-gateway/config.json --write   after init, with secrets.env in the environment
 
 Exit code: 0 nothing failed (there may be warnings), 1 something failed, 2 the checks could not run: a mistake in the
-configuration, or a site that does not answer.
+configuration, or a site that does not answer or refuses the account.
 `,
     async run(args) {
       const { values } = parseOptions(args, CHECK_OPTIONS);

@@ -9,7 +9,7 @@ import Negotiator from 'negotiator';
 import { contentHash, RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import { ownTurn } from '../calendar/shared-work.ts';
+import { laterTick } from '../calendar/shared-work.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
@@ -180,7 +180,7 @@ export const parseJson = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(
 export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {
   const parsed: JsonObject[] = [];
   for (const item of items) {
-    await ownTurn();
+    await laterTick();
     parsed.push(parseJson(item));
   }
   return parsed;

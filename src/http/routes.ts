@@ -37,7 +37,7 @@ import type { Idempotency } from './idempotency.ts';
 import { combineRepeated, createBodyReader } from './read-request.ts';
 import { parseItems, parseJson, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
-import { type Middleware, newState, type State, trials } from './state.ts';
+import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
 export interface UseCases {
   event: Events;
@@ -61,11 +61,11 @@ interface EndpointRequest {
   route: Route;
   endpoint: Endpoint;
   /** The id or slug in the path, still encoded. */
-  key: string | undefined;
+  pathKey: string | undefined;
   state: State;
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
-  isTrial?: boolean;
+  isDryRun?: boolean;
 }
 
 /** These describe the API, not the records of a site. */
@@ -105,11 +105,11 @@ export function routes(options: RouteOptions): Middleware {
       state.query = combineRepeated(state.query, ctx.querystring, lists);
     }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
-    const isTrial = trials.has(ctx.req.socket);
+    const isDryRun = dryRunSockets.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     state.apiResponse = endpoint
-      ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey, isTrial })
+      ? await run({ route, endpoint, pathKey: ctx.captures?.[0], state, body, idempotencyKey, isDryRun })
       : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
   }
 
@@ -139,14 +139,14 @@ export type PublicRead = (path: string, query: Record<string, string>) => Promis
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
   return async function read(path, query) {
-    const [, key] = /^\/[a-z]+\/(\d+)$/.exec(path) ?? [];
-    const template = key === undefined ? path : `${path.slice(0, -key.length)}{id}`;
+    const [, pathKey] = /^\/[a-z]+\/(\d+)$/.exec(path) ?? [];
+    const template = pathKey === undefined ? path : `${path.slice(0, -pathKey.length)}{id}`;
     const route = ROUTES.find((each) => each.path === template)!;
     const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
       endpoint,
-      key,
+      pathKey,
       state: { ...newState(''), ...mounted, query },
       body: {},
       idempotencyKey: undefined,
@@ -162,7 +162,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
     // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
-    if (!isKeyed || !request.actor.account || request.isTrial) return runOperation(endpointRequest, request);
+    if (!isKeyed || !request.actor.account || request.isDryRun) return runOperation(endpointRequest, request);
     const kind = route.kind as Kind;
     const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
     return idempotency.createOnce({
@@ -176,11 +176,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runOperation(
-    { route, endpoint, key, state, body }: EndpointRequest,
+    { route, endpoint, pathKey, state, body }: EndpointRequest,
     request: RequestContext,
   ): Promise<ApiResponse> {
     const { query } = state;
-    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(key ?? '') } : {};
+    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathKey ?? '') } : {};
     const { operation } = endpoint;
     checkLengths([path, query, body], endpoint.parameters);
     if (operation === 'describe') return describe(state, services);
@@ -205,7 +205,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runChecked(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { isTrial = false, state, endpoint } = endpointRequest;
+    const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;
     const { operation } = endpoint;
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
@@ -215,7 +215,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const created: CreatedRecord[] = [];
     const images = createRequestImages(services, { actor, requestId, created });
     try {
-      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created, isTrial });
+      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
     } finally {
       images.release();
     }

@@ -36,7 +36,7 @@ export interface State {
  * Connections whose writes are checked and not made: each carries one call of a tool with `dry_run`. No header says so,
  * because any client could send it.
  */
-export const trials = new WeakSet<Duplex>();
+export const dryRunSockets = new WeakSet<Duplex>();
 
 export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;

@@ -485,7 +485,7 @@ export function parseNumber(value: unknown): number | undefined {
 const PHP_INT_END = 2 ** 63;
 
 /** An integer of at least 1 in any numeric spelling. */
-export function parsePositiveInteger(value: unknown): number | undefined {
+function parsePositiveInteger(value: unknown): number | undefined {
   const number = parseNumber(value);
   return number !== undefined && Number.isInteger(number) && number > 0 && number < PHP_INT_END ? number : undefined;
 }
@@ -529,6 +529,9 @@ function isUrl(text: string): boolean {
   const { hostname, protocol } = new URL(text);
   if (protocol === 'file:') return rest !== '//';
   if (!/^https?:$/.test(protocol) || hostname.startsWith('[')) return hostname !== '';
+  // The platform repairs http:///example.org and http://ex%61mple.org. The text is stored as it is.
+  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!;
+  if (!/^[^\\%]+$/.test(authority.slice(authority.lastIndexOf('@') + 1))) return false;
   const labels = hostname.replace(/\.$/, '').split('.');
   return labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }

@@ -16,7 +16,7 @@ export interface Parameter {
    * the default date range).
    */
   default?: string | number | boolean | null | 'computed';
-  /** Property of the record that the parameter sets, if its name differs. */
+  /** Property of the record that the parameter sets. */
   recordKey?: string;
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;

@@ -23,6 +23,8 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   collectDefaultMetrics({ register: registry });
   const metrics = createInstruments(registry);
   metrics.build.set({ version: VERSION }, 1);
+  // Without a cluster it has no value: 0 would raise the alert that Redis is away.
+  metrics.clusterConnected.remove();
   const breakers = new Map<string, number>();
   const readers: Readers = {
     request: ({ route, status, cache, durationMs }) =>

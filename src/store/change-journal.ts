@@ -71,14 +71,14 @@ export function changeBetween(before: PostRecord | undefined, after: PostRecord 
   return was ? 'deleted' : undefined;
 }
 
-/**
- * What a calendar app must know of an event that moves to the trash. No text, because the CMS shows none any more,
- * and nothing that changed with the move.
- */
 const timesOf = ({ id, start, end, startUtc, endUtc, timezone, allDay }: EventTimes): EventTimes => {
   return { id, start, end, startUtc, endUtc, timezone, allDay };
 };
 
+/**
+ * What a calendar app must know of an event that moves to the trash. No text, because the CMS shows none any more,
+ * and nothing that changed with the move.
+ */
 export const cancelledBy = (event: EventTimes, nowMs: number): CancelledEvent => {
   return { ...timesOf(event), modifiedUtc: formatWallTime(nowMs) };
 };

@@ -54,7 +54,7 @@ export interface EventFilter extends PageWindow, EventConditions {
 }
 
 /** The columns of `event` that each order compares, ascending. */
-export const EVENT_ORDER_COLUMNS = {
+const EVENT_ORDER_COLUMNS = {
   start: ['starts', 'published', 'id'],
   date: ['published', 'id'],
   modified: ['modified', 'id'],

@@ -35,8 +35,8 @@ export interface SyncContext {
   readonly memory: SyncMemory;
 }
 
-/** Logs a decision about records at level debug: `decided(context, 'events', 'delete', { ids, total })`. */
-export const decided = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
+/** Logs a decision about records at level debug: `logDecision(context, 'events', 'delete', { ids, total })`. */
+export const logDecision = ({ observe }: SyncContext, collection: string, decision: string, values: object): void =>
   observe({ type: 'sync-decision', collection, decision, values });
 
 /** The site's facts before the first read of the CMS. */
@@ -89,7 +89,7 @@ export interface KindMemory {
   suspended: Map<number, number>;
   /** What the CMS answered instead of confirming it: the id of one of them that exists. */
   existingId: number | undefined;
-  /** Events that this gateway or a webhook saw in the trash, until they are deleted here. */
+  /** Records that this gateway or a webhook saw in the trash, until they are deleted here. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
   knownFields: Set<string>;
@@ -169,7 +169,7 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
 const MAX_WRITES = 10_000;
 
 /** Notes a change by this gateway, a webhook or another gateway. */
-export function noteWrite(memory: SyncMemory, kind: Kind, id: number): void {
+export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
   memory.lastMark += 1;
   const key = `${kind} ${id}`;
   memory.writes.delete(key);

@@ -15,8 +15,8 @@ import { type Collection, type CollectionPart, idOf, isPublished, recordsPerPage
 import {
   collectionOf,
   countRecords,
-  decided,
   isOutdated,
+  logDecision,
   markDirty,
   type SyncContext,
   type SyncMemory,
@@ -81,7 +81,7 @@ export async function ingestRecords(
 function accept(context: SyncContext, { kind, name }: Collection, id: number, readMark: number): boolean {
   const { memory } = context;
   if (isOutdated(memory, kind, id, readMark)) {
-    decided(context, name, 'refuse: changed after it was requested', { id, readMark });
+    logDecision(context, name, 'refuse: changed after it was requested', { id, readMark });
     markDirty(memory, kind, [id]);
     return false;
   }
@@ -164,7 +164,7 @@ export async function refreshRecords(
   { reason, reported }: FetchOptions,
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
-  if (ids.length > 0) decided(context, collection.name, 'fetch', { ids, reason });
+  if (ids.length > 0) logDecision(context, collection.name, 'fetch', { ids, reason });
   const { pageSize, memory } = context;
   const size = collection.spec.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
   const missing: number[] = [];
@@ -225,7 +225,7 @@ async function deleteRecords(
     const deletable = deletableIds(context, collection, batch, readMark);
     const removed = await apply(context, collection, { deletes: [{ kind, ids: deletable, trashed }] });
     for (const id of batch) trashed.delete(id);
-    decided(context, collection.name, 'delete', { ids: batch, removed });
+    logDecision(context, collection.name, 'delete', { ids: batch, removed });
     memory.tally.removed += removed;
   }
 }
@@ -261,7 +261,7 @@ const SAMPLE = 5;
  * The missing records that may be deleted now; the others wait. `reported`: a webhook or a write said that they
  * changed, or their deletion is confirmed.
  */
-export function approveDeletions(
+function approveDeletions(
   context: SyncContext,
   collection: Collection,
   missing: readonly number[],
@@ -289,7 +289,7 @@ export function isMassDeletion(context: SyncContext, collection: Collection, mis
 /** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
 export function suspendDeletions(context: SyncContext, kind: Kind, missing: readonly number[]): void {
   const { memory, clockMs } = context;
-  decided(context, collectionOf(context, kind)!.name, 'the deletion waits for confirmation', { ids: missing });
+  logDecision(context, collectionOf(context, kind)!.name, 'the deletion waits for confirmation', { ids: missing });
   const { suspended } = memory.kinds[kind];
   if (suspended.size === 0) memory.kinds[kind].existingId = undefined;
   for (const id of missing) if (!suspended.has(id)) suspended.set(id, clockMs());
@@ -311,7 +311,7 @@ export async function confirmedDeletions(context: SyncContext, collection: Colle
   const due = [...suspended].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
   if (due.length === 0) return [];
   const existing = await findExisting(context, collection, due);
-  decided(context, collection.name, 'review of deletions that wait', { due, existing });
+  logDecision(context, collection.name, 'review of deletions that wait', { due, existing });
   if (existing === undefined) return due;
   for (const id of suspended.keys()) suspended.set(id, clockMs());
   memory.kinds[collection.kind].existingId = existing;

@@ -15,7 +15,15 @@ import {
   visitorOptions,
 } from './cms-reader.ts';
 import type { Collection } from './collections.ts';
-import { decided, markDirty, noteWrite, restartScan, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
+import {
+  logDecision,
+  markDirty,
+  noteChange,
+  restartScan,
+  STATE_KEYS,
+  type SyncContext,
+  UNKNOWN_SITE,
+} from './context.ts';
 import {
   confirmedDeletions,
   deleteUnusedEmbedded,
@@ -132,9 +140,10 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, name } of collections) {
     const ids = idsOf(name);
-    if (ids.size > 0) decided(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
+    if (ids.size > 0)
+      logDecision(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
     // Responses to the requests in progress are outdated.
-    for (const id of ids) noteWrite(memory, kind, id);
+    for (const id of ids) noteChange(memory, kind, id);
     markDirty(memory, kind, ids);
     for (const change of changes)
       if (change.collection === name && change.isTrashed) memory.kinds[kind].trashed.add(seriesIdOf(change.id));

@@ -7,7 +7,7 @@ import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
 import type { PageRequest } from './cms-reader.ts';
 import { readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
-import { countRecords, decided, type SyncContext } from './context.ts';
+import { countRecords, logDecision, type SyncContext } from './context.ts';
 import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from './ingest.ts';
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
@@ -28,7 +28,7 @@ export function matchesTotal(context: SyncContext, collection: Collection, total
   const { excess } = context.memory.kinds[collection.kind];
   const listed = listedCount(context, collection);
   const matches = total - listed === excess;
-  if (!matches) decided(context, collection.name, 'the total differs', { total, listed, excess });
+  if (!matches) logDecision(context, collection.name, 'the total differs', { total, listed, excess });
   return matches;
 }
 
@@ -113,7 +113,7 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
     return (await readPage(context, collection, request)).records;
   };
-  decided(context, collection.name, 'search for deleted records', { surplus, total });
+  logDecision(context, collection.name, 'search for deleted records', { surplus, total });
   const deleted = await findDeleted(ids, surplus, context.pageSize, readFrom);
   await refreshRecords(context, collection, deleted, { reason: 'the search finds them in no list' });
   return matchesTotal(context, collection, total);
@@ -121,7 +121,7 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
 
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
 async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
-  decided(context, collection.name, 'compare the whole list of ids', {});
+  logDecision(context, collection.name, 'compare the whole list of ids', {});
   const listed = new Set<number>();
   const differing = new Set<number>();
   const totals: number[] = [];

@@ -7,7 +7,7 @@ import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, listModified, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
 import { type CollectionPart, MEDIA_PART } from './collections.ts';
-import { collectionOf, decided, linkTablesState, markDirty, restartScan, type SyncContext } from './context.ts';
+import { collectionOf, linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
 import { findExisting } from './ingest.ts';
 
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
@@ -30,7 +30,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
   const stored = [...getImages(replica.db, missing).keys()];
-  if (ids.length > 0) decided(context, MEDIA.collection, 'fetch images', { ids, missing });
+  if (ids.length > 0) logDecision(context, MEDIA.collection, 'fetch images', { ids, missing });
   if (stored.length > MANY_IMAGES && (await findExisting(context, MEDIA_PART, stored)) !== undefined)
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {

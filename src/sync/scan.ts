@@ -4,7 +4,7 @@
 import { imageIds } from '../store/records.ts';
 import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
-import { type CollectionProgress, decided, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
+import { type CollectionProgress, logDecision, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
@@ -67,7 +67,9 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
     const before = memory.initialSync[kind] ?? NOT_STARTED;
     const done = isLast ? total : Math.min(total, before.done + records.length);
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
-    observe({ type: 'sync-progress', collection: kind, done, total });
+    // Ten lines of the log for each collection, and not a thousand for 100,000 events.
+    if (isLast || Math.floor((10 * done) / total) > Math.floor((10 * before.done) / total))
+      observe({ type: 'sync-progress', collection: kind, done, total });
   }
 }
 
@@ -130,7 +132,7 @@ async function scanPages(context: SyncContext, collection: Collection, scan: Sca
   let pagesRead = 0;
   const pages = readAll(context, collection, { detail: 'mapped', start: scan.nextPage });
   for await (const { records, readMark, page, isLast } of pages) {
-    decided(context, collection.name, 'scan: read a page', { page, records: records.length, isLast });
+    logDecision(context, collection.name, 'scan: read a page', { page, records: records.length, isLast });
     await ingestRecords(context, collection, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
     scan.nextPage = page + 1;

@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { FakeCms } from '../cms/fake-cms.ts';
 import type { TestGateway } from '../start-gateway.ts';
 import { remove, upsert } from '../store/changes.ts';
 import { organizer, venue } from '../store/sample-records.ts';
@@ -60,6 +61,22 @@ describe('a list of large records', () => {
       expect(descriptions.has(999)).to.equal(true);
       for (const id of [1, COUNT]) expect(descriptions.get(id)).to.equal('new');
     });
+});
+
+describe('a list of 120 drafts with an image each', () => {
+  it('shows every image to their editor, in calls of at most a hundred', async () => {
+    const ids = Array.from({ length: 120 }, (_, n) => n + 1);
+    const drafts = ids.map((id) => on(1, { id, status: 'draft', image: 1000 + id }));
+    const gateway = await seededGateway(drafts, { maxPerPage: 500 });
+    const cms = gateway.cms as FakeCms;
+    for (const id of ids) cms.media.set(1000 + id, { ...cms.createMedia(), id: 1000 + id });
+    const { body } = await gateway.request('/events?per_page=500&status=draft', { as: 'admin' });
+    const shown = body.events.map(({ image }: { image: { id: number } }) => image.id);
+    expect(shown.toSorted((a: number, b: number) => a - b)).to.deep.equal(ids.map((id) => 1000 + id));
+    const calls = cms.requests.flatMap(({ base, ids: asked }) => (base === 'media' && asked ? [asked.length] : []));
+    expect(calls).to.deep.equal([100, 20]);
+    await gateway.stop();
+  });
 });
 
 describe('a list beyond 8 MB', () => {

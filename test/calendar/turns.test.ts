@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createPlaces, ownTurn } from '../../src/calendar/shared-work.ts';
+import { createPlaces, laterTick } from '../../src/calendar/shared-work.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -30,7 +30,7 @@ describe('the turns of long work', () => {
     const count = countTurns(start.promise);
     const request = async (name: string) => {
       for (let step = 0; step < 3; step += 1) {
-        await ownTurn();
+        await laterTick();
         steps.push({ name, turn: count.turn });
       }
     };

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { type Actor, ANONYMOUS } from '../../src/calendar/request.ts';
-import { UnknownRecords } from '../../src/calendar/shared-work.ts';
+import { LookupLimit } from '../../src/calendar/shared-work.ts';
 import type { CollectionSpec } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { interceptCalls } from '../cms/cms-link.ts';
@@ -18,10 +18,10 @@ const none = async () => 'none';
 describe('a record that the replica lacks', () => {
   let nowMs: number;
   let complete: boolean;
-  let unknown: UnknownRecords;
+  let unknown: LookupLimit;
   beforeEach(() => {
     [nowMs, complete] = [0, true];
-    unknown = new UnknownRecords(
+    unknown = new LookupLimit(
       () => complete,
       () => nowMs,
     );

@@ -107,7 +107,18 @@ function rowsBelow(heading: string): [name: string, example: string, meaning: st
   );
 }
 
-const described = (parameters: readonly Parameter[]) => parameters.map(({ name, description }) => [name, description]);
+/**
+ * Name and meaning of each parameter as its row has them: the meaning of `order` ends with ": `asc`, `desc`". Of
+ * `fields`, which has forty words, the OpenAPI document names them.
+ */
+const described = (parameters: readonly Parameter[]) =>
+  parameters.map(({ name, description, type }) => {
+    const words = type.schema.enum ?? type.schema.items?.enum;
+    return [
+      name,
+      words && words.length <= 10 ? `${description}: ${words.map((word) => `\`${word}\``).join(', ')}` : description,
+    ];
+  });
 
 describe('docs/api.md', () => {
   it('shows what a gateway answers (npm run docs updates the file)', async () => {

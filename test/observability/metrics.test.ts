@@ -48,6 +48,12 @@ describe('metrics', () => {
     expect(lines).to.have.length(1);
   });
 
+  it('says nothing of Redis without a cluster', async () => {
+    expect(await value('calendar_cluster_connected')).to.equal(undefined);
+    observe({ type: 'cluster-connection', isConnected: false, reason: 'refused' });
+    expect(await value('calendar_cluster_connected')).to.equal(0);
+  });
+
   it('counts each of a thousand requests once, whenever it is scraped', async () => {
     const series = 'calendar_request_seconds_count{route="read /events/:id",status="2xx",cache="hit"}';
     for (let count = 1; count <= 1000; count += 1) {

@@ -24,6 +24,16 @@ describe('initial sync and ingest', () => {
       expect(new Set(steps.map(({ collection }) => collection))).to.have.lengthOf(5);
     });
 
+    it('reports ten steps of a large collection', async () => {
+      site = filledSite();
+      for (let n = 0; n < 177; n += 1) site.cms.createPost('events', { dateS: 1_000_000_000 });
+      site.sync.start();
+      await site.sync.whenComplete();
+      const steps = site.observations.filter((seen) => seen.type === 'sync-progress');
+      const events = steps.filter(({ collection }) => collection === 'event');
+      expect(events.map(({ done }) => done)).to.deep.equal([20, 40, 60, 80, 100, 120, 140, 160, 180, 200]);
+    });
+
     it('loses nothing when records are created and deleted meanwhile', async () => {
       site = filledSite();
       let requests = 0;

@@ -183,7 +183,7 @@ export const atomEntry = (event: FeedEvent) => ({
 
 export type AtomEntry = ReturnType<typeof atomEntry>;
 
-export function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
+function atomText(entries: readonly AtomEntry[], { name, site, url }: CalendarInfo & { site: Site }): string {
   const link = site.url;
   // A tag URI (RFC 4151) begins with the host alone: `tag:example.org,2000:theatre/event-5`.
   const [host = '', ...folders] = siteName(site).split('/');

@@ -10,7 +10,7 @@ import { type Check, type CheckContext, type Finding, fail, ok, warn } from './c
 type Status = Partial<ReturnType<Sources['status']>>;
 
 const STATUS_TIMEOUT_MS = 3000;
-const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
+const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them: some of these events may be left out.';
 
 export const SOURCES_CHECK: Check = {
   area: 'sources',

@@ -191,7 +191,7 @@ function refersTo(field: SourceField, type: ProbedType, { types }: ProbedSite, i
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */
-export function linkSource(field: SourceField): Source {
+function linkSource(field: SourceField): Source {
   const { path } = field;
   const as = inferIds(field)?.as;
   // ACF refuses an empty list.

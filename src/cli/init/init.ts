@@ -211,7 +211,7 @@ function listenFor(webhookUrl: string): { listen?: { adminPort: number } } {
 }
 
 /** Creates the folder. If a file exists and `force` is false, throws `ConfigError` and writes nothing. */
-export function writeFiles(folder: string, files: readonly OutputFile[], force: boolean): string[] {
+function writeFiles(folder: string, files: readonly OutputFile[], force: boolean): string[] {
   const existing = files.filter(({ name }) => existsSync(join(folder, name)));
   if (existing.length > 0 && !force)
     throw new ConfigError(
@@ -236,7 +236,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 }
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
-export function nextStepLines(
+function nextStepLines(
   { preset, isUnseen, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],

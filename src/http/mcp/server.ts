@@ -23,7 +23,7 @@ import type { Observe } from '../../observability/observations.ts';
 import { VERSION } from '../../version.ts';
 import { errorResponse } from '../error-handler.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../headers.ts';
-import { type Context, trials } from '../state.ts';
+import { type Context, dryRunSockets } from '../state.ts';
 import { errorText } from './texts.ts';
 import { READ_TOOLS, type Tool, WRITE_TOOLS } from './tools.ts';
 
@@ -102,10 +102,10 @@ function createApiClient(listener: RequestListener) {
   const server = createServer(listener);
 
   return async function callApi({ req, state }: Context, { method, path, values }: Tool, args: JsonObject) {
-    const { id, dry_run: isTrial, idempotency_key: key, ...sent } = { ...values, ...args };
+    const { id, dry_run: isDryRun, idempotency_key: key, ...sent } = { ...values, ...args };
     const [here, there] = duplexPair();
     const connection = Object.assign(there, { remoteAddress: req.socket.remoteAddress });
-    if (isTrial) trials.add(connection);
+    if (isDryRun) dryRunSockets.add(connection);
     server.emit('connection', connection);
     const passedOn = CALLER_HEADERS.flatMap((name) => (req.headers[name] ? [[name, req.headers[name]]] : []));
     // Lists as CSV.

@@ -1,6 +1,6 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
-import { ownTurn } from '../../calendar/shared-work.ts';
+import { laterTick } from '../../calendar/shared-work.ts';
 import { ApiError } from '../../errors.ts';
 import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -163,7 +163,7 @@ export class EventReader {
 
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
   async #readInTurn(path: string, query: Record<string, string>): Promise<JsonObject> {
-    await ownTurn();
+    await laterTick();
     return this.#read(path, query);
   }
 }

@@ -212,7 +212,8 @@ export class Sources {
   readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
-    const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
+    const { db } = this.#options.replica;
+    const saved = db.parse<SavedState>(getState(db, `source.${named.name}`) ?? '{}');
     return saved.address === this.#addressKey(named) ? saved : undefined;
   }
 
