@@ -33,7 +33,7 @@ import { idOf, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
   name: string;
-  /** Of the settings: another address is another calendar, whose validators do not count. */
+  /** Of the settings. */
   address: string;
   categories: readonly string[];
   isMerged: boolean;
@@ -65,6 +65,7 @@ export interface SourcesOptions {
 }
 
 interface SavedState {
+  /** A hash: another address is another calendar, and in another zone of the site times without a zone are others. */
   address: string;
   validators: SourceValidators;
   readMs: number;
@@ -76,6 +77,8 @@ interface Reading {
   loop: PollLoop;
   failures: number;
   problem: string | undefined;
+  /** This process has read it, or tried to. */
+  isRead: boolean;
   /** It lost more than half of its events in the last answer. */
   isShrunken: boolean;
 }
@@ -123,7 +126,7 @@ export class Sources {
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isShrunken: false });
+      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isShrunken: false });
     }
   }
 
@@ -138,6 +141,11 @@ export class Sources {
     this.#stopping.abort();
     await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
     await this.#turn;
+  }
+
+  /** True once each has been read, or could not be. */
+  isRead(): boolean {
+    return [...this.#readings.values()].every(({ isRead }) => isRead);
   }
 
   /** Reads the source now. Resolves with true if that succeeded. */
@@ -188,6 +196,7 @@ export class Sources {
       problem = String(error instanceof Error ? error.message : error).replaceAll(named.address, 'its address');
     }
     reading.problem = problem;
+    reading.isRead = true;
     const { events } = countSourceEvents(replica.db, name);
     observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;
@@ -209,7 +218,8 @@ export class Sources {
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
-  readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
+  readonly #addressKey = ({ address }: NamedSource) =>
+    createHash('sha256').update(`${address} ${this.#options.site().timezone}`).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
     const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
