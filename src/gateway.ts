@@ -71,15 +71,15 @@ const openNoCms: OpenCms = (config, _mapping, _observe, _idMapFile, areSourcesRe
 };
 
 const openWordPress: OpenCms = (config, _mapping, observe) => {
-  const { limits, userAgent } = config.upstream;
+  const { url, limits, userAgent } = config.upstream;
   const account = basicCredentialsOf(config);
-  const cms = createWordPress({ url: siteUrlOf(config), observe, limits, userAgent });
+  const cms = createWordPress({ url: url!, observe, limits, userAgent });
   // It hides images that were uploaded to a draft, also in published events.
   return { cms, serviceCredentials: account, imageReader: account };
 };
 
 const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFile) => {
-  const { limits, userAgent, user, password = '' } = config.upstream;
+  const { url, limits, userAgent, user, password = '' } = config.upstream;
   const warnOfLostIds = () => {
     const message =
       'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
@@ -88,7 +88,7 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
   const payload = createPayload({
-    url: siteUrlOf(config),
+    url: url!,
     observe,
     limits,
     userAgent,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { NO_CMS, siteWithoutCms } from '../../cms/none/none.ts';
-import { loadConfig, siteUrlOf } from '../../config.ts';
+import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
@@ -15,7 +15,7 @@ import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type CmsChecks, ok, type RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
 import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
-import { checkSources, SOURCES_CHECK } from './sources.ts';
+import { SOURCES_CHECK } from './sources.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
 
@@ -77,12 +77,9 @@ async function runChecks(
     void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice });
   const config = loadConfig({ file, env: process.env, warn });
   if (config.upstream.url === undefined) {
-    const findings = await checkSources(config, siteWithoutCms(config));
-    return [
-      ...rows,
-      { area: 'site', name: 'address', ...ok(NO_CMS) },
-      ...findings.map((finding) => ({ area: 'sources', name: '', ...finding })),
-    ];
+    const findings = await SOURCES_CHECK.run({ config, site: siteWithoutCms(config) });
+    const ofSources = findings.map((finding) => ({ area: SOURCES_CHECK.area, name: '', ...finding }));
+    return [...rows, { area: 'site', name: 'address', ...ok(NO_CMS) }, ...ofSources];
   }
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.cms](config, mapping);
@@ -111,7 +108,7 @@ async function runChecks(
     }
     return rows;
   } catch (error) {
-    throw siteError(error, siteUrlOf(config), connection.credentials !== undefined, mapping.cms);
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();

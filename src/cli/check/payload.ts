@@ -4,7 +4,6 @@
 import { canBeQueried, createFeatures } from '../../cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
-import { siteUrlOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
@@ -39,11 +38,10 @@ const WORDS: CmsWords = {
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 
 /** Opens the site of the configuration. */
-export function openPayloadChecks(config: Config, mapping: Mapping): CmsChecks {
-  const { upstream } = config;
-  const { user, password = '' } = upstream;
+export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
+  const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openSite(siteUrlOf(config), credentials, mapping, upstream);
+  const connection = openSite(url!, credentials, mapping, upstream);
   const { call } = connection;
   const featuresOf = createFeatures(call, ({ collection }) => collection);
   const hasField = (slug: string, path: string): Promise<boolean> =>

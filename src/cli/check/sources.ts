@@ -1,29 +1,29 @@
 // The check of the sources: reads each as the gateway would. What was merged, only a running gateway knows.
 
-import type { Config, SourceSettings } from '../../config-schema.ts';
-import type { Site } from '../../model/records.ts';
+import type { SourceSettings } from '../../config-schema.ts';
 import type { Sources } from '../../sync/sources/sources.ts';
 import { adminUrl } from '../admin-url.ts';
 import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
-import { type Check, type Finding, fail, ok, warn } from './checks.ts';
+import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 
 type Status = Partial<ReturnType<Sources['status']>>;
 
 const STATUS_TIMEOUT_MS = 3000;
 const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them. The gateway serves the others.';
 
-export const SOURCES_CHECK: Check = {
-  area: 'sources',
-  run: ({ config, site }) => checkSources(config, site),
-};
+/** All that it needs of the context: without a CMS there is nothing else. */
+type Context = Pick<CheckContext, 'config' | 'site'>;
 
-export async function checkSources(config: Config, site: Site): Promise<Finding[]> {
-  const { sources, listen } = config;
-  if (sources.length === 0) return [];
-  const status = await readStatus(adminUrl(listen, '/status'));
-  return Promise.all(sources.map((source) => judge(source, config, site, status)));
-}
+export const SOURCES_CHECK = {
+  area: 'sources',
+  async run(context: Context): Promise<Finding[]> {
+    const { sources, listen } = context.config;
+    if (sources.length === 0) return [];
+    const status = await readStatus(adminUrl(listen, '/status'));
+    return Promise.all(sources.map((source) => judge(source, context, status)));
+  },
+} satisfies Check;
 
 /** Nothing of a gateway that does not run, or runs without sources. */
 async function readStatus(url: string): Promise<Status> {
@@ -34,9 +34,9 @@ async function readStatus(url: string): Promise<Status> {
   }
 }
 
-async function judge(source: SourceSettings, { sync }: Config, { timezone }: Site, status: Status): Promise<Finding> {
+async function judge(source: SourceSettings, { config, site }: Context, status: Status): Promise<Finding> {
   const { name } = source;
-  const snapshot = await readSource(source, sync.privateSources, timezone);
+  const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
   if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
   const { events, remarks } = snapshot;
   const parts = [pluralized(events.length, 'event'), mergedText(name, status), ...remarks.map(remarkText)];

@@ -1,7 +1,7 @@
 // What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own
 // API.
 
-import { basicCredentialsOf, siteUrlOf } from '../../config.ts';
+import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
@@ -35,7 +35,7 @@ const WORDS: CmsWords = {
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(siteUrlOf(config), basicCredentialsOf(config), undefined, config.upstream);
+  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
   return {
     connection,
     words: WORDS,

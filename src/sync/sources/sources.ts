@@ -33,7 +33,7 @@ import { idOf, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
   name: string;
-  /** Of the settings. */
+  /** Of the settings: another address is another calendar, whose validators do not count. */
   address: string;
   categories: readonly string[];
   isMerged: boolean;
@@ -65,7 +65,6 @@ export interface SourcesOptions {
 }
 
 interface SavedState {
-  /** A hash: another address is another calendar, and in another zone of the site times without a zone are others. */
   address: string;
   validators: SourceValidators;
   readMs: number;
@@ -218,8 +217,7 @@ export class Sources {
     return `${gone} of ${keys.length} events are gone: they stay until the source is read once more`;
   }
 
-  readonly #addressKey = ({ address }: NamedSource) =>
-    createHash('sha256').update(`${address} ${this.#options.site().timezone}`).digest('base64url');
+  readonly #addressKey = ({ address }: NamedSource) => createHash('sha256').update(address).digest('base64url');
 
   #saved(named: NamedSource): SavedState | undefined {
     const saved = JSON.parse(getState(this.#options.replica.db, `source.${named.name}`) ?? '{}') as SavedState;
