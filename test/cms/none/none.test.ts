@@ -122,8 +122,12 @@ describe('a gateway without a CMS', () => {
     await start();
     await until(async () => (await admin('/status')).body.sources[1].events === 1, 'the theatre');
     expect((await admin('/ready')).status).to.equal(503);
-    const early = await api('/events');
-    expect([early.status, early.body.code]).to.deep.equal([503, 'calendar_not_ready']);
+    for (const headers of [{}, { 'cache-control': 'no-cache' }]) {
+      const early = await api('/events', { headers });
+      expect([early.status, early.body.code]).to.deep.equal([503, 'calendar_not_ready']);
+    }
+    expect((await api('/events', { json: { title: 'New' } })).status).to.equal(403);
+    expect((await request('/?view=month')).status).to.equal(503);
     calendars.answer();
     await untilReady();
     expect((await eventsOf()).map(({ title }) => title)).to.deep.equal(['Concert', 'Play']);
