@@ -25,7 +25,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   upstream: section('The CMS behind the gateway.', {
     url: text(
       { minLength: 1, format: 'base-address' },
-      'URL of the site, such as https://www.example.org; the gateway discovers its REST API from there. Required.',
+      'URL of the site, such as https://www.example.org; its REST API is discovered. Required if there are no sources.',
     ),
     user: text(
       { minLength: 1, pattern: '^[^:]+$', writeOnly: true },
@@ -302,11 +302,8 @@ type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer
 
 type Present = { default: unknown } | { properties: unknown };
 
-/**
- * The configuration with all defaults. `upstream.url`, which has none, is required: `loadConfig` rejects a
- * configuration without it.
- */
-export type Config = Settings & typeof LIMITS & { upstream: { url: string } };
+/** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */
+export type Config = Settings & typeof LIMITS;
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The schema requires the name and one of the addresses. */
 export type SourceSettings = Settings['sources'][number];

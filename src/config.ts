@@ -113,6 +113,9 @@ export function settingsWithoutSecrets(config: Config): JsonObject {
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
   trimCharactersEnd(publicUrl ?? `http://localhost:${listen.port}`, '/');
 
+/** The address of the site. Without a CMS the gateway itself is the site. */
+export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
+
 /**
  * Reads a file of the operator, also one with a byte order mark.
  * @param location names the file in errors, which do not quote its contents: they may be secret
@@ -205,7 +208,12 @@ function checkDependencies({ upstream, listen, lists, sources, push = [] }: Conf
     if (isWrong) throw new ConfigError(...problem);
   };
   const hasSame = (values: readonly unknown[]) => new Set(values).size < values.length;
-  refuse(url === undefined, 'CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
+  refuse(
+    url === undefined && sources.length === 0,
+    'CALENDAR_UPSTREAM_URL',
+    'is missing, and so are sources: there is no calendar to serve',
+    'Set it, or upstream.url in a file for --config; for a calendar without a CMS list "sources" there.',
+  );
   refuse(
     (user === undefined) !== (password === undefined),
     `CALENDAR_UPSTREAM_${user === undefined ? 'USER' : 'PASSWORD'}`,

@@ -4,12 +4,13 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
+import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
-import { basicCredentialsOf, publicUrlOf } from './config.ts';
+import { basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
@@ -19,6 +20,7 @@ import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { CmsName } from './mapping/mapping-file.ts';
+import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
 import { Push } from './push/push.ts';
@@ -38,25 +40,40 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
 }
 
 /**
- * Opens the CMS that the mapping names. The result has the credentials of the service account (undefined
- * without one), and the id of the id map: a replica that was filled with the numbers of another id map must
- * not be used.
+ * Opens the CMS that the mapping names; none if the settings name no site. The result has the credentials of the
+ * service account (undefined without one), and the id of the id map: a replica that was filled with the numbers of
+ * another id map must not be used.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
+ * @param areSourcesRead whether a calendar without a CMS is complete
  * @throws ConfigError if the file cannot be used
  */
-export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.cms](config, mapping, ...rest);
+export const openCms: OpenCms = (config, mapping, ...rest) =>
+  CMS_OPENERS[config.upstream.url === undefined ? 'none' : mapping.cms](config, mapping, ...rest);
 
 type OpenCms = (
   config: Config,
   mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-) => { cms: Cms; serviceCredentials: Credentials; imageReader?: Credentials; idMapId?: number | undefined };
+  areSourcesRead?: () => boolean,
+) => {
+  cms: Cms;
+  serviceCredentials: Credentials;
+  imageReader?: Credentials;
+  idMapId?: number | undefined;
+  /** Only without a CMS: nobody else says what the site is. */
+  ownSite?: Site;
+};
+
+const openNoCms: OpenCms = (config, _mapping, _observe, _idMapFile, areSourcesRead = () => true) => {
+  const ownSite = siteWithoutCms(config);
+  return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
+};
 
 const openWordPress: OpenCms = (config, _mapping, observe) => {
   const { url, limits, userAgent } = config.upstream;
   const account = basicCredentialsOf(config);
-  const cms = createWordPress({ url, observe, limits, userAgent });
+  const cms = createWordPress({ url: url!, observe, limits, userAgent });
   // It hides images that were uploaded to a draft, also in published events.
   return { cms, serviceCredentials: account, imageReader: account };
 };
@@ -71,7 +88,7 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
   const payload = createPayload({
-    url,
+    url: url!,
     observe,
     limits,
     userAgent,
@@ -87,7 +104,11 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
   return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
 };
 
-const CMS_OPENERS: Readonly<Record<CmsName, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
+const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
+  none: openNoCms,
+  wordpress: openWordPress,
+  payload: openPayload,
+};
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
 interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
@@ -149,11 +170,13 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    this.#site = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);
+    const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
+    const idMapFile = this.#file && `${this.#file}.ids`;
+    this.#site = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
     if (config.redisUrl !== undefined)
       this.#cluster = clusterModule?.openCluster({
         url: config.redisUrl,
-        siteUrl: config.upstream.url,
+        siteUrl: siteUrlOf(config),
         mapping: this.#mapping,
         intervalMs: this.#intervalMs,
         observe: this.#observe,
@@ -253,7 +276,7 @@ export class Gateway {
     const replica = new Replica({
       file,
       quarantine,
-      identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
+      identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
       renderedBytes: cache.recordBytes,
       onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
@@ -288,7 +311,9 @@ export class Gateway {
 
   #openSources(replica: Replica, sync: Sync): Sources {
     const { sources, sync: settings } = this.#config;
-    const options = { allowPrivate: settings.privateSources, timezone: () => sync.site().timezone };
+    const { ownSite } = this.#site;
+    const site = () => ownSite ?? sync.site();
+    const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
       sources: sources.map((each) => ({
         name: each.name!,
@@ -298,8 +323,8 @@ export class Gateway {
         source: openSource(each, options),
       })),
       replica,
-      site: () => sync.site(),
-      whenComplete: () => sync.whenComplete(),
+      site,
+      whenComplete: () => (ownSite ? Promise.resolve() : sync.whenComplete()),
       intervalMs: settings.sourcesIntervalS * 1000,
       observe: this.#observe,
     });
@@ -368,6 +393,7 @@ export class Gateway {
       version: replica.version,
       ...(peers ? { cluster: peers.status() } : {}),
       ...(push ? { push: push.status() } : {}),
+      ...(this.#site.ownSite && { cms: { note: NO_CMS }, mapping: undefined, readAs: undefined }),
     };
   }
 

@@ -92,8 +92,10 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
       expect(loadError({ env: { CALENDAR_MOUNTS: mount } }).location).to.equal('CALENDAR_MOUNTS'));
   }
 
-  it('a missing site URL', () => {
-    expect(() => loadConfig({ env: {} })).to.throw(ConfigError, /CALENDAR_UPSTREAM_URL: is missing/);
+  it('neither a site nor a source', () => {
+    const remedy = /CALENDAR_UPSTREAM_URL: is missing, and so are sources.*without a CMS list "sources"/s;
+    expect(() => loadConfig({ env: {} })).to.throw(ConfigError, remedy);
+    expect(() => loadConfig({ env: { CALENDAR_SOURCES: '[]' } })).to.throw(ConfigError, remedy);
   });
 
   for (const [what, change, key] of [

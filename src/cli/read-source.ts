@@ -31,4 +31,4 @@ export const remarkText = ({ count, reason, example }: Remark): string =>
 
 export const SOURCE_ADVICE =
   'Open the address in a browser. A source in a private network, or on another port than 80 and 443, needs ' +
-  '"sync": { "privateSources": true }.';
+  '"sync": { "privateSources": true } in the configuration, or CALENDAR_SYNC_PRIVATE_SOURCES=true.';

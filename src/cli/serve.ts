@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { NO_CMS } from '../cms/none/none.ts';
 import { NoRestApi } from '../cms/wordpress/rest-api.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig, siteUrlOf } from '../config.ts';
 import type { Config } from '../config-schema.ts';
 import { CmsUnavailable, type ConfigError } from '../errors.ts';
 import { type Gateway, openCms, openGateway } from '../gateway.ts';
@@ -24,11 +25,12 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const config = loadConfig({ file: configFile, env: process.env, warn: (message) => warnings.push(message) });
   const log = createLog(config.log);
   const say: Say = (level, message) => log({ type: 'message', level, message });
-  say('info', `calendar-gateway ${VERSION} on Node ${process.versions.node}, mapping ${config.mapping}`);
+  const { url: siteUrl, user, readAs } = config.upstream;
+  const what = siteUrl === undefined ? NO_CMS : `mapping ${config.mapping}`;
+  say('info', `calendar-gateway ${VERSION} on Node ${process.versions.node}, ${what}`);
   for (const message of warnings) say('warn', message);
-  const { user, readAs } = config.upstream;
   if (readAs === 'account') say('warn', `everybody sees what the account "${user}" sees (upstream.readAs)`);
-  if (user === undefined)
+  if (siteUrl !== undefined && user === undefined)
     say('info', 'no service account (upstream.user): images that were uploaded to a draft are missing');
   const signalled = nextSignal();
   // A signal during this request needs no clean-up: nothing is open yet.
@@ -99,7 +101,7 @@ async function checkSite(config: Config, say: Say): Promise<void> {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    const problem = siteError(error, config.upstream.url, credentials !== undefined, mapping.cms);
+    const problem = siteError(error, siteUrlOf(config), credentials !== undefined, mapping.cms);
     // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');

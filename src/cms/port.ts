@@ -220,8 +220,10 @@ export interface Cms {
   /** Records per list request. */
   readonly maxPageSize: number;
   readonly recordForm: RecordForm;
+  /** Nobody can write: the gateway refuses it before it asks who wants to. */
+  readonly isReadOnly?: true;
   site(options?: CallOptions): Promise<Site>;
-  /** Undefined for a header without credentials of any scheme: its sender is anonymous. */
+  /** Undefined for a header without credentials of any scheme, or if nobody has an account: its sender is anonymous. */
   readLogin(authorization: string): Login | undefined;
   /**
    * The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong, and `unknown-scheme` if

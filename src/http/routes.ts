@@ -13,7 +13,7 @@ import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
 import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
-import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
+import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -208,6 +208,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;
     const { operation } = endpoint;
+    if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
     // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
     if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
       throw notReady(services.sync.status().percent);

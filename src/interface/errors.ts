@@ -146,6 +146,10 @@ export const readOnly = (kind: Kind): ApiError => notOffered(`This site offers i
 export const readOnlySource = (kind: Kind): ApiError =>
   new ApiError(403, 'calendar_source_read_only', `This ${kind} comes from a source, which is for reading only.`);
 
+/** There is no CMS. */
+export const readOnlyCalendar = (): ApiError =>
+  new ApiError(403, 'calendar_source_read_only', 'This calendar has no CMS, and its sources are for reading only.');
+
 /** The CMS keeps the occurrence in the record of its series. */
 export const readOnlyOccurrence = (seriesId: number): ApiError =>
   notOffered(`An occurrence of a series is for reading only. The series is event ${seriesId}.`);

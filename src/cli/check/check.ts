@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import { NO_CMS, siteWithoutCms } from '../../cms/none/none.ts';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
@@ -11,7 +12,7 @@ import { printable } from '../../text/text.ts';
 import { siteError } from '../advice.ts';
 import { readSamples, readSite, type Samples } from '../open-site.ts';
 import { columns } from '../table.ts';
-import type { Check, CheckContext, CheckRow, CmsChecks, RowState } from './checks.ts';
+import { type Check, type CheckContext, type CheckRow, type CmsChecks, ok, type RowState } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
 import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
 import { SOURCES_CHECK } from './sources.ts';
@@ -75,6 +76,11 @@ async function runChecks(
   const warn = (message: string) =>
     void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice });
   const config = loadConfig({ file, env: process.env, warn });
+  if (config.upstream.url === undefined) {
+    const findings = await SOURCES_CHECK.run({ config, site: siteWithoutCms(config) });
+    const ofSources = findings.map((finding) => ({ area: SOURCES_CHECK.area, name: '', ...finding }));
+    return [...rows, { area: 'site', name: 'address', ...ok(NO_CMS) }, ...ofSources];
+  }
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.cms](config, mapping);
   const { connection } = cms;

@@ -41,7 +41,7 @@ const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openSite(url, credentials, mapping, upstream);
+  const connection = openSite(url!, credentials, mapping, upstream);
   const { call } = connection;
   const featuresOf = createFeatures(call, ({ collection }) => collection);
   const hasField = (slug: string, path: string): Promise<boolean> =>

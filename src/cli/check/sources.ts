@@ -12,15 +12,18 @@ type Status = Partial<ReturnType<Sources['status']>>;
 const STATUS_TIMEOUT_MS = 3000;
 const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them: some of these events may be left out.';
 
-export const SOURCES_CHECK: Check = {
+/** All that it needs of the context: without a CMS there is nothing else. */
+type Context = Pick<CheckContext, 'config' | 'site'>;
+
+export const SOURCES_CHECK = {
   area: 'sources',
-  async run(context) {
+  async run(context: Context): Promise<Finding[]> {
     const { sources, listen } = context.config;
     if (sources.length === 0) return [];
     const status = await readStatus(adminUrl(listen, '/status'));
     return Promise.all(sources.map((source) => judge(source, context, status)));
   },
-};
+} satisfies Check;
 
 /** Nothing of a gateway that does not run, or runs without sources. */
 async function readStatus(url: string): Promise<Status> {
@@ -31,7 +34,7 @@ async function readStatus(url: string): Promise<Status> {
   }
 }
 
-async function judge(source: SourceSettings, { config, site }: CheckContext, status: Status): Promise<Finding> {
+async function judge(source: SourceSettings, { config, site }: Context, status: Status): Promise<Finding> {
   const { name } = source;
   const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
   if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };

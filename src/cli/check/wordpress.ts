@@ -35,7 +35,7 @@ const WORDS: CmsWords = {
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(config.upstream.url, basicCredentialsOf(config), undefined, config.upstream);
+  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
   return {
     connection,
     words: WORDS,

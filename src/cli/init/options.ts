@@ -32,7 +32,8 @@ sure of, and the option to decide that. For a Payload site it writes a copy of t
 for you to edit. Without --yes it writes nothing.
 
 Given the address of a calendar, it shows what the gateway would serve of it, and adds it to "sources" in the
-config.json that an earlier init wrote (docs/sources.md). Such an address ends with .ics or events/v1, or asks for ical.
+config.json that an earlier init wrote, or in a new one without a CMS (docs/sources.md). Such an address ends with .ics
+or events/v1, or asks for ical.
 
   URL                    the site's address, such as https://example.org; or that of a calendar
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of
@@ -59,7 +60,7 @@ config.json that an earlier init wrote (docs/sources.md). Such an address ends w
 
   calendar-gateway init https://example.org                       shows what it would write
   calendar-gateway init https://example.org --yes                 writes it
-  calendar-gateway init https://library.example/events.ics        shows a calendar to serve beside it
+  calendar-gateway init https://library.example/events.ics        shows a calendar to serve, beside it or alone
   calendar-gateway check --config calendar-gateway/config.json    is the next step
 
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
@@ -75,6 +76,8 @@ export interface InitOptions extends Decisions {
   /** Only if there is a password. */
   isPasswordFromEnvironment: boolean;
   userAgent?: string | undefined;
+  /** The environment lets calendars be in private networks. */
+  privateSources?: boolean;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
   deploy?: 'kubernetes' | undefined;
@@ -103,6 +106,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     password,
     isPasswordFromEnvironment: passwordFile === undefined,
     userAgent: fromEnvironment('upstream.userAgent'),
+    privateSources: assignments.some(({ key, value }) => key === 'sync.privateSources' && value === true),
     dateFormat: parseFormat(text('date-format')),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),

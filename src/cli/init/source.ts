@@ -1,7 +1,7 @@
 // `init` with the address of a calendar instead of a site: shows what the gateway would serve of it, and adds it to the
-// sources of a configuration that an earlier `init` wrote.
+// sources of a configuration that an earlier `init` wrote, or begins one without a CMS.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceEvent } from '../../cms/sources/source.ts';
 import { readJsonFile } from '../../config.ts';
@@ -20,15 +20,15 @@ const SHOWN_EVENTS = 5;
 /** Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if it cannot be read. */
 export async function initSource(
   source: Omit<SourceSettings, 'name'>,
-  { out, yes }: InitOptions,
+  { out, yes, privateSources = false }: InitOptions,
   print: (line: string) => void,
 ): Promise<number> {
   const file = join(out, 'config.json');
-  const config = readConfigFile(file, yes);
+  const config = readConfigFile(file);
   const sources = Array.isArray(config.sources) ? (config.sources as SourceSettings[]) : [];
   const known = sources.find((each) => addressOf(each) === addressOf(source));
   const entry = { name: known?.name ?? freeName(new URL(addressOf(source)).hostname, sources), ...source };
-  const isPrivateAllowed = isObject(config.sync) && config.sync.privateSources === true;
+  const isPrivateAllowed = privateSources || (isObject(config.sync) && config.sync.privateSources === true);
   const snapshot = await readSource(entry, isPrivateAllowed, 'UTC');
   if (typeof snapshot === 'string') throw new ConfigError('the calendar', snapshot, SOURCE_ADVICE);
   const { events, remarks } = snapshot;
@@ -40,25 +40,22 @@ export async function initSource(
     return 1;
   }
   print(`Source      ${JSON.stringify(entry)}`);
+  if (!isObject(config.upstream)) print(`CMS         none in ${file}: the calendar shows its sources alone`);
   if (!yes) {
     print(`Nothing is written. Add --yes to add this to "sources" in ${file}.`);
     return 1;
   }
+  mkdirSync(out, { recursive: true });
   writeFileSync(file, `${JSON.stringify({ ...config, sources: [...sources, entry] }, null, 2)}\n`);
   print(`wrote ${file}`);
   print(`Next: ${programName()} check --config ${file}`);
   return 0;
 }
 
-function readConfigFile(file: string, isNeeded: boolean): JsonObject {
-  if (!existsSync(file) && !isNeeded) return {};
-  const config = existsSync(file) ? readJsonFile(file, file) : undefined;
+function readConfigFile(file: string): JsonObject {
+  const config = existsSync(file) ? readJsonFile(file, file) : {};
   if (isObject(config)) return config;
-  throw new ConfigError(
-    file,
-    'is no configuration to which a source can be added',
-    `First ${programName()} init https://www.example.org --yes, for the site; or name its folder with --out.`,
-  );
+  throw new ConfigError(file, 'is not a JSON object', 'Correct it, or name another folder with --out.');
 }
 
 /** Events get their ids from the name: `www.library.example` is `library-example`. */

@@ -76,6 +76,8 @@ interface Reading {
   loop: PollLoop;
   failures: number;
   problem: string | undefined;
+  /** This process has read it, or tried to. */
+  isRead: boolean;
   /** It lost more than half of its events in the last answer. */
   isShrunken: boolean;
 }
@@ -123,7 +125,7 @@ export class Sources {
         clockMs: () => performance.now(),
         signal: this.#stopping.signal,
       });
-      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isShrunken: false });
+      this.#readings.set(named.name, { loop, failures: 0, problem: undefined, isRead: false, isShrunken: false });
     }
   }
 
@@ -138,6 +140,11 @@ export class Sources {
     this.#stopping.abort();
     await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
     await this.#turn;
+  }
+
+  /** True once each has been read, or could not be. */
+  isRead(): boolean {
+    return [...this.#readings.values()].every(({ isRead }) => isRead);
   }
 
   /** Reads the source now. Resolves with true if that succeeded. */
@@ -188,6 +195,7 @@ export class Sources {
       problem = String(error instanceof Error ? error.message : error).replaceAll(named.address, 'its address');
     }
     reading.problem = problem;
+    reading.isRead = true;
     const { events } = countSourceEvents(replica.db, name);
     observe({ type: 'source-read', source: name, events, problem, durationMs: performance.now() - startedMs });
     return problem === undefined;

@@ -64,8 +64,9 @@ describe('init for a calendar', () => {
 
   it('says why it cannot be read or written', async () => {
     expect(await errorOf(site.feed)).to.match(/127\.0\.0\.1 is not a public host.*privateSources/s);
-    expect(await errorOf(site.feed, { yes: true })).to.match(/no configuration.*First .*init/s);
     expect(existsSync(file())).to.equal(false);
+    writeFileSync(file(), '[]');
+    expect(await errorOf(site.feed, { yes: true })).to.match(/config\.json: is not a JSON object/);
     writeConfig();
     expect(await errorOf(site.page, { yes: true })).to.match(/^the calendar: .*a web page/);
     expect(loadConfig({ file: file(), env: {} }).sources).to.deep.equal([]);
