@@ -1,5 +1,5 @@
-// `node bench/merges.ts DIR`: reads real public calendars of one region each as the sources of a gateway, and lists what
-// it takes for the same event, and what looks like the same event and is not merged, for a human to judge.
+// `node bench/merges.ts DIR`: reads the public calendars of a region as the sources of a gateway, and lists for a human to
+// judge what it takes for the same event, and what looks like the same event and is not merged.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -33,9 +33,9 @@ const clones = [...new Map(REGIONS.map(({ repository, commit }) => [repository, 
 
 const [dir] = scriptWords(`node bench/merges.ts DIR
 
-Lists each merged pair of events with its reason, and pairs with one start and similar titles that were not merged; then counts.
-An entry stands for all pairs of two calendars with these titles. Entries are in random order, always the same one: of more than
-a hundred, the first hundred are a sample. Calendars with attendees or addresses of people are left out.
+Lists each merged pair of events by its reason, and pairs with one start and similar titles that were not merged. An
+entry stands for all pairs of two calendars with these titles. Entries are in random order, always the same one: of more
+than a hundred, the first hundred are a sample. Calendars with attendees or addresses of people are left out.
 
 The calendars are those that public repositories keep (bench/merges.json). Get them once:
 
@@ -50,7 +50,10 @@ function filesOf({ repository, folder, except }: Region): string[] {
   if (!existsSync(path)) throw new Error(`${path} is missing: see --help`);
   const names = readdirSync(path).filter((name) => name.endsWith('.ics') && !new RegExp(except).test(name));
   const isKept = (file: string) => !PERSONAL.test(readFileSync(file, 'utf8'));
-  return names.map((name) => join(path, name)).filter(isKept);
+  return names
+    .sort()
+    .map((name) => join(path, name))
+    .filter(isKept);
 }
 
 /** Everything that the sources said, and as which event each of it is shown. */
@@ -86,8 +89,8 @@ const wordsOf = (title: string): Set<string> => new Set(fold(decodeEntities(titl
 
 /** Half of all words of both titles are in both, or all words of one are in the other. */
 function areSimilar(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  const shared = a.intersection(b).size;
-  return shared > 0 && (shared >= a.union(b).size / 2 || shared === Math.min(a.size, b.size));
+  const shared = [...a].filter((word) => b.has(word)).length;
+  return shared > 0 && (shared >= (a.size + b.size - shared) / 2 || shared === Math.min(a.size, b.size));
 }
 
 /** Each pair of shown events of one start whose calendars name them alike. */
