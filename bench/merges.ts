@@ -1,4 +1,4 @@
-// `node bench/merges.ts DIR`: reads the public calendars of a region as the sources of a gateway, and lists for a human to
+// `node bench/merges.ts DIR`: reads the public calendars of a region as the sources of a gateway. Lists for a human to
 // judge what it takes for the same event, and what looks like the same event and is not merged.
 
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ interface Region {
   timezone: string;
   /** When its files were written: series are expanded around it. */
   at: string;
-  /** Of file names: unions of other files, older copies of a file, calendars of private groups. */
+  /** Of file names: unions of other files, older copies of a file, very large ones, calendars of private groups. */
   except: string;
 }
 
