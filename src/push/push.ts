@@ -24,11 +24,9 @@ export class Push {
 
   start(): void {
     const { observe } = this.#options;
-    this.#timer = setInterval(() => {
-      const warn = (reason: unknown) =>
-        observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
-      this.tick().catch(warn);
-    }, INTERVAL_MS);
+    const warn = (reason: unknown) =>
+      observe({ type: 'message', level: 'warn', message: `outgoing webhooks: ${reason}` });
+    this.#timer = setInterval(() => void this.tick().catch(warn), INTERVAL_MS);
   }
 
   async stop(): Promise<void> {

@@ -95,10 +95,13 @@ function isSamePlace(a: Place, b: Place): boolean {
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
 export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** The page without what differs between links to it; `''` for a front page, which is no event's. */
+/**
+ * The page without what differs between links to it; `''` for a front page, which is no event's. The fragment counts:
+ * the pages of some programs differ in nothing else (`/events/#/details/jazz/17`).
+ */
 function pageOf(text: string): string {
   if (!URL.canParse(text)) return '';
-  const { hostname, pathname, search } = new URL(text);
-  const path = trimCharactersEnd(pathname, '/') + search;
+  const { hostname, pathname, search, hash } = new URL(text);
+  const path = trimCharactersEnd(pathname, '/') + search + hash;
   return path === '' ? '' : hostname.replace(/^www\./, '') + path;
 }

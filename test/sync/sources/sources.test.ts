@@ -234,6 +234,14 @@ describe('sources', () => {
     ]);
   });
 
+  it('are told apart by the fragment of their page, in which some programs name the event', async () => {
+    const page = (name: string) => ({ url: `https://town.example/events/#/details/${name}` });
+    await read('library', [said('a', page('jazz'))]);
+    await read('theatre', [said('b', page('opera')), said('c', page('jazz'))]);
+    expect(await titles()).to.deep.equal(['Event a', 'Event b']);
+    expect(sources.status().merged.map(({ key, why }) => [key, why])).to.deep.equal([['c', 'same address and start']]);
+  });
+
   it('are not merged if the settings say so', async () => {
     await sources.stop();
     await open(['library', 'theatre'], false);
