@@ -3,14 +3,16 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import { type Authenticator, auth } from './auth.ts';
+import { responseCache } from './cached-reads.ts';
 import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { mcp } from './mcp/mcp.ts';
 import type { McpOptions } from './mcp/server.ts';
-import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
-import { type FastPathOptions, fastPath, respond, responseCache } from './respond.ts';
+import { errorPages, type Pages, servePages } from './pages/serve.ts';
+import { mount, rejectMalformed } from './read-request.ts';
+import { type FastPathOptions, fastPath, respond } from './respond.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';

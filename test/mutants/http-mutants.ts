@@ -169,7 +169,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'an address beyond',
     },
   }),
-  ...mutantsOf('src/http/respond.ts', 'test/http/cached-visibility.test.ts', {
+  ...mutantsOf('src/http/cached-reads.ts', 'test/http/cached-visibility.test.ts', {
     'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: '_1.authorization === undefined &&',
@@ -222,7 +222,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a try writes nothing': {
       function: 'createApiClient',
-      code: 'trials.add(_1);',
+      code: 'dryRunSockets.add(_1);',
       test: 'test/http/mcp/mcp.test.ts',
       title: 'nothing with dry_run',
     },
@@ -248,7 +248,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     },
     'a request releases its images': { function: 'createEndpointRunner', code: '_1.release();' },
   }),
-  ...mutantsOf('src/http/respond.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/http/cached-reads.ts', 'test/http/visibility.test.ts', {
     'only a response that the URL alone determines is public': {
       function: 'responseCache.compute',
       code: '|| !dependsOnUrlAlone(_1)',

@@ -5,11 +5,11 @@ import type { Context } from 'koa';
 import type { Config } from '../../config-schema.ts';
 import { decodeEntities } from '../../text/html.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
-import { ERROR_PAGE } from '../read-request.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
 import { Landing, type LandingOptions, type RenderedPage } from './landing.ts';
 import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, type Html, html, pageFrame } from './page-template.ts';
+import { ERROR_PAGE } from './serve.ts';
 
 export interface PagesOptions extends Omit<LandingOptions, 'mount'> {
   /** Paths at which the API is mounted; the pages use the first. */

@@ -9,7 +9,7 @@ import { request } from 'undici';
 import { DEFAULTS } from '../../../src/config-schema.ts';
 import { ApiError } from '../../../src/errors.ts';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
-import { servePages } from '../../../src/http/read-request.ts';
+import { servePages } from '../../../src/http/pages/serve.ts';
 import { until } from '../../until.ts';
 
 const options: PagesOptions = {
