@@ -1,6 +1,6 @@
 // The gateway in a process of its own, with what is measured inside it: sent to bench/replica.ts as messages.
 
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig } from '../../src/config.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/observability/observations.ts';
@@ -14,6 +14,8 @@ export interface ProcessFigures {
   /** How late the event loop was, beyond the interval of the measurement. */
   loopP99Ms: number;
   loopMaxMs: number;
+  /** The most CPU time of this thread between two timers of a millisecond: other programs do not lengthen it. */
+  turnCpuMaxMs: number;
   /** Share of the time in which the event loop waited. */
   idleShare: number;
   /** The highest memory use so far, and the present one. */
@@ -39,8 +41,17 @@ const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let readyMs: number | undefined;
 let eventsMs: number | undefined;
 let calls = 0;
+let turnCpuMaxMs = 0;
 const startedMs = performance.now();
 let use = performance.eventLoopUtilization();
+
+const turns = createHistogram();
+let turnCpu = process.threadCpuUsage();
+setInterval(() => {
+  const { user, system } = process.threadCpuUsage(turnCpu);
+  turns.record(user + system + 1);
+  turnCpu = process.threadCpuUsage();
+}, 1).unref();
 
 const lateness = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS);
 
@@ -80,6 +91,8 @@ function observe(observation: Observation): void {
     readyMs = performance.now() - startedMs;
     use = performance.eventLoopUtilization(use);
     loop.disable();
+    // The lists that follow have a bench of their own.
+    turnCpuMaxMs = turns.max / 1000;
     if (observation.from === 'syncing') process.send?.({ synced: figures() });
   }
 }
@@ -92,6 +105,7 @@ function figures(): ProcessFigures {
     cpuMs: (user + system) / 1000,
     loopP99Ms: lateness(loop.percentile(99)),
     loopMaxMs: lateness(loop.max),
+    turnCpuMaxMs,
     idleShare: 1 - use.utilization,
     peakMb: process.resourceUsage().maxRSS / 1024,
     rssMb: process.memoryUsage().rss / MIB,
