@@ -120,7 +120,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
-  readonly #site: ReturnType<OpenCms>;
+  readonly #openedCms: ReturnType<OpenCms>;
   readonly #cluster: Cluster | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
@@ -149,7 +149,7 @@ export class Gateway {
     };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-    this.#site = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);
+    this.#openedCms = openCms(config, this.#mapping, this.#observe, this.#file && `${this.#file}.ids`);
     if (config.redisUrl !== undefined)
       this.#cluster = clusterModule?.openCluster({
         url: config.redisUrl,
@@ -238,13 +238,13 @@ export class Gateway {
     for (const server of this.#servers) await server.close();
     await this.#closeReplicaStack();
     this.#cluster?.connection.close();
-    await this.#site.cms.close();
+    await this.#openedCms.cms.close();
   }
 
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
     const { upstream, cache } = config;
-    const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#site;
+    const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#openedCms;
     const mapping = this.#mapping;
     const observe = this.#observe;
     const file = this.#file;
@@ -261,14 +261,10 @@ export class Gateway {
     try {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const visitor = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const reading = {
-        visitor,
-        imageReader,
-        intervalMs: this.#intervalMs,
-        isPollDue: peers && (() => peers.takesTurn()),
-      };
-      const sync = new Sync({ ...reading, replica, cms, mapping, observe });
+      const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
+      const isPollDue = peers && (() => peers.takesTurn());
+      const access = { cms, visitorCredentials, imageReader };
+      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
       const application = this.#openApplication(config, { replica, peers, sync });
       const sources = this.#openSources(replica, sync);
       return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
@@ -311,16 +307,15 @@ export class Gateway {
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
     const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
     const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
-    const { listener, status } = createApplication({
+    return createApplication({
       ...{ peers, sharedCounters, idempotencyKeys },
-      ...{ cms: this.#site.cms, serviceCredentials: this.#site.serviceCredentials },
+      ...{ cms: this.#openedCms.cms, serviceCredentials: this.#openedCms.serviceCredentials },
       config,
       mapping: this.#mapping,
       replica,
       sync,
       observe: this.#observe,
     });
-    return { listener, status };
   }
 
   async #closeReplicaStack(): Promise<void> {
@@ -373,7 +368,7 @@ export class Gateway {
 
   #onWebhook(changes: ReportedChange[]): Promise<unknown> {
     const { peers, sync } = this.#current;
-    const { cms } = this.#site;
+    const { cms } = this.#openedCms;
     const records = changes
       .map(({ collection: name, id, trashed: isTrashed }) => {
         // The images of a Payload site may have another name.

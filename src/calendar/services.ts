@@ -1,6 +1,5 @@
 // The dependencies of the use cases: replica, CMS, mapping and what is shared between requests.
 
-import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
@@ -9,7 +8,7 @@ import type { Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { CmsRecords, Peers } from './cms-records.ts';
+import type { CmsRecords, PeersPort } from './cms-records.ts';
 import type { OwnRecordsCache } from './own-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
@@ -19,7 +18,7 @@ export interface Services {
   replica: Replica;
   cmsRecords: CmsRecords;
   ownRecords: OwnRecordsCache;
-  peers?: Peers | undefined;
+  peers?: PeersPort | undefined;
   cms: Cms;
   mapping: Mapping;
   sync: Sync;
@@ -27,8 +26,6 @@ export interface Services {
   /** The currency of costs without one. */
   cost: Config['cost'] | undefined;
   permissions: Permissions;
-  /** Ids by kind and slug: `event folk-night` -> 12. */
-  slugs: LRUCache<string, number>;
   unknownRecords: UnknownRecords;
   passwordAttempts: PasswordAttempts;
   imageFetcher: ImageFetcher;

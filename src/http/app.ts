@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { type Authenticator, auth } from './auth.ts';
 import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
+import { type RouteOptions, routes } from './endpoints.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -12,7 +13,6 @@ import type { McpOptions } from './mcp/server.ts';
 import { errorPages, mount, type Pages, rejectMalformed, servePages } from './read-request.ts';
 import { type FastPathOptions, fastPath, respond, responseCache } from './respond.ts';
 import { responseParams } from './response-params.ts';
-import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {

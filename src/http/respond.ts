@@ -116,8 +116,8 @@ export async function allowHeader(state: State, services: Services): Promise<str
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }
 
-async function methodsOf({ actor, path, matched, apiResponse }: State, services: Services): Promise<string> {
-  const { kind, by, addition } = matched ?? {};
+async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = matchedRoute ?? {};
   if (!kind || addition) return 'GET';
   const permissions = await services.permissions.of(kind, actor);
   if (isTermKind(kind)) {

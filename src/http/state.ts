@@ -15,7 +15,7 @@ export interface State {
   /** The route's name in log and metrics: `list /events`. */
   route: string;
   /** The route that the request has reached. */
-  matched?: Route | undefined;
+  matchedRoute?: Route | undefined;
   cache: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */
   mount: string;

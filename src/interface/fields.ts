@@ -4,9 +4,9 @@
 
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
-import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
 import { type Limit, SIZES } from './value-lengths.ts';
+import * as types from './value-types.ts';
 
 export type FieldType =
   | 'text'
@@ -275,6 +275,12 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   category: termFields('category'),
   tag: termFields('tag'),
 };
+
+/** A record of the kind whose fields are all empty. */
+export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
+  const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
+  return { kind, id, ...Object.fromEntries(values) };
+}
 
 /** The parameters of creates of each kind. */
 export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {

@@ -8,7 +8,7 @@ import { CmsRejected } from '../errors.ts';
 import { type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
+import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { type Collection, type CollectionPart, idOf, isPublished, recordsPerPage } from './collections.ts';
@@ -246,7 +246,7 @@ function deletableIds(
   markDirty(memory, kind, outdated);
   const deletable = ids.filter((id) => !outdated.has(id));
   if (!isStoredAsPosts && kind !== 'event')
-    for (const id of deletable) markDirty(memory, 'event', eventIdsShowing(replica.db, kind, id));
+    for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
   return deletable;
 }
 

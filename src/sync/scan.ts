@@ -67,7 +67,7 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
     const before = memory.initialSync[kind] ?? NOT_STARTED;
     const done = isLast ? total : Math.min(total, before.done + records.length);
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
-    observe({ type: 'sync-progress', collection: kind, done, total });
+    observe({ type: 'sync-progress', collection: collection.name, done, total });
   }
 }
 

@@ -71,7 +71,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       replica,
       cms: options.cms?.(cms) ?? cms,
       mapping: siteMapping,
-      visitor,
+      visitorCredentials: visitor,
       imageReader: SERVICE,
       intervalMs: 3_600_000,
       scanIntervalMs: SCAN_INTERVAL_MS,

@@ -49,7 +49,8 @@ function packageFileUrl(path: string): URL {
 }
 
 /** `extension` decides on the type: `.css`. */
-export function asset(extension: string, content: Buffer): Asset {
+export function asset(extension: string, data: string | Buffer): Asset {
+  const content = Buffer.from(data);
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
   let gzipped: Promise<Buffer> | undefined;
   const gzippedOnce = () => {

@@ -9,7 +9,7 @@ import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { webAddress } from '../../text/text.ts';
-import type { PublicRead } from '../routes.ts';
+import type { PublicRead } from '../endpoints.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
@@ -100,7 +100,7 @@ export class Landing {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { status, title, message } = describeError(error, query, brand.language);
-      return { status, page: htmlAsset(errorPage(query, brand, title, message)), headers: error.headers };
+      return { status, page: asset('.html', errorPage(query, brand, title, message).text), headers: error.headers };
     }
   }
 
@@ -122,7 +122,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       charge();
       return this.#options.read(path, parameters);
     });
-    return asset(extension, Buffer.from((await render(reader)).text));
+    return asset(extension, (await render(reader)).text);
   }
 
   async #renderEvents(reader: EventReader, query: LandingQuery, brand: Brand): Promise<Html> {
@@ -208,8 +208,6 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
     return `${this.#options.publicUrl}/${queryText({ filters: {}, ...query })}`;
   }
 }
-
-const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
 
 const backLink = (query: LandingQuery, { texts }: Language): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">${texts.allEvents}</a></p>`;
