@@ -191,17 +191,8 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
-    const { method = '' } = req;
-    const { route } = cached;
-    observe({
-      type: 'request',
-      id,
-      method,
-      route,
-      status: res.statusCode,
-      cache: isStale ? 'stale' : outcome,
-      durationMs,
-    });
+    const served = { id, method: req.method!, route: cached.route, status: res.statusCode, durationMs };
+    observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
   };
 }
 

@@ -4,8 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import type { ApiResponse } from '../calendar/request.ts';
-import { type Actor, ANONYMOUS } from '../calendar/request.ts';
+import { type Actor, ANONYMOUS, type ApiResponse } from '../calendar/request.ts';
 import type { Route } from '../interface/routes.ts';
 import type { CacheOutcome, Observe } from '../observability/observations.ts';
 import type { CachedResponse } from './response-cache.ts';

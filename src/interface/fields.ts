@@ -137,11 +137,10 @@ const linkedText = (key: string, description: string, options: FieldOptions = {}
     ...options,
   });
 
-const linkedWebsite = (options: FieldOptions = {}): Field =>
-  linkedText('website', 'Address of its website', {
-    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
-    ...options,
-  });
+const LINKED_WEBSITE: FieldOptions = {
+  ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
+  copied: true,
+};
 
 const venueFlag = (key: string, description: string): Field =>
   boolean(key, true, { ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL), copied: true });
@@ -158,7 +157,7 @@ const VENUE: FieldTable = {
   stateprovince: linkedText('stateprovince', 'State or province; found from the two when not sent', SEARCHED),
   zip: linkedText('zip', 'Postal code', SEARCHED),
   phone: linkedText('phone', 'Phone number', SEARCHED),
-  website: linkedWebsite(),
+  website: text('website', LINKED_WEBSITE),
   geo_lat: coordinate('latitude', types.clearableLatitude, 'Latitude'),
   geo_lng: coordinate('longitude', types.clearableLongitude, 'Longitude'),
   show_map: venueFlag('showMap', 'Whether its events show a map'),
@@ -169,7 +168,7 @@ const ORGANIZER: FieldTable = {
   ...postFields('organizer'),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   email: linkedText('email', 'E-mail address', SEARCHED),
-  website: linkedWebsite(SEARCHED),
+  website: text('website', { ...LINKED_WEBSITE, ...SEARCHED }),
 };
 
 const termFields = (kind: TermKind): FieldTable => ({
