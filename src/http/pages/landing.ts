@@ -100,7 +100,11 @@ export class Landing {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { status, title, message } = describeError(error, query, brand.language);
-      return { status, page: asset('.html', errorPage(query, brand, title, message).text), headers: error.headers };
+      return {
+        status,
+        page: asset('.html', unavailablePage(query, brand, title, message).text),
+        headers: error.headers,
+      };
     }
   }
 
@@ -223,7 +227,7 @@ const metadata = ({ name }: Brand, title: string, description: string, url: stri
 <meta property="og:url" content="${url}">
 ${image && html`<meta property="og:image" content="${image}">`}`;
 
-function errorPage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
+function unavailablePage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
   const head = html`<meta name="robots" content="noindex">`;
   const content = html`${query.event !== undefined && backLink(query, brand.language)}<h1>${title}</h1>
 <p class="empty" id="unavailable">${message}</p>`;
