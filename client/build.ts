@@ -16,11 +16,7 @@ const types = join(HERE, 'api.ts');
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 
-const context = {
-  title: 'Calendar',
-  description: 'Events, venues, organizers, categories and tags.',
-  perPage: DEFAULTS.lists.perPage,
-};
+const context = { title: 'Calendar', perPage: DEFAULTS.lists.perPage };
 writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
 
 run('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], HERE);

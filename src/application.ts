@@ -2,9 +2,9 @@
 // replica and a CMS.
 
 import { LRUCache } from 'lru-cache';
-import { CmsRecords, type Peers } from './calendar/cms-records.ts';
+import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
-import { createEvents } from './calendar/events.ts';
+import { Events } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { LinkedRecords } from './calendar/linked-records.ts';
 import { OwnRecordsCache } from './calendar/own-records.ts';
@@ -20,11 +20,11 @@ import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
 import { Authenticator, createLoginLimit } from './http/auth.ts';
 import { createClientAddress, RateLimit, type SharedCounters } from './http/client-limits.ts';
+import { createPublicRead, type UseCases } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import { createPublicRead, type UseCases } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
@@ -51,7 +51,7 @@ export interface ApplicationOptions {
   /** Monotonic clocks: of cached logins and unknown records, and of anonymous attempts at passwords and unknown ids. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
   /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
-  peers?: Peers | undefined;
+  peers?: PeersPort | undefined;
   sharedCounters?: SharedCounters | undefined;
   idempotencyKeys?: IdempotencyStore | undefined;
 }
@@ -123,8 +123,8 @@ function createServices(options: ApplicationOptions): Services {
     observe,
     site,
     peers,
-    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
+    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
@@ -140,7 +140,7 @@ function createUseCases(services: Services): UseCases {
     organizer: new LinkedRecords(services, 'organizer'),
   };
   return {
-    event: createEvents(services, linked),
+    event: new Events(services, linked),
     feeds: createEventFeeds(services),
     changes: createChanges(services),
     ...linked,

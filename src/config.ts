@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { isObject, type JsonObject } from './model/json.ts';
+import { isObject, type JsonObject, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
 
 /** Always served, beside the configured mounts. */
@@ -36,9 +36,6 @@ function isNetwork(text: string): boolean {
   if (family === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
 }
-
-/** Keys that are paths: in a file they are relative to its folder, so that it may be moved and mounted as a whole. */
-const PATH_KEYS = ['mapping', 'dataDir'] as const;
 
 /**
  * Loads and validates the configuration.
@@ -77,11 +74,11 @@ function mergePlatformPort(config: JsonObject, port: string | undefined): void {
   if (port !== undefined && /^\d{1,5}$/.test(port) && validate(layer)) merge(config, layer);
 }
 
+/** In a file, paths are relative to its folder, so that it may be moved and mounted as a whole. */
 function resolvePaths(layer: JsonObject, folder: string): JsonObject {
-  for (const key of PATH_KEYS) {
-    const path = layer[key];
-    if (typeof path === 'string' && (key !== 'mapping' || isMappingPath(path))) layer[key] = resolve(folder, path);
-  }
+  const { mapping, dataDir } = layer;
+  if (typeof mapping === 'string' && isMappingPath(mapping)) layer.mapping = resolve(folder, mapping);
+  if (typeof dataDir === 'string') layer.dataDir = resolve(folder, dataDir);
   return layer;
 }
 
@@ -102,9 +99,9 @@ export const basicAuth = (user: string, password = ''): string =>
 export function settingsWithoutSecrets(config: Config): JsonObject {
   const shown: JsonObject = {};
   for (const { key, fileVariable } of SETTINGS) {
-    const value = key.split('.').reduce<unknown>((below, name) => (below as JsonObject | undefined)?.[name], config);
+    const value = valueIn(config, key.split('.'));
     const isSecret = fileVariable !== undefined && !isDeepStrictEqual(value, []);
-    if (value !== undefined) merge(shown, nested(key, isSecret ? '(secret)' : value));
+    if (value !== undefined) setAt(shown, key.split('.'), isSecret ? '(secret)' : value);
   }
   return shown;
 }
@@ -292,8 +289,6 @@ const MAX_SECRET_BYTES = 4096;
 
 /** All keys, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, '');
-const BY_VARIABLE = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
-const BY_FILE_VARIABLE = new Map(SETTINGS.map((setting) => [setting.fileVariable, setting]));
 
 function settingsBelow(rule: Rule, path: string): Setting[] {
   if (rule.properties)
@@ -343,8 +338,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) 
     if (!variable.startsWith(PREFIX) || variable.startsWith(SANDBOX_PREFIX) || variable === CONFIG_FILE_VARIABLE)
       continue;
     if (text === '' || isServiceLink(variable, text)) continue;
-    const setting = BY_VARIABLE.get(variable);
-    const fileSetting = BY_FILE_VARIABLE.get(variable);
+    const setting = SETTINGS.find((each) => each.variable === variable);
+    const fileSetting = SETTINGS.find((each) => each.fileVariable === variable);
     if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });
     else if (fileSetting) {
       if (textOf(fileSetting.variable) !== '')
@@ -368,7 +363,7 @@ function isServiceLink(variable: string, text: string): boolean {
 
 /** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return types.includes('array') ? parseJson(text) : text;
+  if (fileVariable !== undefined) return types.includes('array') ? jsonOrText(text) : text;
   const trimmed = text.trim();
   const lower = trimmed.toLowerCase();
   if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
@@ -381,7 +376,7 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
 }
 
 /** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */
-function parseJson(text: string): unknown {
+function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -390,11 +385,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Docker and systemd leave the line break of a file with Windows line ends at each value. */
-function withoutLineBreak(text: string): string {
-  let end = text.length;
-  while (end > 0 && '\r\n'.includes(text[end - 1]!)) end -= 1;
-  return text.slice(0, end);
-}
+const withoutLineBreak = (text: string): string => trimCharactersEnd(text, '\r\n');
 
 /**
  * Reads a file that holds one secret: one line of text, whose line break at the end does not count.

@@ -144,10 +144,6 @@ export class CmsUnavailable extends Error {
     this.status = options.status;
     this.hasRetryAfter = options.retryAfterS !== undefined;
   }
-
-  get written(): Written {
-    return this.outcomeUnknown ? 'unknown' : 'no';
-  }
 }
 
 /**

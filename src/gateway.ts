@@ -141,7 +141,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
-  readonly #site: ReturnType<OpenCms>;
+  readonly #openedCms: ReturnType<OpenCms>;
   readonly #cluster: Cluster | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
@@ -172,7 +172,7 @@ export class Gateway {
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#file && `${this.#file}.ids`;
-    this.#site = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
+    this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
     if (config.redisUrl !== undefined)
       this.#cluster = clusterModule?.openCluster({
         url: config.redisUrl,
@@ -261,13 +261,13 @@ export class Gateway {
     for (const server of this.#servers) await server.close();
     await this.#closeReplicaStack();
     this.#cluster?.connection.close();
-    await this.#site.cms.close();
+    await this.#openedCms.cms.close();
   }
 
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
     const { upstream, cache } = config;
-    const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#site;
+    const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#openedCms;
     const mapping = this.#mapping;
     const observe = this.#observe;
     const file = this.#file;
@@ -284,14 +284,10 @@ export class Gateway {
     try {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const visitor = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const reading = {
-        visitor,
-        imageReader,
-        intervalMs: this.#intervalMs,
-        isPollDue: peers && (() => peers.takesTurn()),
-      };
-      const sync = new Sync({ ...reading, replica, cms, mapping, observe });
+      const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
+      const isPollDue = peers && (() => peers.takesTurn());
+      const access = { cms, visitorCredentials, imageReader };
+      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
       const application = this.#openApplication(config, { replica, peers, sync });
       const sources = this.#openSources(replica, sync);
       return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
@@ -311,7 +307,7 @@ export class Gateway {
 
   #openSources(replica: Replica, sync: Sync): Sources {
     const { sources, sync: settings } = this.#config;
-    const { ownSite } = this.#site;
+    const { ownSite } = this.#openedCms;
     const site = () => ownSite ?? sync.site();
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
@@ -336,16 +332,15 @@ export class Gateway {
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
     const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
     const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);
-    const { listener, status } = createApplication({
+    return createApplication({
       ...{ peers, sharedCounters, idempotencyKeys },
-      ...{ cms: this.#site.cms, serviceCredentials: this.#site.serviceCredentials },
+      ...{ cms: this.#openedCms.cms, serviceCredentials: this.#openedCms.serviceCredentials },
       config,
       mapping: this.#mapping,
       replica,
       sync,
       observe: this.#observe,
     });
-    return { listener, status };
   }
 
   async #closeReplicaStack(): Promise<void> {
@@ -393,13 +388,13 @@ export class Gateway {
       version: replica.version,
       ...(peers ? { cluster: peers.status() } : {}),
       ...(push ? { push: push.status() } : {}),
-      ...(this.#site.ownSite && { cms: { note: NO_CMS }, mapping: undefined, readAs: undefined }),
+      ...(this.#openedCms.ownSite && { cms: { note: NO_CMS }, mapping: undefined, readAs: undefined }),
     };
   }
 
   #onWebhook(changes: ReportedChange[]): Promise<unknown> {
     const { peers, sync } = this.#current;
-    const { cms } = this.#site;
+    const { cms } = this.#openedCms;
     const records = changes
       .map(({ collection: name, id, trashed: isTrashed }) => {
         // The images of a Payload site may have another name.

@@ -89,7 +89,7 @@ async function collectWhile(run: () => Promise<void>): Promise<Expression[]> {
 
 /** Runs all code that creates expressions at runtime, with the most complex input. */
 async function runSamples(): Promise<void> {
-  await import('../src/http/routes.ts');
+  await import('../src/http/endpoints.ts');
   await import('../src/cluster/cluster.ts');
   await import('../src/text/cost.ts');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');

@@ -83,7 +83,7 @@ function measurePoll(observation: Observation): void {
 function observe(observation: Observation): void {
   if (observation.type === 'cms-call') calls += 1;
   if (editPoll !== 'unmeasured') measurePoll(observation);
-  if (observation.type === 'sync-progress' && observation.collection === 'event' && readyMs === undefined)
+  if (observation.type === 'sync-progress' && observation.collection === 'events' && readyMs === undefined)
     eventsMs = performance.now() - startedMs;
   // The first state in which lists are answered: live after the initial sync, stale if the replica was on the
   // disk.

@@ -24,7 +24,7 @@ import type { Sync, WrittenRecord } from '../sync/sync.ts';
 import { cmsToApiError, unavailableError } from './cms-errors.ts';
 import { type Caller, callOptions, type RequestContext, writableMapping } from './request.ts';
 
-export interface Peers {
+export interface PeersPort {
   /**
    * Tells the peers that these records have changed, while `read` reads them again here. Resolves with the result of
    * `read` once Redis has the entry, or at once while Redis is away.
@@ -57,7 +57,7 @@ interface Parts {
   replica: Replica;
   sync: Sync;
   site(): Site;
-  peers?: Peers | undefined;
+  peers?: PeersPort | undefined;
 }
 
 /**

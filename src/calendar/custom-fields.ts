@@ -1,7 +1,7 @@
 // Custom fields in requests and responses: which ones the mapping has, and which values they accept.
 
 import { invalidParam } from '../interface/errors.ts';
-import { parseBoolean } from '../interface/param-types.ts';
+import { parseBoolean } from '../interface/value-types.ts';
 import type { CustomField, CustomFields } from '../mapping/compile-field.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { isObject, type JsonObject } from '../model/json.ts';

@@ -2,7 +2,7 @@
 // write.
 
 import { invalidParam } from '../interface/errors.ts';
-import type { Site, WallTime } from '../model/records.ts';
+import { DAY_MS, type Site, type WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/list-events.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
@@ -54,7 +54,6 @@ const ABSOLUTE = /^\s*\d{4}-\d{1,2}-\d{1,2}/;
 const RELATIVE_DAY = /^([+-]?\d{1,4} ?(day|week|month|year)s?|yesterday|today|tomorrow)$/;
 const QUARTER_MS = 900_000;
 const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
 
 /**
  * The bounds that a list's date parameters set.

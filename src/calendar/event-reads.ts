@@ -6,8 +6,8 @@ import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
 import type { View } from '../store/database.ts';
-import { type EventFilter, type EventOrder, listEvents as idsOfEvents } from '../store/list-events.ts';
-import { linkedIds } from '../store/lists.ts';
+import { type EventFilter, type EventOrder, listEvents } from '../store/list-events.ts';
+import { visibleLinkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
@@ -18,7 +18,6 @@ import {
   type PageSizes,
   pageLinks,
   requestedPage,
-  responseSteps,
   searchWords,
   withAccess,
 } from './list-response.ts';
@@ -36,11 +35,6 @@ export const buildFromEvents = (
 ): Promise<ApiResponse> =>
   withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
     buildFound(request, () => findEvents(services, input, request, access, pageSizes), build),
-  );
-
-export const listEvents = (services: Services, input: Input, request: RequestContext): Promise<ApiResponse> =>
-  buildFromEvents(services, input, request, services.lists, (found) =>
-    responseSteps<'event'>(services, found, request.baseUrl),
   );
 
 export type FoundEvents = Awaited<ReturnType<typeof findEvents>>;
@@ -69,7 +63,7 @@ async function findEvents(
   const filter = eventFilter(services, values, view);
   const { limit, offset } = page;
   const listed = () =>
-    idsOfEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+    listEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
@@ -103,7 +97,7 @@ function eventFilter(
 ): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
   const ids = (name: string) => values[name] as number[] | undefined;
-  const visibleIds = (kind: LinkedKind) => (values[kind] ? linkedIds(view, kind, ids(kind)!) : undefined);
+  const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(view, kind, ids(kind)!) : undefined);
   return {
     ...orderOf(values),
     featured: values.featured as boolean | undefined,

@@ -4,76 +4,86 @@
 import { ApiError, CmsRejected } from '../errors.ts';
 import { alreadyTrashed, couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields, FIELDS } from '../interface/fields.ts';
-import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import { parseInline } from '../interface/validate.ts';
+import { isEmpty } from '../interface/value-types.ts';
 import { type EventFields, FIRST_SOURCE_ID, type LinkedKind, PLURALS, type TermKind } from '../model/records.ts';
 import { type Cost, decodeCost, encodeCost } from '../text/cost.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
+import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError } from './cms-errors.ts';
 import { normalizeCost, numericCost, serializeCost } from './cost.ts';
 import { eventTimes, zoneOf } from './dates.ts';
-import { listEvents } from './event-reads.ts';
+import { buildFromEvents } from './event-reads.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import {
-  createdBefore,
-  existingTermIds,
-  findTermByText,
-  NUMBER,
-  ownView,
-  singlePost,
-  termExists,
-} from './read-post.ts';
+import { responseSteps } from './list-response.ts';
+import { createdBefore, existingTermIds, findTermByText, ownView, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 import { laterTick } from './shared-work.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
-export type Events = ReturnType<typeof createEvents>;
+/** Each use case throws `ApiError` and `CmsUnavailable`. */
+export class Events {
+  readonly #services: Services;
+  readonly #linkedRecords: Record<LinkedKind, LinkedRecords>;
 
-/**
- * Each use case throws `ApiError` and `CmsUnavailable`. `linkedRecords` creates the venues and organizers in
- * an event's body.
- */
-export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  return {
-    list: (input: Input, request: RequestContext) => listEvents(services, input, request),
-    read: (id: number, input: Input, request: RequestContext) => singlePost(services, 'event', id, input, request),
-    async create(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const write = await beginWrite(services, 'event', input, request);
-      const checked = await checkedFields(write, linkedRecords);
-      if (request.isDryRun) return dryRunResult('create', checked, input);
-      const fields = await withReferences(write, checked);
-      const created = await save(write, fields);
-      // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
-      // Calendar saves a sticky event a second time, which sets its `modified` to now.
-      const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
-      const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
-      return { status: 201, body: await ownView(services, record, request, { unlocked: true }) };
-    },
-    readForReplay: (id: number, request: RequestContext) => createdBefore(services, 'event', id, request),
-    async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const write = await beginWrite(services, 'event', input, request, id);
-      const checked = await checkedFields(write, linkedRecords);
-      if (request.isDryRun) return dryRunResult('update', checked, input);
-      const record = await save(write, await withReferences(write, checked));
-      return { status: 200, body: await ownView(services, record, request, { unlocked: true }) };
-    },
-    async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      if (request.isDryRun) return tryDelete(await beginWrite(services, 'event', input, request, id));
-      const trashed = await trashPost(services, 'event', id, request);
-      return { status: 200, body: await ownView(services, trashed, request, { unlocked: true }) };
-    },
-  };
+  /** @param linkedRecords creates the venues and organizers in an event's body */
+  constructor(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
+    this.#services = services;
+    this.#linkedRecords = linkedRecords;
+  }
+
+  list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const services = this.#services;
+    return buildFromEvents(services, input, request, services.lists, (found) =>
+      responseSteps<'event'>(services, found, request.baseUrl),
+    );
+  }
+
+  read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    return singlePost(this.#services, 'event', id, input, request);
+  }
+
+  async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const write = await beginWrite(this.#services, 'event', input, request);
+    const checked = await checkedFields(write, this.#linkedRecords);
+    if (request.isDryRun) return dryRunResult('create', checked, input);
+    const fields = await withReferences(write, checked);
+    const created = await save(write, fields);
+    // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
+    // Calendar saves a sticky event a second time, which sets its `modified` to now.
+    const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
+    const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
+    return { status: 201, body: await ownView(this.#services, record, request, { unlocked: true }) };
+  }
+
+  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
+    return createdBefore(this.#services, 'event', id, request);
+  }
+
+  async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    const write = await beginWrite(this.#services, 'event', input, request, id);
+    const checked = await checkedFields(write, this.#linkedRecords);
+    if (request.isDryRun) return dryRunResult('update', checked, input);
+    const record = await save(write, await withReferences(write, checked));
+    return { status: 200, body: await ownView(this.#services, record, request, { unlocked: true }) };
+  }
+
+  async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    if (request.isDryRun) return tryDelete(await beginWrite(this.#services, 'event', input, request, id));
+    const trashed = await trashPost(this.#services, 'event', id, request);
+    return { status: 200, body: await ownView(this.#services, trashed, request, { unlocked: true }) };
+  }
 }
 
 /**
  * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
  * records are created.
  */
-function assertNotBlank({ fields }: Input): void {
+function assertNotBlank({ byField: sent }: Input): void {
   const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
-  if (fields.title !== undefined && [fields.title, fields.description, fields.excerpt].every(isBlank))
+  if (sent.title !== undefined && [sent.title, sent.description, sent.excerpt].every(isBlank))
     throw invalidParam('title');
 }
 
@@ -96,7 +106,7 @@ async function checkedFields(
   linkedRecords: Record<LinkedKind, LinkedRecords>,
 ): Promise<CheckedFields> {
   const { services, input, request, stored } = write;
-  const sent = input.fields;
+  const sent = input.byField;
   assertNotBlank(input);
   const fields: Partial<EventFields> = await postFields(write);
   Object.assign(fields, timesOf(write), copiedOf(write));
@@ -140,7 +150,7 @@ async function withReferences(
 function dryRunResult(
   would: 'create' | 'update',
   { fields, references }: CheckedFields,
-  { fields: sent }: Input,
+  { byField: sent }: Input,
 ): ApiResponse {
   const linked = Object.entries(references).map(([key, items]) => [
     key,
@@ -171,7 +181,7 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
  * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
  */
 function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
-  const { fields: sent, parameterOf } = input;
+  const { byField: sent, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
   const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {
     if (sent[key] === undefined) return [];
@@ -205,7 +215,7 @@ function knownReferences({ mapping }: Services, references: References): Partial
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
 function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
-  const sent = input.fields;
+  const sent = input.byField;
   if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
   const zone = zoneOf(services);
   const { timezone: zoneName, settings } = services.site();
@@ -275,7 +285,7 @@ async function createTerm(services: Services, kind: TermKind, name: string, requ
     if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw cmsToApiError(error, { kind, anonymous: false, parametersAt: () => [PLURALS[kind]] });
     const id = error.existingId;
-    await termExists(services, kind, id, request);
+    await existingTermIds(services, kind, [id], request);
     return id;
   }
 }

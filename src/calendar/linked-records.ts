@@ -4,8 +4,8 @@
 
 import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
-import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
+import { isEmpty } from '../interface/value-types.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
 import {
   FIRST_SOURCE_ID,
@@ -89,7 +89,7 @@ export class LinkedRecords {
 
   /** The fields that a body sets, without the image. */
   async #fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
-    const sent = write.input.fields;
+    const sent = write.input.byField;
     const fields: Record<string, unknown> = await postFields(write);
     // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
     if (fields.description === '0') fields.description = '';
@@ -110,12 +110,12 @@ export class LinkedRecords {
    */
   async prepare(input: Input, request: RequestContext): Promise<() => Promise<LinkedRecord>> {
     const write = await beginWrite(this.#services, this.kind, input, request);
-    if (String(input.fields.title ?? '').trim() === '') throw couldNotCreate(this.kind);
+    if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
     // Of a kind that nobody may write, a record with the same data can still be linked. The check refuses all others.
     const isReadOnly = kindMappingOf(this.#services.mapping, this.kind)?.readOnly !== false;
-    const known = isReadOnly && isEmpty(input.fields.image) ? await findDuplicate(write, fields) : undefined;
+    const known = isReadOnly && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
     if (known) return async () => known;
     await checkWrite(write, fields);
     return async () => {
@@ -136,7 +136,7 @@ export class LinkedRecords {
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const write = await beginWrite(this.#services, this.kind, input, request, id);
-    const { title } = input.fields;
+    const { title } = input.byField;
     if (typeof title === 'string' && title.trim() === '') throw invalidParam(this.kind);
     const fields = await this.#fieldsOf(write);
     // As in The Events Calendar, an empty description changes nothing.
@@ -177,7 +177,7 @@ async function findDuplicate(
   { services, kind, input, request }: PostWrite<LinkedKind>,
   fields: Record<string, unknown>,
 ): Promise<LinkedRecord | undefined> {
-  const sent = input.fields;
+  const sent = input.byField;
   const name = comparableText(String(sent.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;

@@ -20,6 +20,7 @@ import type { View } from '../store/database.ts';
 import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
+import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
 import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
@@ -252,13 +253,6 @@ export async function existingTermIds(
   return new Set([...stored, ...((await findInCms(services, kind, unknown, request)) ?? storedIds())]);
 }
 
-export const termExists = async (
-  services: Services,
-  kind: TermKind,
-  id: number,
-  request: RequestContext,
-): Promise<boolean> => (await existingTermIds(services, kind, [id], request)).has(id);
-
 /**
  * The ids of those of the records that exist. Several cost a call for each page of them. Undefined if the actor may not
  * cause a call: the replica then has the newest records of the kind.
@@ -344,9 +338,6 @@ function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: strin
   return id;
 }
 
-/** A text that is an id: `12`, but also `1e3`. */
-export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-
 /**
  * The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the
  * lowest id of several.
@@ -369,10 +360,11 @@ export async function referenceChecks(
   kind: Kind | undefined,
 ): Promise<ReferenceChecks> {
   const { account } = request.actor;
+  const termExists = async (kind: TermKind, id: number) =>
+    (await existingTermIds(services, kind, [id], request)).has(id);
   return {
     isStaff: kind !== undefined && (await services.permissions.allow('edit', kind, request.actor)),
-    exists: async (of, id) =>
-      isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
+    exists: (of, id) => (isPostKind(of) ? postExists(services, of, id, request) : termExists(of, id)),
     async slugExists(of, slug) {
       const id = await resolveSlug(services, of, slug, request);
       return id !== undefined && mayKnow(services, of, id);
@@ -380,7 +372,7 @@ export async function referenceChecks(
     async findTerm(of, text) {
       const bySlug = termIdBySlug(services.replica.db, of, text);
       const isId = bySlug === undefined && /^\d+$/.test(text);
-      if (isId && (await termExists(services, of, Number(text), request))) return Number(text);
+      if (isId && (await termExists(of, Number(text)))) return Number(text);
       return bySlug ?? findTermByText(services, of, text);
     },
     // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.

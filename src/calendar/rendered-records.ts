@@ -9,7 +9,7 @@ import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
-import type { Audience, Serializer } from './serializer.ts';
+import { type Audience, RECORDS_PER_READ, type Serializer } from './serializer.ts';
 import { laterTick } from './shared-work.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
@@ -69,8 +69,6 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
 export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   cache.get(renderingOf(audience, variant), kind, id);
 
-/** Records that are read at once: the largest take a few milliseconds. */
-const RECORDS_PER_READ = 5;
 /** Bytes that are rendered before other requests run. */
 export const TURN_BYTES = 512 * 1024;
 /** Of the items of one list. Fifty events have a quarter of a megabyte, with descriptions of 100 KB five. */

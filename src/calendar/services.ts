@@ -9,7 +9,7 @@ import type { Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { CmsRecords, Peers } from './cms-records.ts';
+import type { CmsRecords, PeersPort } from './cms-records.ts';
 import type { OwnRecordsCache } from './own-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
@@ -19,7 +19,7 @@ export interface Services {
   replica: Replica;
   cmsRecords: CmsRecords;
   ownRecords: OwnRecordsCache;
-  peers?: Peers | undefined;
+  peers?: PeersPort | undefined;
   cms: Cms;
   mapping: Mapping;
   sync: Sync;

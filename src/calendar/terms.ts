@@ -48,11 +48,11 @@ export class Terms {
   /** Hypermedia links into the CMS, as The Events Calendar sends them. */
   #cmsLinks(record: TermRecord): JsonObject {
     const spec = this.#services.mapping.kinds[this.#kind] ?? plainCollection(PLURALS[this.#kind], 'terms');
-    const addressOf = (id?: number): string => this.#services.cms.apiUrl(this.#services.site(), spec, id);
+    const apiUrl = (id?: number): string => this.#services.cms.apiUrl(this.#services.site(), spec, id);
     return {
-      self: [{ href: addressOf(record.id), targetHints: { allow: ['GET'] } }],
-      collection: [{ href: addressOf() }],
-      ...(record.parent ? { up: [{ embeddable: true, href: addressOf(record.parent) }] } : {}),
+      self: [{ href: apiUrl(record.id), targetHints: { allow: ['GET'] } }],
+      collection: [{ href: apiUrl() }],
+      ...(record.parent ? { up: [{ embeddable: true, href: apiUrl(record.parent) }] } : {}),
       curies: [{ name: 'wp', href: 'https://api.w.org/{rel}', templated: true }],
     };
   }
@@ -129,7 +129,7 @@ export class Terms {
     writableMapping(this.#services, this.#kind, id);
     const fields: Partial<TermFields> = {};
     for (const name of FIELDS)
-      if (input.fields[name] !== undefined) Object.assign(fields, { [name]: input.fields[name] });
+      if (input.byField[name] !== undefined) Object.assign(fields, { [name]: input.byField[name] });
     if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
     if (fields.name !== undefined && fields.name.length > MAX_NAME) throw invalidParam('name', 'The name is too long.');
     if (fields.name?.trim() === '') throw invalidParam('name', 'A name is required for this term.');

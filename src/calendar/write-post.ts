@@ -91,7 +91,7 @@ function withWriteErrors<T>(
  */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
   const { services, kind, input, request, stored, cmsRecord } = write;
-  const { image } = input.fields;
+  const { image } = input.byField;
   const checked = image === undefined ? fields : { ...fields, image: String(image).trim() === '' ? 0 : 1 };
   if (stored && Object.keys(checked).length === 0) return;
   await withWriteErrors(write, () => services.cmsRecords.bodyOf(kind, stored?.id, checked, request, cmsRecord));
@@ -109,7 +109,7 @@ export async function save<K extends PostKind>(
   else if (Object.keys(fields).length > 0)
     record = await withWriteErrors(write, () => cmsRecords.update(kind, stored!.id, fields, request, cmsRecord));
   const { id, status } = record;
-  if (input.fields.status !== 'trash' || status === 'trash') return record;
+  if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(services, kind, id, request);
   if (stored) return trashed;
   // The CMS changes the slug in the trash: a new record gets it back.
@@ -143,7 +143,7 @@ const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as 
  */
 export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
   const { services, kind, request, stored } = write;
-  const sent = write.input.fields;
+  const sent = write.input.byField;
   const { actor } = request;
   const isOwn = sent.author === undefined || Number(sent.author) === actor.account?.userId;
   if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden('account');
@@ -178,7 +178,7 @@ export async function imageField({
   input,
   request,
 }: PostWrite<PostKind>): Promise<Pick<PostFields, 'image'> | undefined> {
-  const { image } = input.fields;
+  const { image } = input.byField;
   return image === undefined ? undefined : { image: await request.images!.idOf(String(image)) };
 }
 

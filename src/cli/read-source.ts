@@ -7,7 +7,7 @@ import type { SourceSettings } from '../config-schema.ts';
 /** A site of 20,000 events is read at one page a second. */
 const READ_TIMEOUT_MS = 15 * 60_000;
 
-export const addressOf = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
+export const sourceAddress = ({ icalendar, events }: Omit<SourceSettings, 'name'>): string => (icalendar ?? events)!;
 
 /** @returns why it cannot be read, without the address, which may be a secret */
 export async function readSource(
@@ -21,7 +21,7 @@ export async function readSource(
     return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    return error.message.replaceAll(addressOf(settings), 'its address');
+    return error.message.replaceAll(sourceAddress(settings), 'its address');
   }
 }
 

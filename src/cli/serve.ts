@@ -37,9 +37,9 @@ export async function serve(configFile: string | undefined): Promise<number> {
   if (!hasReplica(config) && (await Promise.race([checkSite(config, say), signalled])) !== undefined) process.exit(0);
   const gateway = await openGateway(config, log);
   exitOnUncaught(gateway, log);
+  reloadOnHangup(gateway, configFile, say);
   const { url, adminUrl } = await gateway.start();
   say('info', `serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
-  reloadOnHangup(gateway, configFile, say);
   say('info', `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
   const failed = gateway.failed.then((error) => ({ error }));
   const end = await Promise.race([signalled, failed]);

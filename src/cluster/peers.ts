@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Peers as PeersPort } from '../calendar/cms-records.ts';
+import type { PeersPort } from '../calendar/cms-records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';

@@ -59,24 +59,14 @@ function createRefusals(observe: Observe, nowMs: () => number) {
 
 /** Serves its endpoints below `/-/` and below `/`. */
 export function createAdmin(options: AdminOptions): RequestListener {
-  const {
-    metrics,
-    status,
-    isComplete,
-    isLive,
-    isDraining,
-    onWebhook,
-    webhookSecret,
-    nowMs = Date.now,
-    observe = () => {},
-  } = options;
+  const { metrics, status, isDraining, webhookSecret, nowMs = Date.now, observe = () => {} } = options;
   const refuse = createRefusals(observe, nowMs);
 
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),
     '/ready': (query) => {
       const draining = isDraining();
-      const ready = !draining && isComplete() && (query.get('strict') !== '1' || isLive());
+      const ready = !draining && options.isComplete() && (query.get('strict') !== '1' || options.isLive());
       return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
     },
     '/status': () => ({ status: 200, body: { ...status(), draining: isDraining() } }),
@@ -108,7 +98,7 @@ export function createAdmin(options: AdminOptions): RequestListener {
     observe({ type: 'webhook', result: 'accepted' });
     // The site does not wait for the sync. If this fails, the next poll finds the changes. A repeated webhook does no
     // harm: the named records are read again.
-    onWebhook(changes).catch(() => undefined);
+    options.onWebhook(changes).catch(() => undefined);
     return { status: 202, body: { accepted: changes.length } };
   }
 

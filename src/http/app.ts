@@ -6,6 +6,7 @@ import { type Authenticator, auth } from './auth.ts';
 import { responseCache } from './cached-reads.ts';
 import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
+import { type RouteOptions, routes } from './endpoints.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -14,7 +15,6 @@ import { errorPages, type Pages, servePages } from './pages/serve.ts';
 import { mount, rejectMalformed } from './read-request.ts';
 import { type FastPathOptions, fastPath, respond } from './respond.ts';
 import { responseParams } from './response-params.ts';
-import { type RouteOptions, routes } from './routes.ts';
 import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {

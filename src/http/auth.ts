@@ -11,8 +11,8 @@ import type { Config } from '../config-schema.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
 import { type ClientAddress, type Counter, type SharedCounters, wholeSeconds, wideNetworkOf } from './client-limits.ts';
+import { routeName } from './endpoints.ts';
 import { READ_METHODS } from './read-request.ts';
-import { routeName } from './routes.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;
@@ -142,10 +142,7 @@ interface Refusal {
   isIgnored: boolean;
 }
 
-export interface LoginLimit {
-  /** A password counts as a failure until its attempt ends, so that concurrent guesses gain nothing. */
-  start(address: string, user: string, kind?: Login['kind']): Promise<Attempt | Refusal>;
-}
+export type LoginLimit = ReturnType<typeof createLoginLimit>;
 
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
@@ -156,7 +153,7 @@ const DAY_S = 24 * 3600;
  * counter of their own there: guesses from elsewhere and a neighbour's failures do not lock them out, and
  * their success does not reset the counters of others. A counter's key is a keyed hash of the name.
  */
-export function createLoginLimit(options: FailureLimits, shared?: SharedCounters): LoginLimit {
+export function createLoginLimit(options: FailureLimits, shared?: SharedCounters) {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS } = options;
   const key = shared?.key ?? randomBytes(32);
   const counter = (name: string, points: number, duration = failedLoginWindowS): Counter =>
@@ -177,7 +174,8 @@ export function createLoginLimit(options: FailureLimits, shared?: SharedCounters
   }
 
   return {
-    async start(address, user, kind = 'password') {
+    /** A password counts as a failure until its attempt ends, so that concurrent guesses gain nothing. */
+    async start(address: string, user: string, kind: Login['kind'] = 'password'): Promise<Attempt | Refusal> {
       const network = wideNetworkOf(address);
       const name = createHmac('sha256', key)
         .update(accountKey(user) ?? user)

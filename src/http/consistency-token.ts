@@ -2,7 +2,7 @@
 // with the consistency token of an earlier response, which read at least what that one showed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Peers } from '../calendar/cms-records.ts';
+import type { PeersPort } from '../calendar/cms-records.ts';
 import type { Services } from '../calendar/services.ts';
 import { behind, invalidVersion } from '../interface/errors.ts';
 import type { Middleware } from './state.ts';
@@ -66,7 +66,7 @@ const MAX_WAIT_MS = 2000;
 const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
 
 /** With several gateways: of every response. */
-export function consistencyHeaders(peers: Peers | undefined): Record<string, string> {
+export function consistencyHeaders(peers: PeersPort | undefined): Record<string, string> {
   if (!peers) return {};
   const { id, isTold } = peers.consistencyToken();
   return { 'X-Calendar-Version': isTold ? id : `${id}+` };
@@ -76,7 +76,7 @@ export function consistencyHeaders(peers: Peers | undefined): Record<string, str
  * Waits until the gateway shows the state that the request's token names, at most two seconds; then it polls
  * once. Throws `ApiError`: 400 for an invalid token, 503 if that failed too, or if the client disconnects.
  */
-export function waitForToken(peers: Peers, poll: PollForRequest): Middleware {
+export function waitForToken(peers: PeersPort, poll: PollForRequest): Middleware {
   const showsState = async (id: string, isTold: boolean, signal: AbortSignal): Promise<boolean> =>
     ((await peers.reaches(id, MAX_WAIT_MS, signal)) && isTold) || poll({ maxMs: MAX_WAIT_MS, signal });
 

@@ -168,7 +168,7 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
     const bytes = ctx.request.body as Buffer<ArrayBuffer>;
     if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
-    const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJson(jsonText(bytes));
+    const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJsonBody(jsonText(bytes));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
   };
 }
@@ -189,7 +189,7 @@ function jsonText(bytes: Buffer): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
   if (hasTooManyValues(text)) throw tooLarge('too many values in a body');
   try {

@@ -102,8 +102,8 @@ export async function allowHeader(state: State, services: Services): Promise<str
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }
 
-async function methodsOf({ actor, path, matched, apiResponse }: State, services: Services): Promise<string> {
-  const { kind, by, addition } = matched ?? {};
+async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = matchedRoute ?? {};
   if (!kind || addition) return 'GET';
   const permissions = await services.permissions.of(kind, actor);
   if (isTermKind(kind)) {
@@ -154,16 +154,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     writePublic(req, res, cached, body, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
-    const { method = '' } = req;
-    const { route } = cached;
-    observe({
-      type: 'request',
-      id,
-      method,
-      route,
-      status: res.statusCode,
-      cache: isStale ? 'stale' : outcome,
-      durationMs,
-    });
+    const served = { id, method: req.method!, route: cached.route, status: res.statusCode, durationMs };
+    observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
   };
 }

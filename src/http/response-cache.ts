@@ -174,14 +174,14 @@ export function toBuffer(body: unknown): Buffer {
 }
 
 /** A rendered record. */
-export const parseJson = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(bytes).toString());
+export const parseRendered = (bytes: Uint8Array): JsonObject => JSON.parse(toBuffer(bytes).toString());
 
 /** The records of a list, each in a turn of its own: other requests run between long texts. */
 export async function parseItems(items: RenderedList['items']): Promise<JsonObject[]> {
   const parsed: JsonObject[] = [];
   for (const item of items) {
     await laterTick();
-    parsed.push(parseJson(item));
+    parsed.push(parseRendered(item));
   }
   return parsed;
 }

@@ -5,12 +5,12 @@ import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { invalidCallback } from '../interface/errors.ts';
-import { parseList } from '../interface/param-types.ts';
+import { parseList } from '../interface/value-types.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
-import { chunksOf, parseItems, parseJson } from './response-cache.ts';
+import { chunksOf, parseItems, parseRendered } from './response-cache.ts';
 import type { Middleware } from './state.ts';
 
 interface ResponseParams {
@@ -91,7 +91,8 @@ const parseNumbers = (headers: Record<string, string>): JsonObject =>
   );
 
 async function selectFromBody(body: unknown, paths: string[]): Promise<unknown> {
-  if (!(body instanceof RenderedList)) return selectFields(body instanceof Uint8Array ? parseJson(body) : body, paths);
+  if (!(body instanceof RenderedList))
+    return selectFields(body instanceof Uint8Array ? parseRendered(body) : body, paths);
   const { name, items, rest } = body;
   const isNamed = paths.some((path) => path.split('.')[0] === name);
   return selectFields(isNamed ? { ...rest, [name]: await parseItems(items) } : rest, paths);

@@ -4,8 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import type { ApiResponse } from '../calendar/request.ts';
-import { type Actor, ANONYMOUS } from '../calendar/request.ts';
+import { type Actor, ANONYMOUS, type ApiResponse } from '../calendar/request.ts';
 import type { Route } from '../interface/routes.ts';
 import type { CacheOutcome, Observe } from '../observability/observations.ts';
 import type { CachedResponse } from './response-cache.ts';
@@ -15,7 +14,7 @@ export interface State {
   /** The route's name in log and metrics: `list /events`. */
   route: string;
   /** The route that the request has reached. */
-  matched?: Route | undefined;
+  matchedRoute?: Route | undefined;
   cache: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */
   mount: string;

@@ -4,9 +4,9 @@
 
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../model/event-state.ts';
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
-import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
 import { type Limit, SIZES } from './value-lengths.ts';
+import * as types from './value-types.ts';
 
 export type FieldType =
   | 'text'
@@ -137,11 +137,10 @@ const linkedText = (key: string, description: string, options: FieldOptions = {}
     ...options,
   });
 
-const linkedWebsite = (options: FieldOptions = {}): Field =>
-  linkedText('website', 'Address of its website', {
-    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
-    ...options,
-  });
+const LINKED_WEBSITE: FieldOptions = {
+  ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
+  copied: true,
+};
 
 const venueFlag = (key: string, description: string): Field =>
   boolean(key, true, { ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL), copied: true });
@@ -158,7 +157,7 @@ const VENUE: FieldTable = {
   stateprovince: linkedText('stateprovince', 'State or province; found from the two when not sent', SEARCHED),
   zip: linkedText('zip', 'Postal code', SEARCHED),
   phone: linkedText('phone', 'Phone number', SEARCHED),
-  website: linkedWebsite(),
+  website: text('website', LINKED_WEBSITE),
   geo_lat: coordinate('latitude', types.clearableLatitude, 'Latitude'),
   geo_lng: coordinate('longitude', types.clearableLongitude, 'Longitude'),
   show_map: venueFlag('showMap', 'Whether its events show a map'),
@@ -169,7 +168,7 @@ const ORGANIZER: FieldTable = {
   ...postFields('organizer'),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   email: linkedText('email', 'E-mail address', SEARCHED),
-  website: linkedWebsite(SEARCHED),
+  website: text('website', { ...LINKED_WEBSITE, ...SEARCHED }),
 };
 
 const termFields = (kind: TermKind): FieldTable => ({
@@ -275,6 +274,12 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   category: termFields('category'),
   tag: termFields('tag'),
 };
+
+/** A record of the kind whose fields are all empty. */
+export function emptyRecord(kind: Kind, id: number): Record<string, unknown> {
+  const values = Object.values(FIELDS[kind]).map(({ key, empty }) => [key, Array.isArray(empty) ? [] : empty]);
+  return { kind, id, ...Object.fromEntries(values) };
+}
 
 /** The parameters of creates of each kind. */
 export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {

@@ -15,10 +15,9 @@ import {
 import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
 
 export interface OpenApiContext {
-  /** URL of the namespace as called, with or without a final slash. */
+  /** URL of the namespace as called, without a final slash. */
   serverUrl: string;
   title: string;
-  description: string;
   perPage: number;
   /**
    * Adds what the document of The Events Calendar lacks: creates, the gateway's own routes and filters, and every
@@ -67,12 +66,11 @@ const STATUSES: Readonly<Record<number, { name: string; description: string }>> 
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
-  const { complete, title, description } = context;
+  const { complete, serverUrl, title } = context;
   const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
-  const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
-    info: { version: VERSION, title, description, ...(complete ? { license: LICENSE } : {}) },
+    info: { version: VERSION, title, description: DESCRIPTION, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
@@ -81,11 +79,12 @@ export function openApi(context: OpenApiContext): object {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
       },
     },
-    servers: [{ url: complete ? url : `${url}/` }],
+    servers: [{ url: complete ? serverUrl : `${serverUrl}/` }],
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
 
+const DESCRIPTION = 'Events, venues, organizers, categories and tags.';
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
 /** By name. */

@@ -89,7 +89,7 @@ export interface Input {
   /** Values as the client sent them, by parameter name; undeclared parameters too. */
   sent: Record<string, unknown>;
   /** The parsed values, by the name of the record field that the parameter sets. */
-  fields: Record<string, unknown>;
+  byField: Record<string, unknown>;
   /** Record field -> parameter name. */
   parameterOf: Record<string, string>;
 }

@@ -4,10 +4,10 @@
 
 import { EVENT_STATUSES } from '../model/event-state.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
-import * as types from './param-types.ts';
 import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
 import { RECORD_SCHEMAS, SCHEMA_NAMES } from './response-schemas.ts';
 import { SIZES } from './value-lengths.ts';
+import * as types from './value-types.ts';
 
 const paging = (plural: string): Parameter[] => [
   parameter('page', types.count, SIZES.number, `The page of the list of ${plural}`, { default: 1 }),

@@ -5,10 +5,10 @@ import { isObject } from '../model/json.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
 import { BODY_PARAMETERS } from './fields.ts';
-import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
+import { parseBoolean, parseNumber } from './value-types.ts';
 
 export interface RequestValues {
   path: Record<string, string>;
@@ -88,7 +88,7 @@ function parseInput(
   sent: Record<string, unknown>,
   resolved: ReadonlyMap<string, unknown>,
 ): Input {
-  const input: Input = { path: {}, values: {}, sent, fields: {}, parameterOf: {} };
+  const input: Input = { path: {}, values: {}, sent, byField: {}, parameterOf: {} };
   for (const { name, type, inPath, recordKey = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
@@ -98,7 +98,7 @@ function parseInput(
       continue;
     }
     input.values[name] = parsed;
-    input.fields[recordKey] = parsed;
+    input.byField[recordKey] = parsed;
     input.parameterOf[recordKey] = name;
   }
   return input;

@@ -5,7 +5,7 @@
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS, type Field, type FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
-import { isObject } from '../model/json.ts';
+import { isObject, setAt } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
@@ -21,7 +21,6 @@ import {
   parsePathOrThrow,
   parseWritablePath,
   selectorOf,
-  setAt,
   UnrepresentableValue,
   valueAt,
   type WriteTarget,
@@ -64,7 +63,7 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
       for (const writer of writers) writer.write?.(value, target);
     },
     selectedPaths: [...reader.selectedPaths, ...readForWrite],
-    writtenPaths: writers.flatMap((writer) => writer.writtenPaths),
+    storedPaths: writers.flatMap((writer) => writer.storedPaths),
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
     isPartOfText: writers.some((writer) => writer.isPartOfText),
@@ -72,15 +71,15 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
   };
 }
 
-function readOnly({ read, selectedPaths, writtenPaths }: FieldAccessor): FieldAccessor {
-  return { read, selectedPaths, writtenPaths };
+function readOnly({ read, selectedPaths, storedPaths }: FieldAccessor): FieldAccessor {
+  return { read, selectedPaths, storedPaths };
 }
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
   const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
-  return { read: () => value, selectedPaths: [], writtenPaths: [] };
+  return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
 
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
@@ -103,7 +102,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
   const accessor: FieldAccessor = {
     read: (cmsRecord, zones) => {
       const stored = valueAt(cmsRecord, path);
-      return codec.read(jsonPath ? valueAt(parseJson(stored), jsonPath) : stored, zones);
+      return codec.read(jsonPath ? valueAt(parseStoredJson(stored), jsonPath) : stored, zones);
     },
     write: (value, target) => {
       const clears = location.clearWith !== undefined && isEmpty(value, field.type);
@@ -112,7 +111,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
       else setAt(target.body, path, stored);
     },
     selectedPaths: [selectorOf(path)],
-    writtenPaths: [location.at ?? ''],
+    storedPaths: [location.at ?? ''],
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
     isPartOfText: jsonPath !== undefined,
@@ -126,7 +125,7 @@ function isEmpty(value: unknown, type: FieldType): boolean {
   return value === '' || value === null || (type === 'number' && value === 0);
 }
 
-function parseJson(text: unknown): unknown {
+function parseStoredJson(text: unknown): unknown {
   try {
     return typeof text === 'string' ? JSON.parse(text) : text;
   } catch {
@@ -143,7 +142,7 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
   const text = valueAt(body, path) ?? valueAt(current, path);
   if (typeof text === 'string' && text.length >= MAX_READ_CHARACTERS - 1)
     throw new UnrepresentableValue('the text that the CMS has here is too long to be changed');
-  const stored = parseJson(text);
+  const stored = parseStoredJson(text);
   if (jsonPath.some((_, index) => Array.isArray(valueAt(stored, jsonPath.slice(0, index)))))
     throw new UnrepresentableValue('the CMS has a list here, in which nothing can be stored');
   const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};
@@ -180,7 +179,7 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
       for (const [index, path] of paths.entries()) setAt(body, path, texts ? texts[index] : clearWith);
     },
     selectedPaths: paths.map(selectorOf),
-    writtenPaths: parts.map((part) => part.at),
+    storedPaths: parts.map((part) => part.at),
     needsZone: codec.needsZone === true,
   };
 }

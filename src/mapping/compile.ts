@@ -3,7 +3,7 @@
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
-import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { DAY_MS, isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { wallAfter } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
 import {
@@ -19,7 +19,7 @@ import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
   type CmsName,
-  collectionOf,
+  collectionName,
   type FieldSpec,
   type KindSpec,
   type MappingFile,
@@ -109,8 +109,8 @@ export function compileMapping(json: unknown, file: string): Mapping {
 function checkCollections(mapping: MappingFile): void {
   const mapped = KINDS.filter((kind) => mapping[kind]);
   for (const [index, kind] of mapped.entries()) {
-    const collection = collectionOf(mapping[kind]!);
-    const other = mapped.slice(0, index).find((earlier) => collectionOf(mapping[earlier]!) === collection);
+    const collection = collectionName(mapping[kind]!);
+    const other = mapped.slice(0, index).find((earlier) => collectionName(mapping[earlier]!) === collection);
     if (!other) continue;
     const reason = `"${collection}" is the collection of "${other}" too`;
     throw new MappingFieldError(`/${kind}`, reason, `Name another collection, or leave "${kind}" out.`);
@@ -154,7 +154,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
   return {
     kind,
-    collection: collectionOf(spec),
+    collection: collectionName(spec),
     storedAs,
     readOnly: spec.readOnly ?? false,
     cmsSettings: spec.wordpress ?? {},
@@ -166,8 +166,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
     writtenPaths: new Map([
-      ...writable.map(({ field, accessor }) => [field.key, accessor.writtenPaths] as const),
-      ...writableCustom.map(([name, { accessor }]) => [`customFields.${name}`, accessor.writtenPaths] as const),
+      ...writable.map(({ field, accessor }) => [field.key, accessor.storedPaths] as const),
+      ...writableCustom.map(([name, { accessor }]) => [`customFields.${name}`, accessor.storedPaths] as const),
     ]),
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
@@ -313,8 +313,6 @@ function selectFields(
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
  * is stored as an instant along with the zone: its wall time stays when the zone changes.
@@ -325,8 +323,8 @@ function sendDependentTogether(fields: CompiledField[]): void {
   for (const field of instants) field.sentWith = [...field.sentWith, ...zone];
   const whole = fields.filter(({ accessor }) => !accessor.isPartOfText);
   for (const field of whole) {
-    const paths = field.accessor.writtenPaths;
-    const sharing = whole.filter(({ accessor }) => accessor.writtenPaths.some((path) => paths.includes(path)));
+    const paths = field.accessor.storedPaths;
+    const sharing = whole.filter(({ accessor }) => accessor.storedPaths.some((path) => paths.includes(path)));
     field.sentWith = [...field.sentWith, ...sharing.filter((one) => one !== field).map(({ name }) => name)];
   }
 }
@@ -369,42 +367,47 @@ function checkVisibilityFields({ fields = {} }: KindSpec): void {
   }
 }
 
-const ONE_PATH = 'must be one path, to read and to write, and not in a list';
-const isOnePath = ({ selectedPaths, writtenPaths, isPartOfText }: FieldAccessor): boolean =>
-  !isPartOfText && selectedPaths.length === 1 && String(writtenPaths) === selectedPaths[0];
+/** The adapter of Payload replaces what is at one path, when it reads and when it writes. */
+function assertOnePath({ name, accessor }: CompiledField): void {
+  const { selectedPaths, storedPaths, isPartOfText } = accessor;
+  const isOnePath = selectedPaths.length === 1 && storedPaths.join() === selectedPaths[0];
+  if (!isOnePath || isPartOfText)
+    throw new MappingFieldError(`/fields/${name}`, 'must be one path, to read and to write, and not in a list');
+}
 
 /** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
 const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
 
-/**
- * A mapping may name the field of a site of Payload that holds `pending` or `private`; the adapter needs one path for
- * both directions.
- */
+/** A mapping may name the field of a site of Payload that holds `pending` or `private`. */
 function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
   const status = fields.find(({ name }) => name === 'status');
   if (specs.status === undefined || !status) return;
-  if (!isOnePath(status.accessor)) throw new MappingFieldError('/fields/status', ONE_PATH);
-  const [path = ''] = status.accessor.writtenPaths;
-  const reason = `must not be at "${path}", where Payload or its adapter has a status`;
-  if (ADAPTER_FIELDS.includes(path.split('.', 1)[0]!)) throw new MappingFieldError('/fields/status', reason);
+  assertOnePath(status);
+  const [path = ''] = status.accessor.storedPaths;
+  const [root = ''] = path.split('.', 1);
+  if (ADAPTER_FIELDS.includes(root))
+    throw new MappingFieldError(
+      '/fields/status',
+      `must not be at "${path}", where Payload or its adapter has a status`,
+    );
 }
 
-/**
- * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both directions.
- */
+/** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
 function checkReferencePaths(
   { fields: specs = {} }: KindSpec,
   fields: readonly CompiledField[],
   embedded: Readonly<Record<string, unknown>>,
 ): void {
-  for (const { name, field, accessor } of fields) {
-    // All numbers of the API are ids too. A fixed one has no path.
-    const isReference = (field.type === 'ids' || field.type === 'number') && accessor.selectedPaths.length > 0;
-    if (!isReference || name in embedded) continue;
-    if (!isOnePath(accessor)) throw new MappingFieldError(`/fields/${name}`, ONE_PATH);
+  // All numbers of the API are ids too.
+  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'number');
+  for (const reference of references) {
+    const { name, accessor } = reference;
+    const isFixed = accessor.selectedPaths.length === 0;
+    if (isFixed || name in embedded) continue;
+    assertOnePath(reference);
     const spec = specs[name];
-    const as = typeof spec === 'object' && typeof spec.as === 'object' ? spec.as : {};
-    if (typeof as.ids === 'object')
+    const codec = typeof spec === 'object' ? spec.as : undefined;
+    if (typeof codec === 'object' && typeof codec.ids === 'object')
       throw new MappingFieldError(`/fields/${name}/as`, 'Payload answers ids, and no records that have them at a path');
   }
 }

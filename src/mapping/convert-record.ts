@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
 import type { ApiError } from '../errors.ts';
 import { invalidParams } from '../interface/errors.ts';
-import { FIELDS, type Field } from '../interface/fields.ts';
+import { emptyRecord, FIELDS, type Field } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS, SIZES } from '../interface/value-lengths.ts';
 import {
   type EventRecord,
@@ -44,8 +44,7 @@ export function createReader(
 ): (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind] {
   const zoneField = fields.find(({ name }) => name === 'timezone');
   return (cmsRecord, site, linkTables = {}) => {
-    const values: Record<string, unknown> = { kind, id: Number(cmsRecord.id) || 0 };
-    for (const { key, empty } of Object.values(FIELDS[kind])) values[key] = Array.isArray(empty) ? [] : empty;
+    const values = emptyRecord(kind, Number(cmsRecord.id) || 0);
     // No mapping has the parent of a tag, but a term record has the property.
     if (kind === 'tag') values.parent = 0;
     const zones = zonesOf(zoneField, cmsRecord, site);
@@ -169,7 +168,7 @@ export function createWriter(
       const value = values[field.key];
       if (value === undefined) continue;
       orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
-      for (const path of accessor.isPartOfText ? [] : accessor.writtenPaths) {
+      for (const path of accessor.isPartOfText ? [] : accessor.storedPaths) {
         const stored = valueAt(body, path.split('.'));
         const other = written.get(path);
         if (other && !isDeepStrictEqual(other.stored, stored))

@@ -5,7 +5,7 @@
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
-import { INHERITED_NAMES, isObject } from '../model/json.ts';
+import { INHERITED_NAMES } from '../model/json.ts';
 import { cutHtml } from '../text/text.ts';
 
 /** Keys (strings) and array indexes (numbers), the outermost first. */
@@ -36,18 +36,6 @@ export function valueAt(root: unknown, path: Path): unknown {
     value = (value as Record<string | number, unknown>)[key];
   }
   return typeof value === 'string' ? cutHtml(value, MAX_READ_CHARACTERS) : value;
-}
-
-/** Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not objects. */
-export function setAt(root: CmsRecord, path: Path, value: unknown): void {
-  let target = root;
-  for (const key of path.slice(0, -1)) {
-    const next = target[key];
-    const inner: CmsRecord = isObject(next) ? next : {};
-    target[key] = inner;
-    target = inner;
-  }
-  target[path.at(-1)!] = value;
 }
 
 /** The part of a path that WordPress's `_fields` can name: the keys before the first array index. */
@@ -85,7 +73,7 @@ export interface FieldAccessor {
    */
   selectedPaths: string[];
   /** The paths at which the field is written, or would be if it were not read-only: `['meta.day', 'meta.time']`. */
-  writtenPaths: string[];
+  storedPaths: string[];
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
   /** Writing depends on what is stored, so it needs the CMS record before the write. */

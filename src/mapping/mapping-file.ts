@@ -68,7 +68,7 @@ export interface KindSpec {
   wordpress?: Readonly<Record<string, unknown>>;
 }
 
-export const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
+export const collectionName = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
 interface RegisteredSpec {
   singular?: string;

@@ -1,9 +1,9 @@
 // How an event refers to venues and organizers otherwise than by their ids: it embeds them as text, or it holds a term
 // whose slug is derived from theirs, or a number that they have in their meta (`via`).
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
-import { FIELDS } from '../interface/fields.ts';
+import { emptyRecord, FIELDS } from '../interface/fields.ts';
 import { SIZES } from '../interface/value-lengths.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
 import { cutHtml, slugOf } from '../text/text.ts';
@@ -37,11 +37,8 @@ export function embeddedAccessor(
     const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
     const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
     if (!name) return undefined;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([kind, texts]))
-      .digest();
-    const record: Record<string, unknown> = { kind, id: FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6) };
-    for (const field of Object.values(FIELDS[kind])) record[field.key] = field.empty;
+    const digest = hash('sha256', JSON.stringify([kind, texts]), 'buffer');
+    const record = emptyRecord(kind, FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6));
     for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];
     record.slug = `${slugOf(name) || kind}-${digest.toString('hex', 0, 4)}`;
     record.date = record.dateUtc = record.modified = record.modifiedUtc = NO_TIME;
@@ -53,7 +50,7 @@ export function embeddedAccessor(
   const accessor: FieldAccessor = {
     read: (cmsRecord) => [reader(cmsRecord)?.id ?? []].flat(),
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
-    writtenPaths: [],
+    storedPaths: [],
   };
   return { accessor, reader };
 }

@@ -19,6 +19,22 @@ export function numberOrZero(value: unknown): number {
   return typeof number === 'number' && Number.isFinite(number) ? number : 0;
 }
 
+/** The value at a path of keys. Undefined if a step is missing. */
+export const valueIn = (root: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+
+/** Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not objects. */
+export function setAt(root: JsonObject, path: readonly (string | number)[], value: unknown): void {
+  let target = root;
+  for (const key of path.slice(0, -1)) {
+    const next = target[key];
+    const inner: JsonObject = isObject(next) ? next : {};
+    target[key] = inner;
+    target = inner;
+  }
+  target[path.at(-1)!] = value;
+}
+
 /** Names that every object inherits, which a key would shadow, and `prototype`, which leads to those of classes. */
 export const INHERITED_NAMES: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),

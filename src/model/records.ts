@@ -9,8 +9,6 @@ export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
 /** What the replica stores by id, and what a request can create in the CMS. */
 export type KindOrImage = Kind | 'image';
-/** A record or image as one text: `event 12`, `image 7`. */
-export const recordKey = (kind: KindOrImage, id: number): string => `${kind} ${id}`;
 /** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 
@@ -42,6 +40,9 @@ export const TERM_ID_OFFSET = 1_000_000_000_000;
  * numbers of its own.
  */
 export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
+
+/** A day of 24 hours. */
+export const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
 export type WallTime = string;
@@ -260,7 +261,6 @@ export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
 const IDS_PER_DAY = 100;
 const MAX_DAYS = 100_000;
 const IDS_PER_SERIES = MAX_DAYS * IDS_PER_DAY;
-const DAY_MS = 86_400_000;
 /** How many series have occurrences: those of later ones would get the ids of embedded records. */
 const MAX_SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
 /**

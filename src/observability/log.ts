@@ -1,15 +1,13 @@
 // The log: a reader of the observations. Lines are JSON, or formatted for people on a terminal.
 
 import { createRequire } from 'node:module';
-import { type DestinationStream, pino } from 'pino';
+import { pino } from 'pino';
 import type { Observation, ObservationOf, Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Format lines for people; default: on a terminal. */
-  pretty?: boolean;
-  /** Default: standard error. */
+  /** Default: standard error. On a terminal the lines are formatted for people. */
   stream?: { write(text: string): unknown; isTTY?: boolean };
 }
 
@@ -77,15 +75,13 @@ const BREAKER = {
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
 
 /** Loaded on demand: a server does not need it. */
-function createFormatter(colorize: boolean): (line: string) => string {
+function createFormatter(): (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
-  return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
+  return prettyFactory({ colorize: true, singleLine: true, ignore: IN_THE_MESSAGE });
 }
 
-export function createLog({ level, pretty, stream }: LogOptions): Observe {
-  const output: DestinationStream = stream ?? process.stderr;
-  const isTerminal = (stream ?? process.stderr).isTTY === true;
-  const format = (pretty ?? isTerminal) ? createFormatter(isTerminal) : undefined;
+export function createLog({ level, stream = process.stderr }: LogOptions): Observe {
+  const format = stream.isTTY ? createFormatter() : undefined;
   const log = pino(
     {
       level,
@@ -94,7 +90,7 @@ export function createLog({ level, pretty, stream }: LogOptions): Observe {
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
-    format ? { write: (line: string) => output.write(format(line)) } : output,
+    format ? { write: (line: string) => stream.write(format(line)) } : stream,
   );
 
   return (observation) => {

@@ -21,6 +21,7 @@ import { formatWallTime, wallNumber } from '../time/wall-time.ts';
 import { type ChangeJournal, cancelledBy, changeBetween } from './change-journal.ts';
 import type { Database } from './database.ts';
 import { deletePost, insertPost, linksOf, PUBLIC } from './post-rows.ts';
+import { getImage, getRecord, postsWithImage } from './records.ts';
 import type { RenderedCache } from './rendered-cache.ts';
 import { deleteSourceRow, insertSourceRow, type SourceRow, sourceRow } from './source-events.ts';
 import { sql } from './sql.ts';
@@ -40,11 +41,6 @@ export interface ChangeSet {
 
 /** What a source says of an event; `null`: it has the event no more. */
 export type SourceChange = SourceRow | { source: string; key: string; event: null };
-
-interface StoredPost {
-  kind: PostKind;
-  record: string;
-}
 
 /** A batch of changes inside one transaction. */
 export class ChangeBatch {
@@ -74,11 +70,8 @@ export class ChangeBatch {
   }
 
   upsertImage(image: ImageRecord): void {
-    const db = this.#db;
-    const json = JSON.stringify(image);
-    const stored = db.get<{ record: string }>(sql`SELECT record FROM image WHERE id = ${image.id}`);
-    if (stored && this.#isSame(stored.record, json)) return;
-    db.replace('image', { id: image.id, record: json });
+    if (isDeepStrictEqual(getImage(this.#db, image.id), image)) return;
+    this.#db.replace('image', { id: image.id, record: JSON.stringify(image) });
     this.#imageChanged(image.id);
   }
 
@@ -104,7 +97,7 @@ export class ChangeBatch {
 
   #delete(kind: PostKind, id: number, isTrashed: boolean): boolean {
     const withheld = this.#takeWithheld(kind, id);
-    const stored = this.#readPost(kind, id);
+    const stored = getRecord<PostKind>(this.#db, kind, id);
     const before = withheld ?? stored;
     if (!before) return false;
     this.#journalPost(before, undefined, isTrashed);
@@ -123,7 +116,7 @@ export class ChangeBatch {
   }
 
   #withhold(kind: PostKind, id: number): boolean {
-    const stored = this.#readPost(kind, id);
+    const stored = getRecord<PostKind>(this.#db, kind, id);
     if (!stored) return false;
     this.#db.replace('withheld_record', { kind, id, record: JSON.stringify(stored) });
     this.#deletePost(stored);
@@ -139,7 +132,7 @@ export class ChangeBatch {
     if (after) insertSourceRow(this.#db, after);
     if (before?.eventId === after?.eventId && before?.url === after?.url) return;
     for (const id of new Set([before?.eventId, after?.eventId])) {
-      const post = id === undefined ? undefined : this.#readPost('event', id);
+      const post = id === undefined ? undefined : getRecord(this.#db, 'event', id);
       if (!post) continue;
       this.#journalPost(post, post);
       this.#noteChange('event', post.id);
@@ -155,11 +148,6 @@ export class ChangeBatch {
   /** Compares parsed records, so that another order of keys does not count as a change. */
   #isSame(stored: string, json: string): boolean {
     return stored === json || isDeepStrictEqual(this.#db.parse(stored), JSON.parse(json));
-  }
-
-  #readPost(kind: PostKind, id: number): PostRecord | undefined {
-    const row = this.#db.get<StoredPost>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
-    return row?.kind === kind ? this.#db.parse<PostRecord>(row.record) : undefined;
   }
 
   #takeWithheld(kind: PostKind, id: number): PostRecord | undefined {
@@ -197,7 +185,7 @@ export class ChangeBatch {
     const db = this.#db;
     const { id, kind } = record;
     const withheld = this.#takeWithheld(kind, id);
-    const stored = db.get<StoredPost>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
+    const stored = db.get<{ kind: PostKind; record: string }>(sql`SELECT kind, record FROM post WHERE id = ${id}`);
     if (stored?.kind === kind && this.#isSame(stored.record, JSON.stringify(record))) return;
     let before = stored && db.parse<PostRecord>(stored.record);
     // Posts of all kinds share one id space: the id changed its kind.
@@ -252,11 +240,10 @@ export class ChangeBatch {
    */
   #imageChanged(id: number): void {
     this.#noteChange('image', id);
-    const posts = this.#db.all<StoredPost>(sql`SELECT kind, record FROM post WHERE image_id = ${id} AND image_id <> 0`);
-    for (const post of posts) {
-      const record = this.#db.parse<PostRecord>(post.record);
+    for (const post of postsWithImage(this.#db, id)) {
+      const record = getRecord<PostKind>(this.#db, post.kind, post.id);
       this.#journalPost(record, record);
-      if (record.kind !== 'event') this.#rendered.invalidate(record.kind, record.id);
+      if (post.kind !== 'event') this.#rendered.invalidate(post.kind, post.id);
     }
   }
 }

@@ -15,8 +15,8 @@ export interface View {
   all<T>(query: Sql): T[];
   /** The first column of every row, which must hold numbers. */
   numbers(query: Sql): number[];
-  /** The number of a statement such as `SELECT count(*) ...`. */
-  count(query: Sql): number;
+  /** The number of a statement such as `SELECT count(*) ...`. That of public records is remembered until they change. */
+  cachedCount(query: Sql): number;
   /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
   parse<T>(json: string): T;
 }
@@ -79,8 +79,7 @@ export class Database implements View {
   }
 
   get<T>(query: Sql): T | undefined {
-    const { text, values } = toStatement(query);
-    return this.#guarded(() => this.#prepare(text).get(...values) as T | undefined);
+    return this.all<T>(query)[0];
   }
 
   numbers(query: Sql): number[] {
@@ -94,8 +93,7 @@ export class Database implements View {
     return this.numbers(query)[0]!;
   }
 
-  /** As `number`, and remembered until the records change. */
-  count(query: Sql): number {
+  cachedCount(query: Sql): number {
     const { text, values } = toStatement(query);
     const key = JSON.stringify([text, values]);
     const count = this.#counts.get(key) ?? this.number(query);

@@ -197,6 +197,6 @@ export function listEvents(view: View, filter: EventFilter): IdPage {
     return { ids: ids.slice(offset, offset + limit), total: ids.length };
   }
   const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
-  const total = view.count(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
+  const total = view.cachedCount(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
   return { ids: view.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
 }

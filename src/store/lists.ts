@@ -80,14 +80,20 @@ export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boole
     .length > 0;
 
 /** Those of these venues or organizers that there are. None in the trash. */
-export const linkedIds = (view: View, kind: LinkedKind, ids: readonly number[]): number[] =>
+export const visibleLinkedIds = (view: View, kind: LinkedKind, ids: readonly number[]): number[] =>
   view.numbers(sql`
     SELECT r.id FROM linked_record r WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`);
 
+/** The page and the total of the rows `r` of a list. */
+function pageOf(view: View, rows: Sql, orderBy: Sql, { limit, offset }: PageWindow): IdPage {
+  const total = view.cachedCount(sql`SELECT count(*) FROM ${rows}`);
+  const ids = view.numbers(sql`SELECT r.id FROM ${rows} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`);
+  return { ids, total };
+}
+
 /** Ids and total of a list of venues or organizers. */
 export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): IdPage {
-  const { limit, offset, words = [], event, hasEvents, upcomingFromUtc, statuses } = filter;
-  const { modifiedAfter, customFields } = filter;
+  const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
     // A record that is text inside events is listed with the first of them that is.
@@ -101,11 +107,7 @@ export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): 
   if (hasEvents !== undefined) conditions.push(sql`${raw(hasEvents ? '' : 'NOT')} (${isLinked(kind)})`);
   if (upcomingFromUtc !== undefined)
     conditions.push(isLinked(kind, sql`${isListed} AND l.starts_utc >= ${wallNumber(upcomingFromUtc)}`));
-  const [from, where] = [sql`linked_record r`, and(conditions)];
-  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
-  const page = sql`LIMIT ${limit} OFFSET ${offset}`;
-  const ids = view.numbers(sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY r.published DESC, r.id ${page}`);
-  return { ids, total };
+  return pageOf(view, sql`linked_record r WHERE ${and(conditions)}`, sql`r.published DESC, r.id`, filter);
 }
 
 /** Columns by which terms can be sorted, with the name as the default. */
@@ -118,9 +120,9 @@ const TERM_ORDER_COLUMNS: Partial<Record<TermOrder, string>> = {
 
 const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || orderBy === 'include_slugs';
 
-/** The published events of the term with this id. Hidden events count, protected events do not. */
-const publishedEvents = (kind: TermKind, id: Sql): Sql => sql`
-  SELECT count(*) FROM main.event_link l
+/** The links of published events to the term with this id. Those of hidden events count, of protected events not. */
+const publishedLinks = (kind: TermKind, id: Sql): Sql => sql`
+  main.event_link l
   WHERE l.kind = ${kindNumber(kind)} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
 /**
@@ -130,16 +132,15 @@ const publishedEvents = (kind: TermKind, id: Sql): Sql => sql`
 function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
   const direction = raw(descending ? 'DESC' : 'ASC');
   if (orderBy === 'none' || orderBy === 'term_group') return sql`r.id`;
-  if (orderBy === 'count') return sql`(${publishedEvents(kind, sql`r.id`)}) ${direction}, r.id`;
+  if (orderBy === 'count') return sql`(SELECT count(*) FROM ${publishedLinks(kind, sql`r.id`)}) ${direction}, r.id`;
   if (isByInclude(orderBy) && include) return sql`j.key ${direction}, r.id`;
   return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
 
 /** As `TermFilter.hideEmpty`. */
 function isNotEmpty({ kind, include }: TermFilter): Sql {
-  const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND EXISTS (
-    SELECT 1 FROM main.event_link l
-    WHERE l.kind = ${kindNumber(kind)} AND l.target_id = t.id AND l.listing <> ${raw(PROTECTED)})`;
+  const isUsed = sql`EXISTS (SELECT 1 FROM ${publishedLinks(kind, sql`t.id`)})`;
+  const used = sql`SELECT t.id FROM term t WHERE t.kind = ${kind} AND ${isUsed}`;
   if (include) return sql`r.id IN (${used})`;
   return sql`r.id IN (
     WITH RECURSIVE up (id) AS (
@@ -151,7 +152,7 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
 
 /** Ids and total of a list of terms. */
 export function listTerms(view: View, filter: TermFilter): IdPage {
-  const { kind, search, include, exclude, parent, event, slug, noticedFrom, limit, offset } = filter;
+  const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
   const conditions = [sql`r.kind = ${kind}`];
   if (search !== undefined) {
     const text = fold(search);
@@ -167,13 +168,9 @@ export function listTerms(view: View, filter: TermFilter): IdPage {
   // Looking up the place of each term in the list would take a thousand times a thousand steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
-  const where = and(conditions);
-  const total = view.count(sql`SELECT count(*) FROM ${from} WHERE ${where}`);
-  const page = sql`LIMIT ${limit} OFFSET ${offset}`;
-  const ids = view.numbers(sql`SELECT r.id FROM ${from} WHERE ${where} ORDER BY ${termOrder(filter)} ${page}`);
-  return { ids, total };
+  return pageOf(view, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);
 }
 
 /** The number of published events of this term. */
 export const termCount = (view: View, kind: TermKind, id: number): number =>
-  view.count(publishedEvents(kind, sql`${id}`));
+  view.cachedCount(sql`SELECT count(*) FROM ${publishedLinks(kind, sql`${id}`)}`);

@@ -63,7 +63,7 @@ export class OwnRecords implements View {
   }
 
   /** Not remembered: a list of one caller is asked for seldom, and changes with every load. */
-  count(query: Sql): number {
+  cachedCount(query: Sql): number {
     return this.numbers(query)[0]!;
   }
 

@@ -16,7 +16,7 @@ import {
 import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
 import type { Database, View } from './database.ts';
-import { TARGET_KIND } from './schema.ts';
+import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
 
 /** What shows that a record changed. Terms have no time of modification. */
@@ -108,20 +108,9 @@ export const unusedEmbeddedIds = (db: Database, kind: 'venue' | 'organizer'): nu
     SELECT id FROM post p WHERE kind = ${kind} AND id >= ${FIRST_EMBEDDED_ID} AND id < ${FIRST_SOURCE_ID}
       AND NOT EXISTS (SELECT 1 FROM event_link l WHERE l.kind = ${TARGET_KIND[kind]} AND l.target_id = p.id)`);
 
-/** The events that show this record or image. An event also shows the images of its venues and organizers. */
-export function eventIdsShowing(db: Database, kind: Exclude<Kind, 'event'> | 'image', id: number): number[] {
-  if (kind !== 'image')
-    return db.numbers(sql`
-      SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
-  return db.numbers(sql`
-    SELECT id FROM post WHERE image_id = ${id} AND image_id <> 0 AND kind = 'event'
-    UNION
-    SELECT l.id FROM post p CROSS JOIN event_link l
-      ON l.kind = CASE p.kind WHEN 'venue' THEN ${TARGET_KIND.venue} ELSE ${TARGET_KIND.organizer} END
-        AND l.target_id = p.id
-    WHERE p.image_id = ${id} AND p.image_id <> 0 AND p.kind IN ('venue', 'organizer')
-    ORDER BY 1`);
-}
+/** The events that link to this record. */
+export const eventIdsWith = (db: Database, kind: TargetKind, id: number): number[] =>
+  db.numbers(sql`SELECT id FROM event_link WHERE kind = ${TARGET_KIND[kind]} AND target_id = ${id} ORDER BY id`);
 
 /** The categories and all below them, each once. Without CROSS, SQLite reads all categories for each of these. */
 export const withDescendants = (db: Database, categoryIds: readonly number[]): number[] =>

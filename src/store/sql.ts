@@ -47,9 +47,7 @@ export const raw = (text: string | number): Sql => ({ texts: [String(text)], par
 
 /** True if all conditions are; true without conditions. */
 export const and = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0
-    ? raw('1')
-    : { texts: ['', ...Array<string>(conditions.length - 1).fill(' AND '), ''], parts: conditions };
+  conditions.length === 0 ? raw('1') : conditions.reduce((all, each) => sql`${all} AND ${each}`);
 
 /** The right side of `IN` for lists of any length. */
 export const inJson = (values: readonly (number | string)[]): Sql =>

@@ -19,8 +19,8 @@ import { collectionOf, countRecords, STATE_KEYS, type SyncContext } from './cont
 import { READ_AS } from './sync-state.ts';
 
 /** How the sync calls the CMS: as a visitor, past the caches in front of it. */
-export const visitorOptions = ({ visitor, signal, memory }: SyncContext): CallOptions => ({
-  credentials: visitor,
+export const visitorOptions = ({ visitorCredentials, signal, memory }: SyncContext): CallOptions => ({
+  credentials: visitorCredentials,
   signal,
   uncached: `${memory.startedMs.toString(36)}-${memory.lastMark}`,
 });
@@ -255,14 +255,14 @@ export async function unlessUnreadable<T>(
   step: () => Promise<T>,
   spec?: CollectionSpec,
 ): Promise<T | undefined> {
-  const { cms, memory, observe, visitor } = context;
+  const { cms, memory, observe, visitorCredentials } = context;
   try {
     const result = await step();
     memory.unreadable.delete(name);
     return result;
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
-    if (visitor === undefined && [401, 403].includes(error.status)) {
+    if (visitorCredentials === undefined && [401, 403].includes(error.status)) {
       memory.unreadable.set(name, { isAbsent: false, words: `${error.status} ${error.code}` });
       return undefined;
     }

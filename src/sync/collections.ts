@@ -3,31 +3,27 @@
 
 import { type CmsRecord, type CmsView, type CollectionSpec, type Credentials, MEDIA } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { OccurrenceReader } from '../mapping/occurrences.ts';
-import type { EmbeddedReader, LinkTables } from '../mapping/references.ts';
-import type { CalendarRecord, Kind, Site } from '../model/records.ts';
+import type { Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 
-/** The collection of one record kind. */
+/** What the sync reads of one record kind. */
 export interface Collection {
   kind: Kind;
   /** The collection's name in the CMS. */
   name: string;
   /** Posts have a status and a modification time; terms have neither. */
   isStoredAsPosts: boolean;
-  /** What the mapping says about it, for the CMS. */
-  spec: CollectionSpec;
+  /** What the mapping says about it. */
+  spec: KindMapping<Kind>;
   /** `public`, or `reader` for an account that stands for every visitor. */
   view: CmsView;
-  /** Readers of venues and organizers that are text inside an event. */
-  embedded: readonly EmbeddedReader[];
-  /** Reads the occurrences of a series; undefined if the mapping has none. */
-  occurrences: OccurrenceReader | undefined;
-  read(record: CmsRecord, site: Site, links?: LinkTables): CalendarRecord;
 }
 
 /** What a request reads. */
-export type CollectionPart = Pick<Collection, 'spec' | 'view'> & Partial<Pick<Collection, 'occurrences'>>;
+export interface CollectionPart {
+  spec: CollectionSpec & Partial<Pick<KindMapping<Kind>, 'occurrences'>>;
+  view: CmsView;
+}
 
 export const MEDIA_PART: CollectionPart = { spec: MEDIA, view: 'public' };
 
@@ -46,9 +42,6 @@ export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collecti
       isStoredAsPosts,
       spec: kindMapping,
       view: visitor === undefined ? 'public' : 'reader',
-      embedded: Object.values(kindMapping.embedded),
-      occurrences: kindMapping.occurrences,
-      read: kindMapping.read,
     };
   });
 }
@@ -57,8 +50,8 @@ export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collecti
  * Records with all their fields per request, for a CMS that sends up to `pageSize`: fewer if each brings the
  * occurrences of a series.
  */
-export const recordsPerPage = ({ occurrences }: CollectionPart, pageSize: number): number =>
-  occurrences ? Math.ceil(pageSize / 5) : pageSize;
+export const recordsPerPage = ({ spec }: CollectionPart, pageSize: number): number =>
+  spec.occurrences ? Math.ceil(pageSize / 5) : pageSize;
 
 /** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */
 export const isPublished = ({ status }: CmsRecord): boolean => status === undefined || status === 'publish';

@@ -19,7 +19,7 @@ export interface SyncContext {
   readonly cms: Cms;
   readonly mapping: Mapping;
   /** As whom the sync reads: undefined for an anonymous visitor, or an account that stands for every visitor. */
-  readonly visitor: Credentials;
+  readonly visitorCredentials: Credentials;
   /** An account may read images that WordPress hides because they were uploaded to a draft. */
   readonly imageReader: Credentials;
   readonly collections: readonly Collection[];

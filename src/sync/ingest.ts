@@ -8,7 +8,7 @@ import { CmsRejected } from '../errors.ts';
 import { type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { mergeIndex } from '../store/full-text-index.ts';
-import { eventIdsShowing, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
+import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { type Collection, type CollectionPart, idOf, isPublished, recordsPerPage } from './collections.ts';
@@ -68,11 +68,11 @@ export async function ingestRecords(
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
     const accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
-      collection.read(record, memory.site, memory.linkTables),
-      ...collection.embedded.flatMap((readEmbedded) => readEmbedded(record) ?? []),
+      collection.spec.read(record, memory.site, memory.linkTables),
+      ...Object.values(collection.spec.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
     ]);
     memory.tally.changed += await apply(context, collection, { upserts });
-    if (collection.occurrences)
+    if (collection.spec.occurrences)
       for (const event of accepted) await ingestOccurrences(context, collection, event, readMark);
   }
 }
@@ -97,7 +97,7 @@ async function ingestOccurrences(
   readMark: number,
 ): Promise<void> {
   const { memory, replica } = context;
-  const occurrences = collection.occurrences?.(event, memory.site, memory.linkTables) ?? [];
+  const occurrences = collection.spec.occurrences?.(event, memory.site, memory.linkTables) ?? [];
   const ids = new Set(occurrences.map(({ id }) => id));
   const gone = occurrenceIds(replica.db, idOf(event)).filter((id) => !ids.has(id));
   const changes = [...batchesOf(occurrences, BATCH_SIZE)].map((upserts) => ({ upserts }));
@@ -137,7 +137,7 @@ async function applyToSeries(
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
 export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
-  if (!collections.some(({ embedded }) => embedded.length > 0)) return;
+  if (!collections.some(({ spec }) => Object.keys(spec.embedded).length > 0)) return;
   for (const kind of ['venue', 'organizer'] as const) {
     for (const ids of batchesOf(unusedEmbeddedIds(replica.db, kind), DELETE_BATCH_SIZE)) {
       replica.apply({ deletes: [{ kind, ids }] });
@@ -217,7 +217,7 @@ async function deleteRecords(
   const { trashed } = memory.kinds[kind];
   for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
     // Occurrences before their event.
-    if (collection.occurrences)
+    if (collection.spec.occurrences)
       for (const id of batch) {
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, collection, id, readMark, changes);
@@ -246,7 +246,7 @@ function deletableIds(
   markDirty(memory, kind, outdated);
   const deletable = ids.filter((id) => !outdated.has(id));
   if (!isStoredAsPosts && kind !== 'event')
-    for (const id of deletable) markDirty(memory, 'event', eventIdsShowing(replica.db, kind, id));
+    for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
   return deletable;
 }
 

@@ -4,8 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
-import type { PageRequest } from './cms-reader.ts';
-import { readAll, readPage } from './cms-reader.ts';
+import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import { countRecords, logDecision, type SyncContext } from './context.ts';
 import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from './ingest.ts';

@@ -69,7 +69,7 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
     // Ten lines of the log for each collection, and not a thousand for 100,000 events.
     if (isLast || Math.floor((10 * done) / total) > Math.floor((10 * before.done) / total))
-      observe({ type: 'sync-progress', collection: kind, done, total });
+      observe({ type: 'sync-progress', collection: collection.name, done, total });
   }
 }
 

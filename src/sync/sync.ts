@@ -35,7 +35,7 @@ export interface WrittenRecord {
 }
 
 type ContextOptions = Pick<SyncContext, 'replica' | 'cms' | 'mapping' | 'observe'> &
-  Partial<Pick<SyncContext, 'visitor' | 'imageReader' | 'nowMs' | 'clockMs'>>;
+  Partial<Pick<SyncContext, 'visitorCredentials' | 'imageReader' | 'nowMs' | 'clockMs'>>;
 
 export interface SyncOptions extends ContextOptions {
   /** Time between the starts of two polls. */
@@ -66,13 +66,13 @@ export class Sync {
   readonly #listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
 
   constructor(options: SyncOptions) {
-    const { replica, cms, mapping, visitor, imageReader = visitor, observe } = options;
+    const { replica, cms, mapping, visitorCredentials, imageReader = visitorCredentials, observe } = options;
     const { nowMs = Date.now, clockMs = () => performance.now() } = options;
     const { signal } = this.#stopping;
     this.#options = options;
     this.#context = {
-      ...{ replica, cms, mapping, visitor, imageReader, observe, nowMs, clockMs, signal },
-      collections: collectionsOf(mapping, visitor),
+      ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
+      collections: collectionsOf(mapping, visitorCredentials),
       pageSize: options.pageSize ?? cms.maxPageSize,
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory({ replica, observe }, nowMs()),
@@ -105,7 +105,7 @@ export class Sync {
   }
 
   status(): SyncStatus {
-    const { memory, collections, visitor } = this.#context;
+    const { memory, collections, visitorCredentials } = this.#context;
     const progressOf = (kind: Kind) => {
       const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
       return { done, total };
@@ -117,7 +117,7 @@ export class Sync {
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
-      readAs: visitor === undefined ? 'visitor' : 'account',
+      readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }
 
@@ -240,7 +240,7 @@ export class Sync {
    * replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
   async #round(isRequested: boolean): Promise<boolean> {
-    const { memory, clockMs, signal, visitor, observe } = this.#context;
+    const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
     const isDue = isRequested || this.state().state !== 'live' || (await isPollDue());
@@ -251,7 +251,7 @@ export class Sync {
       if (isDue) isCurrent = await this.#readChanges();
       await this.#tryScan();
     } catch (error) {
-      if (!signal.aborted) this.#dispatch(failureEvent(error, visitor));
+      if (!signal.aborted) this.#dispatch(failureEvent(error, visitorCredentials));
       isCurrent = false;
     } finally {
       if (isDue || memory.tally.requests > 0)
@@ -278,13 +278,13 @@ export class Sync {
 
   /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */
   async #tryScan(): Promise<void> {
-    const { memory, signal, visitor } = this.#context;
+    const { memory, signal, visitorCredentials } = this.#context;
     try {
       await continueScan(this.#context);
       memory.scanProblem = undefined;
     } catch (error) {
       if (signal.aborted) throw error;
-      memory.scanProblem = `the scan: ${failureEvent(error, visitor).reason}`;
+      memory.scanProblem = `the scan: ${failureEvent(error, visitorCredentials).reason}`;
     }
   }
 

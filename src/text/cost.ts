@@ -21,7 +21,7 @@ export interface StoredCost {
 export function encodeCost(cost: Cost): string {
   if (typeof cost !== 'string') return cost.length === 0 ? '' : JSON.stringify(cost);
   // Otherwise decoding would take this text for a list, or for a cost with its currency.
-  return typeof parseJson(cost) === 'object' ? JSON.stringify([cost]) : cost;
+  return typeof parseTexts(cost) === 'object' ? JSON.stringify([cost]) : cost;
 }
 
 /** Encodes the text of a CMS field, together with what the CMS keeps beside it unless the text alone says that. */
@@ -35,15 +35,15 @@ export function encodeStoredCost(text: string, { position, code, ...stored }: Om
 
 /** Decodes what `encodeCost` or `encodeStoredCost` wrote, or any text written in the CMS itself. */
 export function decodeCost(encoded: string): StoredCost {
-  const json = parseJson(encoded);
+  const json = parseTexts(encoded);
   const { text = encoded, symbol = '', position = '', code = '' } = isObject(json) ? json : {};
-  const list = isObject(json) ? parseJson(String(text)) : json;
+  const list = isObject(json) ? parseTexts(String(text)) : json;
   const cost = Array.isArray(list) ? (list.length > 1 ? list : (list[0] ?? '')) : String(text);
   return { cost, symbol: String(symbol), position: String(position), code: String(code) };
 }
 
 /** A list of texts, or an object of texts; undefined for any other text. */
-function parseJson(text: string): string[] | Record<string, unknown> | undefined {
+function parseTexts(text: string): string[] | Record<string, unknown> | undefined {
   if (!/^[[{]/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);

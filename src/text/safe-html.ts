@@ -2,7 +2,7 @@
 
 import type { IOptions } from 'sanitize-html';
 import { escapeHtml, textLines } from './html.ts';
-import { cutHtml, webAddress } from './text.ts';
+import { absoluteUrl, cutHtml, webAddress } from './text.ts';
 
 const TAGS = [
   'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6',
@@ -49,19 +49,16 @@ function rulesOf({ linkBase, imageBase }: SafeHtmlOptions): IOptions {
       a: (tagName, { href }) => ({
         tagName,
         // The target of a link to a part of the page has a name, and no address.
-        attribs: href === undefined ? {} : { href: absolute(href, linkBase), rel: 'nofollow noopener' },
+        attribs: href === undefined ? {} : { href: absoluteUrl(href, linkBase), rel: 'nofollow noopener' },
       }),
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
-        attribs: { src: src ? absolute(src, imageBase) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
+        attribs: { src: src ? absoluteUrl(src, imageBase) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
       }),
     },
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,
   };
 }
-
-/** The absolute address of a link or picture. */
-const absolute = (url: string, base?: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
 
 function sizeOf(width: string, height: string): Record<string, string> {
   const isSize = /^\d{1,4}$/;

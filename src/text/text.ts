@@ -5,20 +5,17 @@
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
  * expression such as `x+$` would need quadratic time.
  */
-export const trimCharacters = (text: string, characters: string): string =>
-  trimCharactersEnd(text.slice(countLeading(text, characters)), characters);
+export function trimCharacters(text: string, characters: string): string {
+  let start = 0;
+  while (start < text.length && characters.includes(text[start]!)) start += 1;
+  return trimCharactersEnd(text.slice(start), characters);
+}
 
 /** Removes trailing characters that occur in `characters`, each a single UTF-16 code unit. */
 export function trimCharactersEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
-}
-
-function countLeading(text: string, characters: string): number {
-  let count = 0;
-  while (count < text.length && characters.includes(text[count]!)) count += 1;
-  return count;
 }
 
 const graphemes = new Intl.Segmenter();
@@ -114,6 +111,10 @@ export function webAddress(text: unknown): string | undefined {
   const { protocol, href } = new URL(text);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
+
+/** The absolute address of a link or picture on a page at `base`; empty for none. */
+export const absoluteUrl = (url: unknown, base?: string): string =>
+  typeof url === 'string' && URL.canParse(url, base) ? new URL(url, base).href : '';
 
 /** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');

@@ -1,5 +1,6 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
+import { DAY_MS } from '../model/records.ts';
 import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
@@ -14,7 +15,6 @@ export type PhpDate = {
   zone: Zone;
 };
 
-const DAY_MS = 86_400_000;
 const MAX_LENGTH = 200;
 
 /**
@@ -39,13 +39,16 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   return dateAt(wallMsToEpoch(wall, zone), zone, parsed.zone !== undefined);
 }
 
+/** A text that is a number: `12`, but also `1e3`. */
+export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
 /**
  * Parses a number in every form that PHP's `is_numeric` accepts: `1772359200`, `-5`, `12.7` (drops the
  * fraction), `1e9`. Returns seconds since 1970, or `undefined` for another text or a date outside the years
  * 0000 to 9999.
  */
 export function parseUnixSeconds(text: string): number | undefined {
-  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim())) return undefined;
+  if (!NUMBER.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
 }

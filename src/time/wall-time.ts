@@ -1,5 +1,7 @@
 // Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, and arithmetic on them.
 
+import { DAY_MS } from '../model/records.ts';
+
 const SECOND_MS = 1000;
 
 /** `0000-01-01 00:00:00`, the earliest wall time. */
@@ -48,8 +50,6 @@ export function dayStartMs(year: number, month: number, day: number): number {
   // Date.UTC maps the years 0 to 99 to 1900 to 1999.
   return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
-
-const DAY_MS = 86_400_000;
 
 /** When the calendar's day of this date starts: at midnight, or later on a site that says so. */
 export function startOfDay(wall: string, dayStarts = '00:00'): string {

@@ -2,6 +2,7 @@
 // wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../model/records.ts';
 import php from './php-abbreviations.json' with { type: 'json' };
 import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
@@ -18,7 +19,6 @@ export type Zone =
 export const utcZone: Zone = { kind: 'fixed', minutes: 0 };
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 1440 * MINUTE_MS;
 const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 

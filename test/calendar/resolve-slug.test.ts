@@ -1,4 +1,4 @@
-// Reads by slug: what the gateway caches, and what it responds while the CMS is unavailable.
+// Reads by slug: which the replica answers, and what it responds while the CMS is unavailable.
 
 import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';

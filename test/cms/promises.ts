@@ -306,7 +306,7 @@ export const PROMISES: readonly Promised[] = [
     async check(context) {
       const { unreachable, event, admin } = context;
       const error = await unreachable.create(event, context.body('X'), admin).catch((thrown: unknown) => thrown);
-      expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ written: 'no' });
+      expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ outcomeUnknown: false });
     },
   },
   {

@@ -14,7 +14,7 @@ import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-schema.ts';
 import { createAdmin } from '../../src/http/admin.ts';
-import type { UseCases } from '../../src/http/routes.ts';
+import type { UseCases } from '../../src/http/endpoints.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from '../../src/http/shared-state.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
@@ -182,7 +182,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   });
   const sync = new Sync({
     ...{ replica, mapping, observe, intervalMs, cms },
-    visitor: options.readAs === 'account' ? service : undefined,
+    visitorCredentials: options.readAs === 'account' ? service : undefined,
     imageReader: service,
     nowMs,
     clockMs: nowMs,

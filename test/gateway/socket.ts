@@ -61,7 +61,6 @@ export async function startOnSockets({ cmsUrl, config = {}, service }: SocketOpt
   const lines: string[] = [];
   const log = createLog({
     level: 'debug',
-    pretty: false,
     stream: { write: (text) => lines.push(text) },
   });
   const loaded = loadConfig({ file, env: {} });

@@ -2,7 +2,7 @@
 
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import type { Peers } from '../../src/calendar/cms-records.ts';
+import type { PeersPort } from '../../src/calendar/cms-records.ts';
 import { createRequestPolls, type PollClock, waitForToken } from '../../src/http/consistency-token.ts';
 import type { Context } from '../../src/http/state.ts';
 import type { Sync } from '../../src/sync/sync.ts';
@@ -15,7 +15,7 @@ describe('a request that waits for its consistency token', () => {
   let failures: number;
   let waiting: { untilMs: number; resolve: () => void }[];
   /** Whether the gateway shows what its peers have told. */
-  let reaches: Peers['reaches'];
+  let reaches: PeersPort['reaches'];
   let middleware: ReturnType<typeof waitForToken>;
   beforeEach(() => {
     [nowMs, polls, failures, waiting] = [0, [], 0, []];
@@ -24,7 +24,7 @@ describe('a request that waits for its consistency token', () => {
     const wait = (ms: number) =>
       new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
     const clock: PollClock = { nowMs: () => nowMs, wait };
-    const peers = { reaches: (...args: Parameters<Peers['reaches']>) => reaches(...args) } as Peers;
+    const peers = { reaches: (...args: Parameters<PeersPort['reaches']>) => reaches(...args) } as PeersPort;
     middleware = waitForToken(peers, createRequestPolls(sync, clock));
   });
 
@@ -55,7 +55,7 @@ describe('a request that waits for its consistency token', () => {
 
   it('ends also while it waits for a poll', async () => {
     const poll = createRequestPolls({ poll: () => never, state: () => ({ failures }) } as never);
-    middleware = waitForToken({ reaches } as Peers, poll);
+    middleware = waitForToken({ reaches } as PeersPort, poll);
     const res = new EventEmitter();
     const ended = request('1-0+', res);
     await new Promise(setImmediate);

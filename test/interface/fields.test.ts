@@ -3,9 +3,9 @@
 
 import { expect } from 'chai';
 import { BODY_PARAMETERS, copiedFields, FIELDS } from '../../src/interface/fields.ts';
-import * as types from '../../src/interface/param-types.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { RECORD_SCHEMAS, SCHEMA_NAMES } from '../../src/interface/response-schemas.ts';
+import * as types from '../../src/interface/value-types.ts';
 import { KINDS, type Kind, PLURALS, POST_KINDS } from '../../src/model/records.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';

@@ -1,10 +1,10 @@
 // The namespace index agrees with that of The Events Calendar.
 
 import { expect } from 'chai';
-import { text } from '../../src/interface/param-types.ts';
 import { type Parameter, parameter } from '../../src/interface/parameter.ts';
 import { describeNamespace, describeRoute, ROUTES, type Route } from '../../src/interface/routes.ts';
 import { SIZES } from '../../src/interface/value-lengths.ts';
+import { text } from '../../src/interface/value-types.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON
 type Document = any;

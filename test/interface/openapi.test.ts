@@ -13,7 +13,6 @@ const asSent = (value: object): Document => JSON.parse(JSON.stringify(value));
 const about = {
   serverUrl: 'https://site.example/wp-json/tribe/events/v1',
   title: 'Calendar',
-  description: 'Events of a town',
   perPage: 10,
 };
 
@@ -36,7 +35,11 @@ describe('OpenAPI document', () => {
     expect(Object.keys(document)).to.have.members(['openapi', 'info', 'components', 'servers', 'paths']);
     expect(document.openapi).to.equal('3.0.0');
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(document.info).to.deep.equal({ version, title: 'Calendar', description: 'Events of a town' });
+    expect(document.info).to.deep.equal({
+      version,
+      title: 'Calendar',
+      description: 'Events, venues, organizers, categories and tags.',
+    });
     expect(document.servers).to.deep.equal([{ url: `${about.serverUrl}/` }]);
     expect(document.components.schemas).to.have.all.keys(
       'ImageSize',

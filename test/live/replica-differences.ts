@@ -19,7 +19,7 @@ export async function recordsOfSite(cms: Cms, service: string): Promise<Map<stri
       const request: ListRequest = { view: collection.view, limit: 100, page, order: 'id', detail: 'mapped' };
       const { records: items, total } = await cms.list(collection.spec, request);
       for (const cmsRecord of items) {
-        const record: CalendarRecord = collection.read(cmsRecord, site);
+        const record: CalendarRecord = collection.spec.read(cmsRecord, site);
         records.set(`${record.kind} ${record.id}`, JSON.parse(JSON.stringify(record)));
         if ('image' in record && record.image > 0) images.add(record.image);
       }

@@ -35,7 +35,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/admin.ts', 'test/http/admin.test.ts', {
     '/ready?strict=1 requires a replica in sync': {
       function: 'createAdmin',
-      code: "&& (_1.get('strict') !== '1' || _2())",
+      code: "&& (_1.get('strict') !== '1' || _2.isLive())",
     },
   }),
   ...mutantsOf('src/http/auth.ts', 'test/http/auth.test.ts', {
@@ -233,7 +233,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'rate limit of the client',
     },
   }),
-  ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {
+  ...mutantsOf('src/http/endpoints.ts', 'test/cms/image-fetcher.test.ts', {
     'length of values': {
       function: 'createEndpointRunner.runOperation',
       code: 'checkLengths([_1, _2, _3], _4.parameters);',

@@ -81,7 +81,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'on bodies',
     },
     'number of values in a body': {
-      function: 'parseJson',
+      function: 'parseJsonBody',
       code: "if (hasTooManyValues(_1)) throw tooLarge('too many values in a body');",
       title: 'number of JSON values before parsing',
     },

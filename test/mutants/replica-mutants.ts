@@ -92,7 +92,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
     'a protected event counts for no term': {
-      function: 'publishedEvents',
+      function: 'publishedLinks',
       code: 'AND l.listing <> ${raw(PROTECTED)}',
       title: 'counts of terms',
     },

@@ -5,7 +5,7 @@ import type { CalendarRecord } from '../../src/model/records.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { listLinked, listTerms, type TermFilter, termCount } from '../../src/store/lists.ts';
 import {
-  eventIdsShowing,
+  eventIdsWith,
   getImage,
   getImages,
   getRecord,
@@ -169,7 +169,7 @@ describe('the replica', () => {
       expect([...stampsById(replica.db, 'tag', [4])]).to.deep.equal([[4, { id: 4, modifiedUtc: '' }]]);
     });
 
-    it('finds the events that show a record, and missing images', () => {
+    it('finds the events with a record, and missing images', () => {
       upsert(
         replica,
         [
@@ -181,12 +181,9 @@ describe('the replica', () => {
         ],
         [image(93)],
       );
-      expect(eventIdsShowing(replica.db, 'venue', 11)).to.deep.equal([1]);
-      expect(eventIdsShowing(replica.db, 'category', 5)).to.deep.equal([2]);
-      expect(eventIdsShowing(replica.db, 'tag', 5)).to.deep.equal([3]);
-      expect(eventIdsShowing(replica.db, 'image', 91)).to.deep.equal([1]);
-      expect(eventIdsShowing(replica.db, 'image', 92)).to.deep.equal([1]);
-      expect(eventIdsShowing(replica.db, 'image', 93)).to.deep.equal([2]);
+      expect(eventIdsWith(replica.db, 'venue', 11)).to.deep.equal([1]);
+      expect(eventIdsWith(replica.db, 'category', 5)).to.deep.equal([2]);
+      expect(eventIdsWith(replica.db, 'tag', 5)).to.deep.equal([3]);
       expect(missingImageIds(replica.db, 0, 10)).to.deep.equal([91, 92]);
       expect(missingImageIds(replica.db, 0, 1)).to.deep.equal([91]);
       expect(missingImageIds(replica.db, 91, 10)).to.deep.equal([92]);

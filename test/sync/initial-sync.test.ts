@@ -19,7 +19,7 @@ describe('initial sync and ingest', () => {
       expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
       expect(site.sync.status().collections.event).to.deep.equal({ done: 23, total: 23 });
       const steps = site.observations.filter((seen) => seen.type === 'sync-progress');
-      const events = steps.filter(({ collection }) => collection === 'event').map(({ done }) => done);
+      const events = steps.filter(({ collection }) => collection === 'events').map(({ done }) => done);
       expect(events).to.deep.equal([5, 10, 15, 20, 23]);
       expect(new Set(steps.map(({ collection }) => collection))).to.have.lengthOf(5);
     });
@@ -30,7 +30,7 @@ describe('initial sync and ingest', () => {
       site.sync.start();
       await site.sync.whenComplete();
       const steps = site.observations.filter((seen) => seen.type === 'sync-progress');
-      const events = steps.filter(({ collection }) => collection === 'event');
+      const events = steps.filter(({ collection }) => collection === 'events');
       expect(events.map(({ done }) => done)).to.deep.equal([20, 40, 60, 80, 100, 120, 140, 160, 180, 200]);
     });
 

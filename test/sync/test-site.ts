@@ -71,7 +71,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       replica,
       cms: options.cms?.(cms) ?? cms,
       mapping: siteMapping,
-      visitor,
+      visitorCredentials: visitor,
       imageReader: SERVICE,
       intervalMs: 3_600_000,
       scanIntervalMs: SCAN_INTERVAL_MS,
@@ -150,8 +150,8 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
           .map((post) => cms.response(post, { credentials: visitor, view: collection.view }))
       : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
-      const record = collection.read(cmsRecord, cms.siteFacts);
-      for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
+      const record = collection.spec.read(cmsRecord, cms.siteFacts);
+      for (const each of [record, ...(collection.spec.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
         records[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }

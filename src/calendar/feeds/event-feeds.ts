@@ -3,8 +3,8 @@
 
 import { Feed } from 'feed';
 import { changesGone, eventWithoutDate, notReady } from '../../interface/errors.ts';
-import type { ChangeToken } from '../../interface/param-types.ts';
 import type { Input } from '../../interface/parameter.ts';
+import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
 import type { CancelledEvent, JournalPosition } from '../../store/change-journal.ts';
 import { getRecord } from '../../store/records.ts';

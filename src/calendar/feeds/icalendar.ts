@@ -10,7 +10,7 @@ import ical, {
   ICalEventStatus,
 } from 'ical-generator';
 import { type ShownState, withState } from '../../model/event-state.ts';
-import type { WallTime } from '../../model/records.ts';
+import { DAY_MS, type WallTime } from '../../model/records.ts';
 import { joinBytes, utf8 } from '../../text/bytes.ts';
 import { textLine, textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress, webAddress } from '../../text/text.ts';
@@ -53,7 +53,6 @@ export interface CalendarInfo {
 const REFRESH_S = 3600;
 const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
-const DAY_MS = 86_400_000;
 /** Years have four digits in iCalendar. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */

@@ -240,7 +240,7 @@ export function trialSteps(
     return values[0] === undefined ? [] : [{ name, key, isCustom: false, values, empty }];
   });
   const custom = [...customFields].flatMap(([key, { type, accessor }]) => {
-    if (!accessor.write || accessor.writtenPaths.includes(STATUS)) return [];
+    if (!accessor.write || accessor.storedPaths.includes(STATUS)) return [];
     // A field may take only some words, such as those of a list of choices.
     const known = records[kind]
       ?.map(({ record }) => (record as Partial<EventRecord>).customFields?.[key])

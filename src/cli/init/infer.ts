@@ -2,7 +2,7 @@
 // sure is left out.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { parseNumber } from '../../interface/param-types.ts';
+import { parseNumber } from '../../interface/value-types.ts';
 import { isCoreField } from '../../mapping/compile.ts';
 import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';

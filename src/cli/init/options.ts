@@ -135,10 +135,7 @@ function parseUrl(text: string): URL {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!isWebAddress(withScheme))
     throw new ConfigError('the address', 'is not a web address', 'Give one such as https://example.org.');
-  const url = new URL(withScheme);
-  if (url.username !== '' || url.password !== '')
-    throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
-  return url;
+  return new URL(withScheme);
 }
 
 /** Undefined: the address is that of a site. Calendar programs call the same addresses `webcal:`. */

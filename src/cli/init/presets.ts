@@ -3,7 +3,7 @@
 
 import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionOf, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberSource } from './infer.ts';
@@ -38,13 +38,13 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).file;
   const { plugins = [], namespaces = [] } = mapping.preset?.wordpress ?? {};
   const isWhole = KINDS.every((kind) => isShown(site, kind, mapping));
-  const present = KINDS.map((kind) => collectionOf(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
+  const present = KINDS.map((kind) => collectionName(mapping[kind] ?? {})).filter((base) => hasCollection(site, base));
   const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
   const type = typeAt(site, mapping.event.posts);
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
-    const dates = `the collection ${collectionOf(mapping.event)} has ${pathsOf(start).join(' and ')}`;
+    const dates = `the collection ${collectionName(mapping.event)} has ${pathsOf(start).join(' and ')}`;
     return { name, mapping, isReadable: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
@@ -61,7 +61,7 @@ function isShown(site: ProbedSite, kind: Kind, mapping: MappingFile): boolean {
   const spec = mapping[kind];
   if (!spec) return true;
   const type = typeAt(site, spec.posts);
-  if (!type) return hasCollection(site, collectionOf(spec));
+  if (!type) return hasCollection(site, collectionName(spec));
   return Object.entries(spec.fields ?? {}).every(([name, field]) => {
     // The mapping has a text where the site has a number: it would refuse what the gateway writes.
     const siteField = type.fields.find(({ path }) => path === field);

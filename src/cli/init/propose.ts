@@ -4,7 +4,7 @@
 
 import { ConfigError } from '../../errors.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
-import { collectionOf, type MappingFile } from '../../mapping/mapping-file.ts';
+import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
@@ -203,7 +203,7 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
  */
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
   for (const kind of inference.LINKED_KINDS) {
-    const taken = new Set(KINDS.map((each) => collectionOf(mapping[each] ?? {})));
+    const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
     const found = inference.inferLink(kind, event, site, used, taken);
     if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
@@ -250,7 +250,7 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */
 function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite): Pick<MappingFile, 'wordpress'> {
-  const mapped = new Set(KINDS.map((kind) => collectionOf(mapping[kind] ?? {})));
+  const mapped = new Set(KINDS.map((kind) => collectionName(mapping[kind] ?? {})));
   const posts = types.filter(({ type, base }) => type !== base && mapped.has(base));
   const terms = taxonomies.filter(({ taxonomy, base }) => taxonomy !== base && mapped.has(base));
   if (posts.length + terms.length === 0) return {};
@@ -301,7 +301,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const { isUnseen, summary, preset, mapping, needsPlugin } = proposal;
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
-  const isEmpty = typeAt(site, collectionOf(mapping.event))?.total === 0 && !needsPlugin;
+  const isEmpty = typeAt(site, collectionName(mapping.event))?.total === 0 && !needsPlugin;
   const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
@@ -309,7 +309,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     const type = typeAt(site, spec.posts);
     const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
     return [
-      [kind, collectionOf(spec), describeCollection(site, collectionOf(spec))],
+      [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
     ];
   });

@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { programName } from '../advice.ts';
-import { addressOf, readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
+import { readSource, remarkText, SOURCE_ADVICE, sourceAddress } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import type { InitOptions } from './options.ts';
 
@@ -26,8 +26,8 @@ export async function initSource(
   const file = join(out, 'config.json');
   const config = readConfigFile(file);
   const sources = Array.isArray(config.sources) ? (config.sources as SourceSettings[]) : [];
-  const known = sources.find((each) => addressOf(each) === addressOf(source));
-  const entry = { name: known?.name ?? freeName(new URL(addressOf(source)).hostname, sources), ...source };
+  const known = sources.find((each) => sourceAddress(each) === sourceAddress(source));
+  const entry = { name: known?.name ?? freeName(new URL(sourceAddress(source)).hostname, sources), ...source };
   const isPrivateAllowed = privateSources || (isObject(config.sync) && config.sync.privateSources === true);
   const snapshot = await readSource(entry, isPrivateAllowed, 'UTC');
   if (typeof snapshot === 'string') throw new ConfigError('the calendar', snapshot, SOURCE_ADVICE);

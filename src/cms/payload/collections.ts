@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { CmsRejected } from '../../errors.ts';
 import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
-import { normalizeUnicode, percentDecoded } from '../../text/text.ts';
+import { absoluteUrl, normalizeUnicode, percentDecoded } from '../../text/text.ts';
 import type { RequestParts, RestCall } from '../client.ts';
 import { type CmsResponse, objectOf } from '../http-exchange.ts';
 import {
@@ -323,6 +323,3 @@ async function multipart(bytes: Uint8Array, type: string, name: string): Promise
     headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
   };
 }
-
-const absoluteUrl = (url: unknown, base: string): string =>
-  typeof url === 'string' && URL.canParse(url, base) ? new URL(url, base).href : '';

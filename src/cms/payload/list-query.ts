@@ -6,7 +6,7 @@ import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { CallOptions, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, STATUSES_BY_FIELD, statusFieldOf } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, PAYLOAD_STATUSES, STATUSES_BY_FIELD, statusFieldOf } from './records.ts';
 
 /** What the site has switched on for a collection. */
 export interface Features {
@@ -157,7 +157,7 @@ function addStatuses(
 
 /** The condition that a record has one of the API's statuses; undefined if none of these can be stored. */
 function statusRules(wanted: readonly string[], field: string | undefined): Query | undefined {
-  const payloadStatuses = wanted.flatMap((status) => payloadStatusOf(status) ?? []);
+  const payloadStatuses = wanted.flatMap((status) => PAYLOAD_STATUSES[status] ?? []);
   const ofSite = field === undefined ? [] : STATUSES_BY_FIELD.filter((status) => wanted.includes(status));
   const isAll = ofSite.length === STATUSES_BY_FIELD.length && wanted.includes('draft');
   const isPublished = ofSite.length === 0 && !wanted.includes('draft');

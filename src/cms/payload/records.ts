@@ -1,7 +1,7 @@
 // The form of Payload's records: their ids, status and modification time in the gateway's terms, and back.
 
 import { CmsRejected } from '../../errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, setAt, valueIn } from '../../model/json.ts';
 import { type EventFields, isPostKind } from '../../model/records.ts';
 import { isoToWall } from '../../time/wall-time.ts';
 import type { CmsRecord, CollectionSpec, Detail, Query, RecordForm } from '../port.ts';
@@ -41,7 +41,7 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
 };
 
 /** Payload's word for each status that it has. */
-const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
+export const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
 
 /**
  * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from
@@ -94,8 +94,8 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, record: CmsRecor
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
   if (!isPostCollection(spec) || !hasStatus) return record;
   const field = statusFieldOf(spec);
-  const status = statusOf(record, field === undefined ? undefined : valueIn(record, field));
-  if (field !== undefined) setAt(record, field, status);
+  const status = statusOf(record, field === undefined ? undefined : valueIn(record, field.split('.')));
+  if (field !== undefined) setAt(record, field.split('.'), status);
   record.status = status;
   return record;
 }
@@ -133,18 +133,16 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
   if (!statusesOf(spec).includes(status)) invalid(statusPathOf(spec), `has no status "${status}"`);
   const field = statusFieldOf(spec);
   if (field === undefined) delete payloadBody[CORE_STATUS];
-  else setAt(payloadBody, field, status in PAYLOAD_STATUSES ? null : status);
+  else setAt(payloadBody, field.split('.'), status in PAYLOAD_STATUSES ? null : status);
   payloadBody._status = PAYLOAD_STATUSES[status] ?? 'draft';
   return payloadBody;
 }
 
 /** The API's status in the body of a write. */
 export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefined {
-  const status = isPostCollection(spec) ? valueIn(body, statusPathOf(spec)) : undefined;
+  const status = isPostCollection(spec) ? valueIn(body, statusPathOf(spec).split('.')) : undefined;
   return status === undefined ? undefined : String(status);
 }
-
-export const payloadStatusOf = (status: string): string | undefined => PAYLOAD_STATUSES[status];
 
 function invalid(path: string, reason: string): never {
   throw new CmsRejected('invalid', `The CMS ${reason}.`, { fields: [path] });
@@ -162,23 +160,8 @@ function readIds(value: unknown, toGateway: (cmsId: unknown) => number | undefin
   return toGateway(value) ?? null;
 }
 
-/** The value at a dotted path. */
-const valueIn = (record: CmsRecord, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), record);
-
-function setAt(record: CmsRecord, path: string, value: unknown): void {
-  const [key = '', ...rest] = path.split('.');
-  if (rest.length === 0) record[key] = value;
-  else {
-    const inner = record[key];
-    const holder = isObject(inner) ? inner : {};
-    record[key] = holder;
-    setAt(holder, rest.join('.'), value);
-  }
-}
-
 /** Changes the value at a dotted path, if there is one. */
 function changeAt(record: CmsRecord, path: string, change: (value: unknown) => unknown): void {
-  const value = valueIn(record, path);
-  if (value !== undefined) setAt(record, path, change(value));
+  const value = valueIn(record, path.split('.'));
+  if (value !== undefined) setAt(record, path.split('.'), change(value));
 }

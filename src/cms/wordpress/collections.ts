@@ -4,7 +4,7 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import { isObject, numberOrZero, objectOrEmpty, textOrEmpty } from '../../model/json.ts';
+import { isObject, numberOrZero, objectOrEmpty, setAt, textOrEmpty, valueIn } from '../../model/json.ts';
 import { type ImageRecord, STATUSES } from '../../model/records.ts';
 import { percentDecoded, slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
@@ -177,12 +177,7 @@ function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {
 
 function pickPaths(body: CmsRecord, paths: readonly string[]): CmsRecord {
   const picked: CmsRecord = {};
-  for (const path of paths) {
-    const [top, key] = path.split('.') as [string, string | undefined];
-    const value = body[top];
-    if (key === undefined) picked[top] = value;
-    else picked[top] = { ...objectOrEmpty(picked[top]), [key]: objectOrEmpty(value)[key] };
-  }
+  for (const path of paths) setAt(picked, path.split('.'), valueIn(body, path.split('.')));
   return picked;
 }
 

@@ -95,7 +95,7 @@ export function createSiteInfo(
   };
 }
 
-/** What the companion plugin may publish of an event plugin's options, and the values that make sense. */
+/** What the companion plugin may publish of an event plugin's options, and the values that make sense: each format bounds the length. */
 const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
   ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
   ['currency_code', 'currencyCode', /^[A-Z]{3}$/],
@@ -108,13 +108,10 @@ function readSettings(published: unknown): SiteSettings {
   const values = objectOrEmpty(published);
   const valid = SETTINGS.filter(([key, , format]) => {
     const value = values[key];
-    return typeof value === 'string' && value.length <= MAX_SETTING && format.test(value);
+    return typeof value === 'string' && format.test(value);
   });
   return Object.fromEntries(valid.map(([key, name]) => [name, values[key]]));
 }
-
-/** No setting is longer. */
-const MAX_SETTING = 40;
 
 const incomplete = (missing: string): CmsUnavailable =>
   new CmsUnavailable('incomplete', `The CMS's response is incomplete: it lacks ${missing}.`);

@@ -11,8 +11,8 @@ export interface Asset {
   type: string;
   version: string;
   content: Buffer;
-  /** Compressed for the first request. */
-  gzipped: () => Promise<Buffer>;
+  /** Compressed for the first request that accepts it. */
+  gzipped?: Promise<Buffer>;
 }
 
 export type Assets = Map<string, Asset>;
@@ -49,14 +49,10 @@ function packageFileUrl(path: string): URL {
 }
 
 /** `extension` decides on the type: `.css`. */
-export function asset(extension: string, content: Buffer): Asset {
+export function asset(extension: string, data: string | Buffer): Asset {
+  const content = Buffer.from(data);
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
-  let gzipped: Promise<Buffer> | undefined;
-  const gzippedOnce = () => {
-    gzipped ??= compress(content);
-    return gzipped;
-  };
-  return { type: TYPES[extension]!, version, content, gzipped: gzippedOnce };
+  return { type: TYPES[extension]!, version, content };
 }
 
 /** The URL of an asset with its version, relative to the page. */
@@ -67,7 +63,7 @@ export const assetUrl = (name: string, assets: Assets): string => `-/assets/${na
  * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
  */
 export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string, status = 200): Promise<void> {
-  const { type, version, content, gzipped } = asset;
+  const { type, version, content } = asset;
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
   ctx.set('Cache-Control', cacheControl ?? ofVersion);
   ctx.set('Content-Type', type);
@@ -79,6 +75,9 @@ export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: strin
     ctx.status = 304;
     return;
   }
-  if (acceptsGzip) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = acceptsGzip ? await gzipped() : content;
+  if (acceptsGzip) {
+    ctx.set('Content-Encoding', 'gzip');
+    asset.gzipped ??= compress(content);
+  }
+  ctx.body = acceptsGzip ? await asset.gzipped : content;
 }

@@ -1,5 +1,6 @@
 // The days of events, and dates and times as the pages write them.
 
+import { DAY_MS } from '../../model/records.ts';
 import { dayStartMs, formatWallTime, parseWallTime, wholeDays } from '../../time/wall-time.ts';
 
 /** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
@@ -18,7 +19,6 @@ export interface DaySpan {
   isLong: boolean;
 }
 
-const DAY_MS = 86_400_000;
 /** An event that ends before this hour of the next day is an evening, not two days. */
 const NIGHT_ENDS = '06:00:00';
 

@@ -9,7 +9,7 @@ import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { webAddress } from '../../text/text.ts';
-import type { PublicRead } from '../routes.ts';
+import type { PublicRead } from '../endpoints.ts';
 import { type Asset, asset } from './assets.ts';
 import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
@@ -100,7 +100,11 @@ export class Landing {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { status, title, message } = describeError(error, query, brand.language);
-      return { status, page: htmlAsset(errorPage(query, brand, title, message)), headers: error.headers };
+      return {
+        status,
+        page: asset('.html', unavailablePage(query, brand, title, message).text),
+        headers: error.headers,
+      };
     }
   }
 
@@ -122,7 +126,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       charge();
       return this.#options.read(path, parameters);
     });
-    return asset(extension, Buffer.from((await render(reader)).text));
+    return asset(extension, (await render(reader)).text);
   }
 
   async #renderEvents(reader: EventReader, query: LandingQuery, brand: Brand): Promise<Html> {
@@ -209,8 +213,6 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
-const htmlAsset = ({ text }: Html): Asset => asset('.html', Buffer.from(text));
-
 const backLink = (query: LandingQuery, { texts }: Language): Html =>
   html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">${texts.allEvents}</a></p>`;
 
@@ -225,7 +227,7 @@ const metadata = ({ name }: Brand, title: string, description: string, url: stri
 <meta property="og:url" content="${url}">
 ${image && html`<meta property="og:image" content="${image}">`}`;
 
-function errorPage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
+function unavailablePage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
   const head = html`<meta name="robots" content="noindex">`;
   const content = html`${query.event !== undefined && backLink(query, brand.language)}<h1>${title}</h1>
 <p class="empty" id="unavailable">${message}</p>`;

@@ -38,7 +38,7 @@ const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
 export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const { landing } = options.config;
   const assets = readAssets([...DOCUMENTATION_FILES, ...(landing ? LANDING_FILES : [])], DOCUMENTATION_PACKAGES);
-  assets.set('theme.css', asset('.css', Buffer.from(themeCss(options.config))));
+  assets.set('theme.css', asset('.css', themeCss(options.config)));
   return new Map<string, Handler>([
     ...(landing ? landingHandlers(options, assets) : []),
     ['/docs', documentationHandler(options, assets)],
@@ -62,7 +62,7 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
   const cacheControl = publicCacheControl(freshness);
   // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
   const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
-  const robots = asset('.txt', Buffer.from([...rules, '', `Sitemap: ${publicUrl}/sitemap.xml`, ''].join('\n')));
+  const robots = asset('.txt', [...rules, '', `Sitemap: ${publicUrl}/sitemap.xml`, ''].join('\n'));
   const brandFor = (ctx: Context, root?: string): Brand => {
     // No cache may give one visitor the page in the language of another.
     if (config.locale === undefined) ctx.vary('Accept-Language');
@@ -100,7 +100,7 @@ function errorPage(brand: Brand, status: number): RenderedPage {
 <p><a href="${root}./">${allEvents}</a></p>
 </main>`,
   });
-  return { status, page: asset('.html', Buffer.from(text)) };
+  return { status, page: asset('.html', text) };
 }
 
 /** Swagger UI fills the page. */

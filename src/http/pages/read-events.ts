@@ -6,7 +6,7 @@ import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import type { PostalAddress } from '../../text/text.ts';
-import type { PublicRead } from '../routes.ts';
+import type { PublicRead } from '../endpoints.ts';
 import { addDays, type ShownTimes } from './dates.ts';
 import type { LandingQuery } from './landing-query.ts';
 
@@ -36,30 +36,29 @@ interface Term {
   name: string;
 }
 
-type Shown = ShownTimes & ShownState;
-
 /** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
-export type PublicEvent = Shown & {
-  id: number;
-  title: string;
-  description: string;
-  excerpt: string;
-  url: string;
-  website: string;
-  utc_start_date: string;
-  utc_end_date: string;
-  cost: string;
-  cost_details: { currency_symbol: string; currency_code: string; values: string[] };
-  /** Lists have none. It has the currency, which the other properties lack. */
-  json_ld?: { offers?: { priceCurrency?: string } };
-  image: Image | false;
-  venue: Venue | Venue[];
-  organizer: Organizer[];
-  categories: Term[];
-  tags: Term[];
-  source?: string;
-  also_at?: { source: string; url: string }[];
-};
+export type PublicEvent = ShownTimes &
+  ShownState & {
+    id: number;
+    title: string;
+    description: string;
+    excerpt: string;
+    url: string;
+    website: string;
+    utc_start_date: string;
+    utc_end_date: string;
+    cost: string;
+    cost_details: { currency_symbol: string; currency_code: string; values: string[] };
+    /** Lists have none. It has the currency, which the other properties lack. */
+    json_ld?: { offers?: { priceCurrency?: string } };
+    image: Image | false;
+    venue: Venue | Venue[];
+    organizer: Organizer[];
+    categories: Term[];
+    tags: Term[];
+    source?: string;
+    also_at?: { source: string; url: string }[];
+  };
 
 export interface EventList {
   events: PublicEvent[];
@@ -79,7 +78,7 @@ export interface FilterOptions {
 
 const EVENTS_PER_PAGE = 30;
 /** The API's largest page unless configured otherwise. */
-const RECORDS_PER_READ = 50;
+const LARGEST_PAGE = 50;
 const MAX_OPTIONS = 200;
 
 const PAGE_NOT_FOUND = 'event-archive-page-not-found';
@@ -109,7 +108,7 @@ export class EventReader {
   async many(range: DayRange, filters: LandingQuery['filters'], max: number): Promise<EventList> {
     const list: EventList = { ...NOTHING, events: [], pages: 1 };
     for (let number = 1; number <= list.pages && list.events.length < max; number++) {
-      const next = await this.#page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
+      const next = await this.#page(range, { ...filters, per_page: String(LARGEST_PAGE), page: String(number) });
       // A cell of a month shows no more, and three hundred descriptions may be 30 MB.
       for (const event of next.events)
         list.events.push({ ...event, description: '', excerpt: '', venue: [], organizer: [] });
@@ -126,8 +125,8 @@ export class EventReader {
 
   /** At most two hundred of each: of the categories those with the most events. */
   async filterOptions(): Promise<FilterOptions> {
-    const venues = await this.#all('venues', {}, MAX_OPTIONS);
-    const categories = await this.#all('categories', { orderby: 'count', order: 'desc' }, MAX_OPTIONS);
+    const venues = await this.#all('venues', {});
+    const categories = await this.#all('categories', { orderby: 'count', order: 'desc' });
     return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
   }
 
@@ -149,16 +148,16 @@ export class EventReader {
     }
   }
 
-  /** All pages of a list of records, at most `max` records. */
-  async #all(collection: string, query: Record<string, string>, max: number): Promise<JsonObject[]> {
+  /** The first records of a list, of as many pages as that takes. */
+  async #all(collection: string, query: Record<string, string>): Promise<JsonObject[]> {
     const records: JsonObject[] = [];
-    for (let number = 1, pages = 1; number <= pages && records.length < max; number++) {
-      const page = { per_page: String(RECORDS_PER_READ), page: String(number) };
+    for (let number = 1, pages = 1; number <= pages && records.length < MAX_OPTIONS; number++) {
+      const page = { per_page: String(LARGEST_PAGE), page: String(number) };
       const body = await this.#readInTurn(`/${collection}`, { ...query, ...page });
       records.push(...(body[collection] as JsonObject[]));
       pages = Number(body.total_pages);
     }
-    return records.slice(0, max);
+    return records.slice(0, MAX_OPTIONS);
   }
 
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */

@@ -1,6 +1,7 @@
 // Codecs of a cost, parts of which have paths of their own: `currency`, with its symbol, position and code, and
 // `ticket`, which says in another key whether the event is free or paid.
 
+import { setAt } from '../../model/json.ts';
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
 import {
   type CodecDefinition,
@@ -9,7 +10,6 @@ import {
   type Path,
   parseWritablePath,
   selectorOf,
-  setAt,
   valueAt,
 } from '../field-accessor.ts';
 import { readText } from './text.ts';
@@ -48,7 +48,7 @@ export const currency: CodecDefinition<CurrencyOptions> = {
         if (stored.position !== '' || current) setAt(body, positionPath, stored.position);
       },
       selectedPaths: [path, symbolPath, positionPath, ...codePaths].map(selectorOf),
-      writtenPaths: [path.join('.'), symbol, position],
+      storedPaths: [path.join('.'), symbol, position],
       needsCurrent: true,
     };
   },
@@ -90,7 +90,7 @@ export const ticket: CodecDefinition<TicketOptions> = {
         setAt(body, optionPath, cost === '' ? '' : isFree || isZero(cost) ? free : paid);
       },
       selectedPaths: [path, optionPath].map(selectorOf),
-      writtenPaths: [path.join('.'), option],
+      storedPaths: [path.join('.'), option],
     };
   },
 };

@@ -1,7 +1,7 @@
 // Codecs of numbers: `number`, an integer, or a text that the CMS stores as a number; `coordinate`, the latitude or
 // longitude of a venue; and `ids`, of linked records and terms.
 
-import { parseNumber } from '../../interface/param-types.ts';
+import { parseNumber } from '../../interface/value-types.ts';
 import { isObject } from '../../model/json.ts';
 import {
   type Codec,

@@ -4,7 +4,7 @@
 import { isObject } from '../model/json.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { INTERNAL_STATUSES, MAX_FILTERED_CHARACTERS, STATUSES } from '../model/records.ts';
-import { parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
+import { NUMBER, parsePhpDate, parseUnixSeconds } from '../time/php-dates.ts';
 import { parseZone, utcZone } from '../time/zones.ts';
 import type { Parameter, ParamType, ReferenceChecks } from './parameter.ts';
 
@@ -473,12 +473,10 @@ async function everyAsync<T>(values: T[], test: (value: T) => boolean | Promise<
 
 // Spellings of values
 
-const NUMERIC = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/;
-
 /** A number, or a text that PHP's `is_numeric` accepts (` 3`, `2.0`, `1e1`). */
 export function parseNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  return typeof value === 'string' && NUMERIC.test(value) ? Number(value) : undefined;
+  return typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : undefined;
 }
 
 /** The original refuses a number that is not an integer of PHP. */

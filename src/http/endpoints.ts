@@ -15,7 +15,6 @@ import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
 import { openApi } from '../interface/openapi.ts';
-import { isTruthy, parseList } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
 import {
   describeNamespace,
@@ -29,13 +28,14 @@ import {
   WRITE_OPERATIONS,
 } from '../interface/routes.ts';
 import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
+import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { combineRepeated, createBodyReader } from './read-request.ts';
-import { parseItems, parseJson, toBuffer } from './response-cache.ts';
+import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
@@ -80,12 +80,13 @@ const patternOf = (path: string): RegExp => {
 };
 
 const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
+const routeAt = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
 /** The name in log and metrics of the route at this path below the mount. */
 export function routeName(path: string, method: string): string {
-  const route = ROUTES.find((each) => PATTERN_OF.get(each)!.test(path));
+  const route = routeAt(path);
   const operation = method === 'OPTIONS' ? 'options' : route && endpointOf(route, method)?.operation;
   return route && operation ? `${operation} ${route.path || '/'}` : 'none';
 }
@@ -99,7 +100,7 @@ export function routes(options: RouteOptions): Middleware {
   async function runRoute(ctx: RouterContext<State>, route: Route): Promise<void> {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
-    state.matched = route;
+    state.matchedRoute = route;
     if (endpoint?.methods.includes('GET')) {
       const lists = endpoint.parameters.filter(({ type }) => type.isList);
       state.query = combineRepeated(state.query, ctx.querystring, lists);
@@ -108,9 +109,14 @@ export function routes(options: RouteOptions): Middleware {
     const isDryRun = dryRunSockets.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
     const body = ctx.req.readableEnded ? {} : await readBody(ctx);
-    state.apiResponse = endpoint
-      ? await run({ route, endpoint, pathKey: ctx.captures?.[0], state, body, idempotencyKey, isDryRun })
-      : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
+    if (!endpoint) {
+      state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
+      return;
+    }
+    const response = await run({ route, endpoint, pathKey: ctx.captures?.[0], state, body, idempotencyKey, isDryRun });
+    const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
+    const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
+    state.apiResponse = { ...response, headers };
   }
 
   // One entry for all methods of a route: the router tries all entries for every request.
@@ -139,9 +145,8 @@ export type PublicRead = (path: string, query: Record<string, string>) => Promis
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
   const run = createEndpointRunner(options);
   return async function read(path, query) {
-    const [, pathKey] = /^\/[a-z]+\/(\d+)$/.exec(path) ?? [];
-    const template = pathKey === undefined ? path : `${path.slice(0, -pathKey.length)}{id}`;
-    const route = ROUTES.find((each) => each.path === template)!;
+    const route = routeAt(path)!;
+    const [, pathKey] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
@@ -151,7 +156,7 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       body: {},
       idempotencyKey: undefined,
     });
-    if (!(body instanceof RenderedList)) return parseJson(toBuffer(body));
+    if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };
   };
 }
@@ -199,12 +204,12 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
     return namingCreated(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
-      const id = await idOf(services, route, input, request);
+      const id = await idInPath(services, route, input, request);
       return ofKind[operation](id, input, request) as Promise<ApiResponse>;
     });
   }
 
-  async function runChecked(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;
     const { operation } = endpoint;
@@ -220,19 +225,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     } finally {
       images.release();
     }
-  }
-
-  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { endpoint, state, body } = endpointRequest;
-    const response = await runChecked(endpointRequest);
-    const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
-    if (unknown.length === 0) return response;
-    return { ...response, headers: { ...response.headers, ...unknownParametersHeader(unknown) } };
   };
 }
 
 /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
-async function idOf(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
+async function idInPath(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
   if (route.by === 'id') return path.id!;
   return (await resolveSlug(services, route.kind as PostKind, path.slug!, request)) ?? 0;
 }
@@ -262,9 +259,8 @@ function describe(state: State, services: Services): ApiResponse {
 
 function document({ baseUrl, query }: State, services: Services): ApiResponse {
   const body = openApi({
-    serverUrl: `${baseUrl}/`,
+    serverUrl: baseUrl,
     title: services.site().name || 'Calendar',
-    description: 'Events, venues, organizers, categories and tags.',
     perPage: services.lists.perPage,
     complete: isTruthy(query.complete),
   });
