@@ -269,9 +269,7 @@ const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
   const [state, province] = [plainText(json.state), plainText(json.province)];
-  const [latitude, longitude] = [numberOrZero(json.geo_lat), numberOrZero(json.geo_lng)];
-  // Plugins store zeros for a venue without coordinates.
-  const isPlace = latitude !== 0 && longitude !== 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  const degrees = (value: unknown) => Number(textOf(value) || Number.NaN);
   return {
     name: nameOf(json.venue),
     address: plainText(json.address),
@@ -282,7 +280,7 @@ function venueOf(json: JsonObject): source.SourceVenue {
     zip: plainText(json.zip),
     phone: plainText(json.phone),
     website: addressOf(json.website),
-    ...(isPlace ? { latitude, longitude } : { latitude: null, longitude: null }),
+    ...source.placeAt(degrees(json.geo_lat), degrees(json.geo_lng)),
   };
 }
 

@@ -111,6 +111,12 @@ describe('an iCalendar file', () => {
       const { events } = await read(calendar(own, fixed, named, titled('a', `DTSTART;TZID=${id}:20270510T180000`)));
       expect([events[0]?.timezone, events[0]?.startUtc], id).to.deep.equal([name, utc]);
     }
+    // A zone whose rule cannot be expanded costs only its own events.
+    const weeks = part('DAYLIGHT', '19700301T020000', '+0100', '+0200', 'RRULE:FREQ=YEARLY;BYWEEKNO=13');
+    const odd = zone('Odd', weeks, part('STANDARD', '19701001T030000', '+0200', '+0100'));
+    const rest = await read(calendar(odd, titled('odd', 'DTSTART;TZID=Odd:20270510T180000'), GOOD));
+    expect(rest.events.map(({ uid }) => uid)).to.deep.equal(['good']);
+    expect(rest.remarks).to.deep.equal([{ reason: 'the unknown time zone Odd', count: 1, example: 'odd' }]);
     const { events } = await read(calendar('X-WR-TIMEZONE:Asia/Tokyo', titled('a', 'DTSTART:20270510T180000')));
     expect(events[0]).to.include({ timezone: 'Asia/Tokyo', startUtc: '2027-05-10 09:00:00' });
   });
@@ -152,6 +158,14 @@ describe('an iCalendar file', () => {
     });
     const { venue } = await readOne('DTSTART:20270510T160000Z', 'LOCATION:Town Hall\\n1 Main St\\nGullhaven');
     expect(venue).to.include({ name: 'Town Hall', address: '1 Main St Gullhaven' });
+    for (const [geo, place] of [
+      ['51.48;0', [51.48, 0]],
+      ['0;0', [null, null]],
+      ['north;9.45', [null, null]],
+    ] as const) {
+      const { venue: placed } = await readOne('DTSTART:20270510T160000Z', 'LOCATION:Quay', `GEO:${geo}`);
+      expect([placed?.latitude, placed?.longitude], geo).to.deep.equal(place);
+    }
     const rich = await readOne(
       'DTSTART:20270510T160000Z',
       'SUMMARY:R&amp\\;D <b>',
@@ -196,6 +210,35 @@ describe('an iCalendar file', () => {
       'a/20270602T160000Z a 2027-06-02 18:00:00 2027-06-02 19:00:00 ',
       'a/20270609T160000Z a 2027-06-09 18:00:00 2027-06-09 19:00:00 ',
     ]);
+  });
+
+  it('changes all later instances of a series, too', async () => {
+    const instances = async (...changes: string[]) => {
+      const rule = ['DTSTART;TZID=Europe/Berlin:20271011T180000', 'DURATION:PT1H', 'RRULE:FREQ=WEEKLY;COUNT=5'];
+      const { events, remarks } = await read(calendar(...changes, titled('a', ...rule)));
+      return { remarks, events: events.map(({ key, title, start, end }) => [key, title, start, end].join(' ')).sort() };
+    };
+    const later = ([instance, ...lines]: readonly string[]) =>
+      event('UID:a', 'SUMMARY:b', `RECURRENCE-ID;RANGE=THISANDFUTURE${instance}`, ...lines);
+    const inBerlin = (time: string) => `;TZID=Europe/Berlin:${time}`;
+    const times = [inBerlin('20271018T180000'), `DTSTART${inBerlin('20271019T190000')}`, 'DURATION:PT2H'] as const;
+    const inUtc = [':20271018T160000Z', 'DTSTART:20271019T170000Z', 'DTEND:20271019T190000Z'] as const;
+    const back = event('UID:a', 'SUMMARY:c', 'RECURRENCE-ID:20271101T170000Z', 'DTSTART:20271101T170000Z');
+    // Clocks are set back on October 31: the shift is a day and an hour of the clock.
+    for (const change of [times, inUtc])
+      expect(await instances(later(change), back)).to.deep.equal({
+        remarks: [],
+        events: [
+          'a/20271011T160000Z a 2027-10-11 18:00:00 2027-10-11 19:00:00',
+          'a/20271018T160000Z b 2027-10-19 19:00:00 2027-10-19 21:00:00',
+          'a/20271025T160000Z b 2027-10-26 19:00:00 2027-10-26 21:00:00',
+          'a/20271101T170000Z c 2027-11-01 18:00:00 2027-11-01 18:00:00',
+          'a/20271108T170000Z b 2027-11-09 19:00:00 2027-11-09 21:00:00',
+        ],
+      });
+    const unknown = await instances(later([times[0], 'DTSTART:soon']));
+    expect(unknown.events).to.deep.equal(['a/20271011T160000Z a 2027-10-11 18:00:00 2027-10-11 19:00:00']);
+    expect(unknown.remarks).to.deep.equal([{ reason: 'a start that is no time', count: 1, example: 'a' }]);
   });
 
   it('changes a whole day of a series as Outlook writes it', async () => {
@@ -267,7 +310,6 @@ describe('a bad iCalendar file', () => {
 
   it('is read in other encodings, line ends and folds', async () => {
     const text = calendar(titled('Fête d’été — Ürzig', 'DTSTART:20270510T160000Z'));
-    const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
     const latin1 = Buffer.from(text.replaceAll('’', "'").replaceAll('—', '-'), 'latin1');
     const bytes = Buffer.from(text);
     const at = bytes.indexOf('é'.codePointAt(0) === 0xe9 ? Buffer.from('é') : '') + 1;
@@ -276,8 +318,6 @@ describe('a bad iCalendar file', () => {
     for (const [name, input, title] of [
       ['UTF-8', bytes, 'Fête d’été — Ürzig'],
       ['a byte order mark', Buffer.from(`\ufeff${text}`), 'Fête d’été — Ürzig'],
-      ['UTF-16', utf16, 'Fête d’été — Ürzig'],
-      ['big-endian UTF-16', Buffer.from(utf16).swap16(), 'Fête d’été — Ürzig'],
       ['Latin-1', latin1, 'Fête d&#039;été - Ürzig'],
       ['Windows-1252', Buffer.from(latin1.map((byte) => (byte === 0x27 ? 0x92 : byte))), 'Fête d’été - Ürzig'],
       ['folded bytes', folded, 'Fête d’été — Ürzig'],
@@ -303,19 +343,12 @@ describe('a bad iCalendar file', () => {
       private: ['private', titled('x', 'CLASS:PRIVATE', 'DTSTART:20270510T160000Z')],
       confidential: ['private', titled('x', 'CLASS:Confidential', 'DTSTART:20270510T160000Z')],
       seconds: ['a rule that repeats secondly', titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=SECONDLY')],
-      rule: [
-        'a rule that cannot be read: Error: invalid BYDAY value "XX"',
-        titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=DAILY;BYDAY=XX'),
-      ],
+      rule: ['invalid BYDAY value "XX"', titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=DAILY;BYDAY=XX')],
       times: [
         'a rule that repeats too often a day',
         titled('x', 'DTSTART:20270510T160000Z', `RRULE:FREQ=DAILY;BYMINUTE=${[...Array(60).keys()]};BYSECOND=1,2`),
       ],
       weeks: ['a rule with numbers of weeks', titled('x', 'DTSTART:20270510T160000Z', 'RRULE:FREQ=YEARLY;BYWEEKNO=20')],
-      later: [
-        'a change of all later instances',
-        titled('x', 'RECURRENCE-ID;RANGE=THISANDFUTURE:20270510T160000Z', 'DTSTART:20270511T160000Z'),
-      ],
       dates: [
         'more than 3000 dates',
         titled('x', 'DTSTART:20270510T160000Z', ...Array<string>(3001).fill('RDATE:20270511T160000Z')),
