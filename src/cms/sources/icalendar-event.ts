@@ -48,14 +48,19 @@ function line(text: string): string {
 
 const addressOf = (text: string): string => (text.length <= MAX_URL ? (webAddress(text) ?? '') : '');
 
-/** Programs such as Google Calendar write HTML into DESCRIPTION itself. */
-const HTML = /<\/?(p|br|a|b|i|u|ul|ol|li|div|span|strong|em|h[1-6]|html)\b[^<>]*>/i;
+/** Programs such as Google Calendar write HTML into DESCRIPTION itself. `<me@town.example>` is none. */
+const TAGS = new Set('p br a b i u ul ol li div span strong em h1 h2 h3 h4 h5 h6 html'.split(' '));
+function hasTags(text: string): boolean {
+  for (const [, name = ''] of text.matchAll(/<\/?([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>/gi))
+    if (TAGS.has(name.toLowerCase())) return true;
+  return false;
+}
 
 async function descriptionOf(component: Component, url: string): Promise<string> {
   // ical.js decodes no properties that it does not know.
   const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
   const plain = textOf(component, 'description');
-  const html = [rich, plain].find((text) => HTML.test(text)) ?? '';
+  const html = [rich, plain].find(hasTags) ?? '';
   if (html === '') return paragraphs(cutText(plain, MAX_TEXT));
   return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
 }

@@ -166,6 +166,12 @@ describe('an iCalendar file', () => {
       const { venue: placed } = await readOne('DTSTART:20270510T160000Z', 'LOCATION:Quay', `GEO:${geo}`);
       expect([placed?.latitude, placed?.longitude], geo).to.deep.equal(place);
     }
+    for (const [plain, html] of [
+      ['Mail <me@town.example>', '<p>Mail &lt;me@town.example&gt;</p>'],
+      ['One<BR/>two', 'One<br />two'],
+      ['One <b', '<p>One &lt;b</p>'],
+    ] as const)
+      expect((await readOne('DTSTART:20270510T160000Z', `DESCRIPTION:${plain}`)).description).to.equal(html);
     const rich = await readOne(
       'DTSTART:20270510T160000Z',
       'SUMMARY:R&amp\\;D <b>',
