@@ -8,6 +8,12 @@ import { Sources } from '../../../src/sync/sources/sources.ts';
 import { CREDENTIALS, createFakeCms } from '../../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../../start-gateway.ts';
 
+/** Names whose ids are equal: of 2 ** 48 ids, some of 2 ** 26 tried names are. */
+const COLLIDING = {
+  oneSource: ['a63dop', 'abhos'],
+  twoSources: ['a172167b', 'a14c0fe6'],
+  venues: ['hall 8075682', 'hall 42190459'],
+};
 const NEVER_MS = 2 ** 29;
 const VENUE = {
   ...{ name: 'Main Library', address: 'High Street 1', city: 'Springfield', country: '', province: '', state: '' },
@@ -180,6 +186,58 @@ describe('sources', () => {
     await read('library', undefined);
     expect(library.previous).to.deep.equal({ etag: '"2"' });
     expect((await list()).map(({ id }) => id)).to.deep.equal(ids);
+  });
+
+  describe('of which two names have one id', () => {
+    const reason = 'left out: its id is that of another record';
+    const remarksOf = (name: string) => sources.status().sources.find((one) => one.name === name)!.remarks;
+
+    it('show the event with the lower key of one source, whatever came first', async () => {
+      const [low, high] = COLLIDING.oneSource.map((key) => said(key));
+      await read('library', [high!]);
+      const [{ id }] = await list();
+      await read('library', [high!, low!]);
+      expect(await list()).to.have.length(1);
+      expect((await list())[0]).to.deep.include({ id, title: low!.title });
+      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: high!.key }]);
+      await read('library', [high!]);
+      expect((await list())[0]).to.deep.include({ id, title: high!.title });
+      expect(remarksOf('library')).to.deep.equal([]);
+    });
+
+    it('show the event of the first source, also after a restart and while it is read', async () => {
+      const [first, second] = COLLIDING.twoSources.map((key) => said(key));
+      await read('theatre', [second!, said('b')]);
+      expect(await titles()).to.deep.equal([second!.title, 'Event b'].sort());
+      const token = (await gateway.request('/changes')).body.next_token;
+      await read('library', [first!]);
+      expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
+      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
+      const { changes } = (await gateway.request(`/changes?since=${token}`)).body;
+      const events = changes.filter(({ kind }: Json) => kind === 'event');
+      expect(events.map(({ change }: Json) => change)).to.deep.equal(['updated']);
+      await sources.stop();
+      await open();
+      await read('theatre', undefined);
+      expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
+      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
+      await read('library', []);
+      expect(await titles()).to.deep.equal([second!.title, 'Event b'].sort());
+    });
+
+    it('show a venue where it was named first, and elsewhere none', async () => {
+      const [near, far] = COLLIDING.venues.map((name) => ({ ...VENUE, name, address: '' }));
+      const venues = async () => (await list()).map(({ title, venue }) => [title, venue.venue]).sort();
+      await read('library', [said('b', { venue: far! })]);
+      await read('library', [said('a', { venue: near! }), said('b', { venue: far! })]);
+      expect(await venues()).to.deep.equal([
+        ['Event a', near!.name],
+        ['Event b', undefined],
+      ]);
+      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: far!.name }]);
+      await read('library', [said('b', { venue: far! })]);
+      expect(await venues()).to.deep.equal([['Event b', far!.name]]);
+    });
   });
 
   it('are refused for writing, with a code of their own', async () => {
