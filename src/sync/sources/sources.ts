@@ -182,6 +182,7 @@ export class Sources {
         const unsure = snapshot && this.#whyUnsure(reading, name, snapshot);
         if (unsure !== undefined) return unsure;
         if (snapshot) await this.#store(named, snapshot);
+        else this.#save(named, this.#saved(named)!);
         await this.#combine();
         return undefined;
       });
@@ -239,9 +240,12 @@ export class Sources {
     if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
     // The rest of a truncated answer is read again, although its ETag may be the same.
-    const known = isTruncated ? {} : validators;
-    const saved: SavedState = { address: this.#addressKey(named), validators: known, readMs: this.#nowMs(), remarks };
-    replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
+    this.#save(named, { validators: isTruncated ? {} : validators, remarks });
+  }
+
+  #save(named: NamedSource, { validators, remarks }: Pick<SavedState, 'validators' | 'remarks'>): void {
+    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
+    this.#options.replica.apply({ state: { [`source.${named.name}`]: JSON.stringify(saved) } });
   }
 
   /** Undefined: the source says the same as before. */

@@ -52,6 +52,7 @@ describe('sources', () => {
   let library: StubSource;
   let theatre: StubSource;
   let sources: Sources;
+  let nowMs = Date.UTC(2027, 0, 1);
 
   const open = async (names = ['library', 'theatre'], isMerged = true) => {
     const stubs: Record<string, StubSource> = { library, theatre };
@@ -65,7 +66,7 @@ describe('sources', () => {
       whenComplete: () => gateway.sync.whenComplete(),
       intervalMs: NEVER_MS,
       observe: (observation) => void gateway.observations.push(observation),
-      nowMs: () => Date.UTC(2027, 0, 1),
+      nowMs: () => nowMs,
     });
     sources.start();
     // The loops start when the replica is complete, which it is.
@@ -308,6 +309,19 @@ describe('sources', () => {
     expect(JSON.stringify(gateway.observations)).not.to.contain('/secret');
     await read('library', undefined);
     expect(sources.status().sources[0]!.problem).to.equal(undefined);
+  });
+
+  it('say when they were last read, also if nothing changed since', async () => {
+    const readMs = () => sources.status().sources[0]!.readMs;
+    const startMs = nowMs;
+    await read('library', [said('a')]);
+    nowMs += 60_000;
+    await read('library', undefined);
+    expect(readMs()).to.equal(startMs + 60_000);
+    nowMs += 60_000;
+    await read('library', new SourceError('no answer'));
+    expect(readMs()).to.equal(startMs + 60_000);
+    expect(library.previous).to.deep.equal({ etag: '"1"' });
   });
 
   it('keep what a broken answer lacks', async () => {
