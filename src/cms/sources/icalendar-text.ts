@@ -52,17 +52,8 @@ export class Component extends Map<string, string[]> {
   }
 }
 
-export interface CalendarFile {
-  calendars: readonly Component[];
-  /** Events without an end. */
-  broken: readonly Component[];
-  /** The file ends before its last calendar does. */
-  isTruncated: boolean;
-  isUtf8: boolean;
-}
-
 /** @throws SourceError if the bytes are no calendar */
-export async function readFile(bytes: Uint8Array): Promise<CalendarFile> {
+export async function readFile(bytes: Uint8Array) {
   const file = decode(bytes);
   await pause();
   const text = file.text.trimStart();
@@ -73,6 +64,7 @@ export async function readFile(bytes: Uint8Array): Promise<CalendarFile> {
     reader.add(line);
     await pause();
   }
+  // The file ends before its last calendar does.
   const isTruncated = reader.end();
   const { calendars, broken } = reader;
   if (calendars.length === 0) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
@@ -105,6 +97,7 @@ function* unfold(text: string): Generator<string> {
 /** Follows BEGIN and END. Only a component with an END becomes a part of what is around it. */
 class ComponentReader {
   readonly calendars: Component[] = [];
+  /** Events without an end. */
   readonly broken: Component[] = [];
   /** The components around the current line. */
   readonly #path: Component[] = [];

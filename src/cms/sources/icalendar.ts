@@ -169,12 +169,27 @@ class EventReader {
         const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
         const range = ranges.findLast(({ time: first }) => first.epochMs < start.epochMs);
         if (change) for (const instance of change.instances) instance.key = named;
-        else if (range) moveInto(range, { key: named, start });
+        else if (range) this.#addMoved(uid, range, { key: named, start });
         else master.instances.push({ key: isNamedByStart ? named : uid, start });
       }
     }
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
     for (const part of [...masters.values(), ...changes.values()]) await this.#addInstances(uid, part, context);
+  }
+
+  /**
+   * Adds an instance to a change of all later ones: as far from its time as the changed instance is. Of a change that
+   * cannot be read, or whose instance is named by its day, the later ones are not known.
+   */
+  #addMoved(uid: string, { time, start, instances }: Part, { key, start: unchanged }: Instance): void {
+    if (instances.length === 0 || time.isDate !== unchanged.isDate) {
+      source.addRemark(this.remarks, 'after a change of all later instances', uid);
+      return;
+    }
+    const { zone } = unchanged;
+    const wallOf = ({ isDate, wallMs, epochMs }: Moment) => (isDate ? wallMs : epochToWallMs(epochMs, siteZone(zone)));
+    const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
+    instances.push({ key, start: momentAt(wallMs, { zone, isDate: start.isDate }) });
   }
 
   /** The newest component of each time. */
@@ -233,15 +248,6 @@ const TOO_MANY = `more than ${source.MAX_SOURCE_EVENTS} events`;
 /** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
 const isOfLaterToo = ({ component }: Part): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.get('recurrence-id')![0]!);
-
-/** The instance is as far from its time as the changed one. Of a change that cannot be read, later ones are not known. */
-function moveInto({ time, start, instances }: Part, { key, start: unchanged }: Instance): void {
-  if (instances.length === 0 || time.isDate !== unchanged.isDate) return;
-  const { zone } = unchanged;
-  const wallOf = ({ isDate, wallMs, epochMs }: Moment) => (isDate ? wallMs : epochToWallMs(epochMs, siteZone(zone)));
-  const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
-  instances.push({ key, start: momentAt(wallMs, { zone, isDate: start.isDate }) });
-}
 
 const isPrivate = (component: Component): boolean =>
   ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());

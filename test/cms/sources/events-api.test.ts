@@ -166,23 +166,6 @@ describe('an events/v1 API as a source', () => {
       const second = await site.reader().read(first!.validators, signal());
       expect(second?.events.map(({ title }) => title)).to.deep.equal(['Event 1', 'Moved']);
     });
-
-    it('gives its new ETags if only these changed, so that the next request has them', async () => {
-      site.pages = [[event(1)]];
-      const first = await site.read();
-      withEtags();
-      const second = await site.reader().read(first!.validators, signal());
-      expect(second?.events).to.deep.equal(first!.events);
-      expect(second?.validators.etag).to.be.a('string');
-    });
-
-    it('is known by its content if it sends no ETags', async () => {
-      site.pages = [[event(1)]];
-      const first = await site.read();
-      expect(await site.reader().read(first!.validators, signal())).to.equal(undefined);
-      site.pages = [[event(1, { title: 'Moved' })]];
-      expect((await site.reader().read(first!.validators, signal()))?.events).to.have.length(1);
-    });
   });
 
   describe('a source that fails', () => {

@@ -244,7 +244,10 @@ describe('an iCalendar file', () => {
       });
     const unknown = await instances(later([times[0], 'DTSTART:soon']));
     expect(unknown.events).to.deep.equal(['a/20271011T160000Z a 2027-10-11 18:00:00 2027-10-11 19:00:00']);
-    expect(unknown.remarks).to.deep.equal([{ reason: 'a start that is no time', count: 1, example: 'a' }]);
+    expect(unknown.remarks).to.deep.equal([
+      { reason: 'a start that is no time', count: 1, example: 'a' },
+      { reason: 'after a change of all later instances', count: 3, example: 'a' },
+    ]);
   });
 
   it('changes a whole day of a series as Outlook writes it', async () => {
