@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { epochToWallMs, siteZone } from '../../time/zones.ts';
-import { getPublic, PublicRequestError } from '../public-request.ts';
+import { getPublic } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
 import { type Component, pause, readFile, textOf } from './icalendar-text.ts';
 import {
@@ -53,8 +53,8 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
         anyPort: true,
         allowPrivate,
         signal,
-      }).catch((error: unknown) => {
-        throw error instanceof PublicRequestError ? new source.SourceError(error.message, { cause: error }) : error;
+      }).catch((error: Error) => {
+        throw new source.SourceError(error.message, { cause: error });
       });
       if (response.status === 304) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);

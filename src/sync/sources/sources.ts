@@ -278,15 +278,15 @@ export class Sources {
     // A category that several sources write differently is named as the first does at the latest on the next day.
     const day = formatWallTime(this.#nowMs()).slice(0, 10);
     const inputs = JSON.stringify([replica.version - this.#ownVersions, site(), day]);
-    if (this.#combinedWith === inputs && this.#changed.size === 0) return;
+    const isOutdated = this.#combinedWith !== inputs;
+    if (!isOutdated && this.#changed.size === 0) return;
+    this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
     this.#leftOut = this.#withTakenIds();
     // Which of two names has an id depends on all of them.
-    const hasCollisions = this.#leftOut.size + this.#collisions.size > 0;
-    const isFull = this.#combinedWith !== inputs || hasCollisions;
-    this.#combinedWith = undefined;
+    const isFull = isOutdated || this.#leftOut.size + this.#collisions.size > 0;
     const written = isFull ? names : new Set(this.#changed);
     const starts = new Set<string>();
     for (const named of sources) if (written.has(named.name)) await this.#index(named, starts);
