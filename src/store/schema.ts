@@ -9,7 +9,7 @@ import { KINDS } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 26;
+export const SCHEMA_VERSION = 27;
 
 const propertyNames = KINDS.map((kind) =>
   Object.values(FIELDS[kind])
