@@ -64,7 +64,6 @@ export async function readFile(bytes: Uint8Array) {
     reader.add(line);
     await pause();
   }
-  // The file ends before its last calendar does.
   const isTruncated = reader.end();
   const { calendars, broken } = reader;
   if (calendars.length === 0) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
@@ -110,9 +109,9 @@ class ComponentReader {
     else if (name !== undefined) this.#path.at(-1)?.add(name, line);
   }
 
-  /** Whether components had no END. */
+  /** Whether the text ended before its last calendar. */
   end(): boolean {
-    const isTruncated = this.#path.length > 0;
+    const isTruncated = this.#path[0]?.name === 'VCALENDAR';
     this.#close(0);
     return isTruncated;
   }

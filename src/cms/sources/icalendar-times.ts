@@ -128,6 +128,8 @@ export async function startsOf(
   const starts = new Map([[start.epochMs, start]]);
   for (const line of component.get('rrule') ?? []) {
     const rule = ruleOf(line);
+    // Of a whole day, RFC 5545 has them ignored.
+    if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
     const isBefore = untilOf(rule, start, context);
     for (const walls of expandRule(rule, start.wallMs, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));

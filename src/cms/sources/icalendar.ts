@@ -126,15 +126,19 @@ class EventReader {
       await pause();
     }
     for (const [uid, components] of byUid) {
-      // Whatever is wrong with one event, the others are served.
-      await this.#readGroup(uid, components, context).catch((error: unknown) => this.#leaveOut(uid, error));
+      await this.#readGroup(uid, components, context);
       await pause();
     }
   }
 
-  #leaveOut(uid: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    source.addRemark(this.remarks, reason.slice(0, MAX_REASON), uid);
+  /** Whatever is wrong with one event, the others are served. */
+  async #attempt(uid: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      source.addRemark(this.remarks, reason.slice(0, MAX_REASON), uid);
+    }
   }
 
   #uidOf(component: Component): string {
@@ -156,25 +160,43 @@ class EventReader {
     if (own.some(isPrivate)) return;
     const changed = components.filter((component) => component.has('recurrence-id'));
     const changes = await this.#newestByTime(uid, changed, 'recurrence-id', context);
+    // A change without a start is no event, and neither is the instance that it changes.
+    for (const [stamp, change] of changes)
+      await this.#attempt(uid, () => {
+        change.start = timeOf(change.component, 'dtstart', context);
+        change.instances = [{ key: `${uid}/${stamp}`, start: change.start }];
+      });
     const masters = await this.#newestByTime(uid, own, 'dtstart', context);
+    if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
+    for (const master of masters.values())
+      await this.#attempt(uid, () => this.#expand(uid, master, changes, own.length > 1, context));
+    for (const part of [...masters.values(), ...changes.values()])
+      await this.#attempt(uid, () => this.#addInstances(uid, part, context));
+  }
+
+  /** Gives the instances of an event or series to it, or to what changes them. */
+  async #expand(
+    uid: string,
+    { component, time, instances }: Part,
+    changes: ReadonlyMap<string, Part>,
+    hasOthers: boolean,
+    context: TimeContext,
+  ): Promise<void> {
     const ranges = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
-    for (const master of masters.values()) {
-      const { component, time } = master;
-      const isNamedByStart = isSeries(component) || own.length > 1;
-      master.instances = [];
-      for (const start of isSeries(component) ? await startsOf(component, time, this.#window, context) : [time]) {
-        await pause();
-        const named = `${uid}/${stampOf(start)}`;
-        // A change that is named by its day is of the instance of that day, with its key.
-        const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
-        const range = ranges.findLast(({ time: first }) => first.epochMs < start.epochMs);
-        if (change) for (const instance of change.instances) instance.key = named;
-        else if (range) this.#addMoved(uid, range, { key: named, start });
-        else master.instances.push({ key: isNamedByStart ? named : uid, start });
+    const isNamedByStart = isSeries(component) || hasOthers;
+    for (const start of isSeries(component) ? await startsOf(component, time, this.#window, context) : [time]) {
+      await pause();
+      const named = `${uid}/${stampOf(start)}`;
+      const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
+      const range = ranges.findLast(({ time: first }) => first.epochMs < start.epochMs);
+      if (!change && range) this.#addMoved(uid, range, { key: named, start });
+      else if (!change) instances.push({ key: isNamedByStart ? named : uid, start });
+      else if (change.time.isDate) {
+        // A change that is named by its day is of the first instance of that day, with its key.
+        change.time = start;
+        if (change.instances[0]) change.instances[0].key = named;
       }
     }
-    if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
-    for (const part of [...masters.values(), ...changes.values()]) await this.#addInstances(uid, part, context);
   }
 
   /**
@@ -202,20 +224,13 @@ class EventReader {
     const found = new Map<string, Part>();
     for (const component of components) {
       await pause();
-      try {
+      await this.#attempt(uid, () => {
         const time = timeOf(component, property, context);
-        const stamp = stampOf(time);
-        const other = found.get(stamp);
+        const other = found.get(stampOf(time));
         if (other) source.addRemark(this.remarks, 'an older version', uid);
-        if (other && versionOf(other.component) >= versionOf(component)) continue;
-        const part: Part = { component, time, start: time, instances: [] };
-        found.set(stamp, part);
-        // A change without a start is no event, and neither is the instance that it changes.
-        part.start = timeOf(component, 'dtstart', context);
-        part.instances = [{ key: `${uid}/${stamp}`, start: part.start }];
-      } catch (error) {
-        this.#leaveOut(uid, error);
-      }
+        if (!other || versionOf(other.component) < versionOf(component))
+          found.set(stampOf(time), { component, time, start: time, instances: [] });
+      });
     }
     return found;
   }

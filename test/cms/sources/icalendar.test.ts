@@ -277,6 +277,11 @@ describe('an iCalendar file', () => {
     expect(await starts('DTSTART:20260518T090000', 'RRULE:FREQ=YEARLY;BYDAY=20MO')).to.include('2027-05-17 09:00:00');
     // UNTIL as a day includes this day.
     expect(await starts('DTSTART:20270501T220000', 'RRULE:FREQ=DAILY;UNTIL=20270502')).to.have.length(2);
+    // A whole day has no hours.
+    expect(await starts('DTSTART;VALUE=DATE:20270501', 'RRULE:FREQ=DAILY;COUNT=2;BYHOUR=9,15')).to.deep.equal([
+      '2027-05-01 00:00:00',
+      '2027-05-02 00:00:00',
+    ]);
     // EXDATE as a day.
     expect(
       await starts('DTSTART:20270501T220000', 'RRULE:FREQ=DAILY;COUNT=2', 'EXDATE;VALUE=DATE:20270502'),
@@ -376,6 +381,13 @@ describe('a bad iCalendar file', () => {
         name,
       ).to.deep.equal([[reason, 1]]);
     }
+  });
+
+  it('loses only the one of several events of a UID that cannot be read', async () => {
+    const start = (day: string, ...rule: string[]) => titled('a', `DTSTART:202705${day}T160000Z`, ...rule);
+    const { events, remarks } = await read(calendar(start('10', 'RRULE:FREQ=HOURLY'), start('11'), start('12')));
+    expect(timesOf(events)).to.deep.equal(['2027-05-11 18:00:00', '2027-05-12 18:00:00']);
+    expect(remarks.map(({ reason }) => reason)).to.include('a rule that repeats hourly');
   });
 
   it('does not show an instance whose change cannot be read, or is private', async () => {
