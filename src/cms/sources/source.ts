@@ -70,7 +70,7 @@ export interface SourceVenue {
 
 /**
  * Coordinates of a venue; nulls without both of them (`NaN`: not said), and for no point of the Earth. Some programs
- * store two zeros, a point in the sea, for a form that nobody filled in. One zero is a place: Greenwich is at `51.5, 0`.
+ * store two zeros, a point in the sea, for a form that nobody filled in. One zero is a place, such as Greenwich.
  */
 export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
