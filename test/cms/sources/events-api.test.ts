@@ -335,7 +335,7 @@ describe('an events/v1 API as a source', () => {
       expect(venue).to.include({ name: 'Quay', latitude: 53.1, longitude: -6.2 });
     });
 
-    it('has the coordinates of its venue if both are said, also on the equator and the meridian of Greenwich', async () => {
+    it('has the coordinates of its venue if both are said, also on the equator and at Greenwich', async () => {
       const placeOf = async (fields: object) => {
         const { latitude, longitude } = (await readOne({ venue: { venue: 'Quay', ...fields } })).venue!;
         return [latitude, longitude];
