@@ -9,7 +9,7 @@ import { KINDS } from '../model/records.ts';
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
-export const SCHEMA_VERSION = 26;
+export const SCHEMA_VERSION = 27;
 
 const propertyNames = KINDS.map((kind) =>
   Object.values(FIELDS[kind])
@@ -124,6 +124,7 @@ CREATE TABLE source_event (
 ) STRICT;
 CREATE UNIQUE INDEX source_event_key ON source_event (source, key);
 CREATE INDEX source_event_shown ON source_event (event_id, source, own_id, url);
+CREATE INDEX source_event_own ON source_event (own_id);
 CREATE INDEX source_event_url ON source_event (source, url, uid);
 CREATE INDEX source_event_merged ON source_event (source, key) WHERE why <> '';
 

@@ -13,9 +13,9 @@ export interface SourceRow {
   uid: string;
   /** The page of the event at its origin. */
   url: string;
-  /** The id that it has for itself; 0 until it is known. */
+  /** The id that it has for itself. */
   ownId: number;
-  /** The event that shows it: itself, or another one that is the same. */
+  /** The event that shows it: itself, or another one that is the same. 0: none yet, or its id is another event's. */
   eventId: number;
   /** Why it is taken for another one; `''`: it is not. */
   why: string;
@@ -40,6 +40,12 @@ export const sourceRows = (db: Database, source: string, after: string, limit: n
 
 export const sourceKeys = (db: Database, source: string): string[] =>
   db.all<{ key: string }>(sql`SELECT key FROM source_event WHERE source = ${source}`).map(({ key }) => key);
+
+/** Events of which several have one id, in the order of keys. */
+export const collidingRows = (db: Database): Pick<SourceRow, 'source' | 'key' | 'ownId'>[] =>
+  db.all(sql`
+    SELECT source, key, own_id AS ownId FROM source_event
+    WHERE own_id IN (SELECT own_id FROM source_event GROUP BY own_id HAVING count(*) > 1) ORDER BY key, source`);
 
 /** The sources that have rows. */
 export const storedSources = (db: Database): string[] =>

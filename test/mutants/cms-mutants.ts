@@ -185,7 +185,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
     },
     'the number of instances of a series': {
       function: 'addInstances',
-      code: '.slice(0, MAX_INSTANCES)',
+      code: '.slice(0, source.MAX_INSTANCES)',
       title: 'with endless rules is bounded, and lets other work run',
     },
   }),

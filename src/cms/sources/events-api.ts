@@ -2,7 +2,6 @@
 // events page by page, one request at a time and at most one a second. A property of a wrong type or form counts as not
 // said; without an id or valid times there is no event.
 
-import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
@@ -37,8 +36,6 @@ const MAX_LISTED = 100;
 interface Pass {
   events: Map<string, source.SourceEvent>;
   remarks: source.Remark[];
-  /** Of what each event says. */
-  hash: Hash;
   /** Of each page; `''` without one. */
   etags: string[];
   /** The list changed between two pages, so an event may be missing. */
@@ -64,12 +61,16 @@ export class EventsApi implements source.Source {
 
   async read(previous: source.SourceValidators | undefined, signal: AbortSignal) {
     if (previous?.etag && (await this.#areUnchanged(previous.etag.split('\n'), signal))) return undefined;
-    const first = await this.#readPages(signal);
-    if (!first.isShifted) return snapshotOf(first, previous);
-    const second = await this.#readPages(signal);
-    // A list that never rests: an event that only the second pass missed would be taken for deleted.
-    if (second.isShifted) second.events = new Map([...first.events, ...second.events]);
-    return snapshotOf(second, previous);
+    let pass = await this.#readPages(signal);
+    if (pass.isShifted) {
+      const { events: seen } = pass;
+      pass = await this.#readPages(signal);
+      // A list that never rests: an event that only the second pass missed would be taken for deleted.
+      if (pass.isShifted) pass.events = new Map([...seen, ...pass.events]);
+    }
+    const { events, remarks, etags, isShifted } = pass;
+    const isKnown = !isShifted && etags.every((etag) => etag !== '');
+    return { events: [...events.values()], remarks, validators: isKnown ? { etag: etags.join('\n') } : {} };
   }
 
   async #areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
@@ -79,8 +80,7 @@ export class EventsApi implements source.Source {
   }
 
   async #readPages(signal: AbortSignal): Promise<Pass> {
-    const hash = createHash('sha256');
-    const pass: Pass = { events: new Map(), remarks: [], hash, etags: [], isShifted: false };
+    const pass: Pass = { events: new Map(), remarks: [], etags: [], isShifted: false };
     let [bytes, received, firstTotal] = [0, 0, 0];
     for (let page = 1; page <= source.MAX_SOURCE_EVENTS / PER_PAGE; page += 1) {
       const response = await this.#get(page, signal);
@@ -106,7 +106,6 @@ export class EventsApi implements source.Source {
     // A description of the greatest length takes some milliseconds.
     await nextTurn();
     const event = await readEvent(json, this.#address);
-    pass.hash.update(JSON.stringify(event));
     if (typeof event === 'string') return source.addRemark(pass.remarks, event, idOf(json));
     if (pass.events.has(event.key)) pass.isShifted = true;
     pass.events.set(event.key, event);
@@ -154,17 +153,6 @@ function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; t
   const { events, total, total_pages: pages, next_rest_url: next } = json;
   const hasNext = events.length > 0 && (typeof pages === 'number' ? page < pages : typeof next === 'string');
   return { events, total: typeof total === 'number' ? total : 0, hasNext };
-}
-
-function snapshotOf(pass: Pass, previous: source.SourceValidators | undefined): source.SourceSnapshot | undefined {
-  const { events: byKey, remarks } = pass;
-  const events = [...byKey.values()];
-  if (pass.isShifted) return { events, remarks, validators: {} };
-  const hash = pass.hash.digest('base64url');
-  const hasEtags = pass.etags.every((etag) => etag !== '');
-  const validators = { hash, ...(hasEtags && { etag: pass.etags.join('\n') }) };
-  if (hash === previous?.hash && validators.etag === previous.etag) return undefined;
-  return { events, remarks, validators };
 }
 
 /** @returns the reason why the event cannot be served, if it cannot */
@@ -269,9 +257,7 @@ const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
   const [state, province] = [plainText(json.state), plainText(json.province)];
-  const [latitude, longitude] = [numberOrZero(json.geo_lat), numberOrZero(json.geo_lng)];
-  // Plugins store zeros for a venue without coordinates.
-  const isPlace = latitude !== 0 && longitude !== 0 && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  const degrees = (value: unknown) => Number(textOf(value) || Number.NaN);
   return {
     name: nameOf(json.venue),
     address: plainText(json.address),
@@ -282,7 +268,7 @@ function venueOf(json: JsonObject): source.SourceVenue {
     zip: plainText(json.zip),
     phone: plainText(json.phone),
     website: addressOf(json.website),
-    ...(isPlace ? { latitude, longitude } : { latitude: null, longitude: null }),
+    ...source.placeAt(degrees(json.geo_lat), degrees(json.geo_lng)),
   };
 }
 

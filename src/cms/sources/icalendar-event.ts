@@ -5,13 +5,8 @@ import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
 import { parseWallTime } from '../../time/wall-time.ts';
 import { type Component, type Property, properties, textOf } from './icalendar-text.ts';
-import type { SourceEvent, SourceOrganizer, SourceVenue } from './source.ts';
-
-/** Everything of an event that its instances share. */
-export type EventContent = Omit<
-  SourceEvent,
-  'key' | 'uid' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay'
->;
+import type { timesOf } from './icalendar-times.ts';
+import { placeAt, type SourceEvent, type SourceOrganizer, type SourceVenue } from './source.ts';
 
 const MAX_LINE = 1000;
 const MAX_TEXT = 50_000;
@@ -19,7 +14,10 @@ const MAX_URL = 2000;
 /** Of categories, organizers. */
 const MAX_NAMES = 50;
 
-export async function readContent(component: Component): Promise<EventContent> {
+/** Everything of an event that its instances share. */
+export async function readContent(
+  component: Component,
+): Promise<Omit<SourceEvent, 'key' | 'uid' | keyof ReturnType<typeof timesOf>>> {
   const url = addressOf(textOf(component, 'url'));
   const location = textOf(component, 'location');
   const onlineUrl = onlineUrlOf(component, location);
@@ -50,17 +48,19 @@ function line(text: string): string {
 
 const addressOf = (text: string): string => (text.length <= MAX_URL ? (webAddress(text) ?? '') : '');
 
-/** Programs such as Google Calendar write HTML into DESCRIPTION itself. */
-const HTML = /<\/?(p|br|a|b|i|u|ul|ol|li|div|span|strong|em|h[1-6]|html)\b[^<>]{0,2000}>/i;
+/** Programs such as Google Calendar write HTML into DESCRIPTION itself. `<me@town.example>` is none. */
+const TAGS = new Set('p br a b i u ul ol li div span strong em h1 h2 h3 h4 h5 h6 html'.split(' '));
+function hasTags(text: string): boolean {
+  for (const [, name = ''] of text.matchAll(/<\/?([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>/gi))
+    if (TAGS.has(name.toLowerCase())) return true;
+  return false;
+}
 
 async function descriptionOf(component: Component, url: string): Promise<string> {
-  const htmlOf = (name: string) =>
-    properties(component, name).find(({ params }) => /^text\/html/i.test(params.fmttype ?? ''));
-  const styled = htmlOf('styled-description') ?? htmlOf('x-alt-desc');
   // ical.js decodes no properties that it does not know.
-  const rich = styled ? String(styled.values[0]).replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c)) : '';
+  const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
   const plain = textOf(component, 'description');
-  const html = rich.trim() !== '' ? rich : HTML.test(plain) ? plain : '';
+  const html = [rich, plain].find(hasTags) ?? '';
   if (html === '') return paragraphs(cutText(plain, MAX_TEXT));
   return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
 }
@@ -80,16 +80,10 @@ function onlineUrlOf(component: Component, location: string): string {
 function venueOf(component: Component, location: string): SourceVenue | undefined {
   const [name = '', ...address] = addressOf(location) === '' ? location.split('\n') : [];
   if (name === '') return undefined;
-  const [latitude, longitude] = coordinatesOf(component);
-  return { name: line(name), address: line(address.join('\n')), latitude, longitude };
-}
-
-function coordinatesOf(component: Component): [number, number] | [null, null] {
-  const [geo] = properties(component, 'geo');
-  const [latitude = Number.NaN, longitude = Number.NaN] = [geo?.values[0]].flat().map(Number);
-  const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  // Some programs send `0;0`, a point in the sea, for a form that nobody filled in.
-  return isOnEarth && (latitude !== 0 || longitude !== 0) ? [latitude, longitude] : [null, null];
+  // ical.js reads 0 for what is no number.
+  const [, latitude, longitude] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(component.get('geo')?.[0]?.trim() ?? '') ?? [];
+  const place = placeAt(Number(latitude ?? Number.NaN), Number(longitude ?? Number.NaN));
+  return { name: line(name), address: line(address.join('\n')), ...place };
 }
 
 function categoriesOf(component: Component): string[] {

@@ -1,8 +1,8 @@
 // Expands a recurrence rule (RFC 5545, 3.3.10) as wall times, one period at a time, so that the caller can pause: the
 // iterator of ical.js never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
 
+import type ICAL from 'ical.js';
 import { dayStartMs } from '../../time/wall-time.ts';
-import { Unreadable } from './icalendar-text.ts';
 
 const DAY_MS = 86_400_000;
 /** Hours times minutes times seconds of one day. */
@@ -11,52 +11,29 @@ const MAX_TIMES_A_DAY = 100;
 const MAX_PERIODS = 20_000;
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
-/** As ical.js reads it. A list of one is that one. */
-export interface RuleText {
-  freq: string;
-  interval?: number;
-  count?: number;
-  /** Sunday is 1. */
-  wkst?: number;
-  [part: `by${string}`]: unknown;
-}
-
-interface Day {
-  year: number;
-  /** From 1. */
-  month: number;
-  /** From 0, which is Sunday. */
-  weekday: number;
-  /** Counted from the start and from the end: May 31 is [31, -1]. */
-  inMonth: readonly [number, number];
-  inYear: readonly [number, number];
-}
-
 /**
  * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
  * `count`, those of periods that end before `fromMs` are skipped; the last period begins after `toMs`.
  * @param startMs as the milliseconds of the same wall time in UTC, like all times here
- * @throws Unreadable for a rule that is not supported
+ * @throws Error for a rule that is not supported
  */
-export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
-  const { freq, interval = 1, count = Number.POSITIVE_INFINITY } = rule;
+export function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
+  const { freq, interval, parts } = rule;
   if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq))
-    throw new Unreadable(`a rule that repeats ${freq.toLowerCase()}`);
-  if (rule.byweekno !== undefined) throw new Unreadable('a rule with numbers of weeks');
+    throw new Error(`a rule that repeats ${freq.toLowerCase()}`);
+  if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
   const startDay = Math.floor(startMs / DAY_MS);
-  const weekStart = (rule.wkst ?? 2) - 1;
-  const periodAt = (index: number) => periodOf(freq, startDay, index * interval, weekStart);
   const isWanted = dayFilter(rule, dayOf(startDay));
-  const times = timesOf(rule, startMs - startDay * DAY_MS);
-  const positions = new Set(numbers(rule.bysetpos));
-  let left = count;
-  let index = count === Number.POSITIVE_INFINITY ? firstIndex(freq, interval, startDay, fromMs) : 0;
+  const times = timesOf(parts, startMs - startDay * DAY_MS);
+  const positions = new Set(parts.BYSETPOS);
+  let left = rule.count ?? Number.POSITIVE_INFINITY;
+  let index = rule.count === null ? firstIndex(freq, interval, startDay, fromMs) : 0;
   for (let periods = 0; left > 0; periods += 1, index += 1) {
-    const [first, end] = periodAt(index);
+    const [first, end] = periodOf(freq, startDay, index * interval, rule.wkst - 1);
     // An interval of millions of years has no date.
     if (!(first * DAY_MS <= toMs)) return;
     if (periods > MAX_PERIODS)
-      throw new Unreadable('a rule that counts through more than 20,000 days, weeks, months or years');
+      throw new Error('a rule that counts through more than 20,000 days, weeks, months or years');
     let instances: number[] = [];
     for (let number = first; number < end; number += 1) {
       if (isWanted(dayOf(number))) instances.push(...times.map((time) => number * DAY_MS + time));
@@ -72,11 +49,11 @@ export function* expandRule(rule: RuleText, startMs: number, fromMs: number, toM
 /** Its first day and the day after it, since 1970. */
 function periodOf(freq: string, startDay: number, steps: number, weekStart: number): [first: number, end: number] {
   if (freq === 'DAILY') return [startDay + steps, startDay + steps + 1];
+  const { year, month, weekday } = dayOf(startDay);
   if (freq === 'WEEKLY') {
-    const first = startDay - ((dayOf(startDay).weekday - weekStart + 7) % 7) + steps * 7;
+    const first = startDay - ((weekday - weekStart + 7) % 7) + steps * 7;
     return [first, first + 7];
   }
-  const { year, month } = dayOf(startDay);
   if (freq === 'MONTHLY') return [dayNumber(year, month + steps), dayNumber(year, month + steps + 1)];
   return [dayNumber(year + steps, 1), dayNumber(year + steps + 1, 1)];
 }
@@ -92,31 +69,35 @@ function firstIndex(freq: string, interval: number, startDay: number, fromMs: nu
 /** The first day of a month; months may be above 12. */
 const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
 
-function dayOf(number: number): Day {
+/** Months from 1, weekdays from 0, which is Sunday. */
+function dayOf(number: number) {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
   return {
     year,
     month,
     weekday: date.getUTCDay(),
-    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)],
-    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)],
+    // Counted from the start and from the end: May 31 is [31, -1].
+    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)] as const,
+    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)] as const,
   };
 }
 
+type Day = ReturnType<typeof dayOf>;
+
 /** The condition on days. Without a part that names days, the start's weekday or date applies. */
-function dayFilter(rule: RuleText, start: Day): (day: Day) => boolean {
-  const months = new Set(numbers(rule.bymonth));
-  const monthDays = new Set(numbers(rule.bymonthday));
-  const yearDays = new Set(numbers(rule.byyearday));
-  const weekdays = new Set(list(rule.byday).map(String).map(plainDay));
+function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
+  const months = new Set(parts.BYMONTH);
+  const monthDays = new Set(parts.BYMONTHDAY);
+  const yearDays = new Set(parts.BYYEARDAY);
+  const weekdays = new Set(parts.BYDAY?.map((day) => day.replace('+', '')));
   if (monthDays.size + yearDays.size + weekdays.size === 0) {
-    if (rule.freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
-    else if (rule.freq !== 'DAILY') monthDays.add(start.inMonth[0]);
-    if (rule.freq === 'YEARLY' && months.size === 0) months.add(start.month);
+    if (freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
+    else if (freq !== 'DAILY') monthDays.add(start.inMonth[0]);
+    if (freq === 'YEARLY' && months.size === 0) months.add(start.month);
   }
-  const isInYear = rule.freq === 'YEARLY' && months.size === 0;
-  const hasPosition = rule.freq === 'MONTHLY' || rule.freq === 'YEARLY';
+  const isInYear = freq === 'YEARLY' && months.size === 0;
+  const hasPosition = freq === 'MONTHLY' || freq === 'YEARLY';
   return (day) => {
     const name = DAYS[day.weekday]!;
     const [position, negative] = isInYear ? day.inYear : day.inMonth;
@@ -131,26 +112,16 @@ function dayFilter(rule: RuleText, start: Day): (day: Day) => boolean {
   };
 }
 
-/** `+2MO` is `2MO`, and `0MO` is `MO`. */
-const plainDay = (text: string): string => text.replace(/^\+?0*(?=[1-9]|-|[A-Z])/, '');
-
 /** Milliseconds since midnight, sorted. */
-function timesOf(rule: RuleText, startTime: number): number[] {
+function timesOf(parts: ICAL.Recur['parts'], startTime: number): number[] {
   const seconds = Math.floor(startTime / 1000);
-  const part = (values: unknown, own: number) => {
-    const wanted = [...new Set(numbers(values))];
-    return wanted.length > 0 ? wanted : [own];
-  };
-  const hours = part(rule.byhour, Math.floor(seconds / 3600));
-  const minutes = part(rule.byminute, Math.floor(seconds / 60) % 60);
-  const ofMinute = part(rule.bysecond, seconds % 60);
+  const hours = parts.BYHOUR ?? [Math.floor(seconds / 3600)];
+  const minutes = parts.BYMINUTE ?? [Math.floor(seconds / 60) % 60];
+  const ofMinute = parts.BYSECOND ?? [seconds % 60];
   if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY)
-    throw new Unreadable('a rule that repeats too often a day');
+    throw new Error('a rule that repeats too often a day');
   const times = hours.flatMap((hour) =>
     minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
   );
   return times.sort((a, b) => a - b);
 }
-
-const list = (values: unknown): unknown[] => (values === undefined ? [] : Array.isArray(values) ? values : [values]);
-const numbers = (values: unknown): number[] => list(values).map(Number);

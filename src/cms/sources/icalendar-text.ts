@@ -15,9 +15,6 @@ const MAX_DEPTH = 8;
 /** Uninterrupted work. */
 const MAX_WORK_MS = 15;
 
-/** An event cannot be served. The message is the reason. */
-export class Unreadable extends Error {}
-
 let workingSince = 0;
 let nextWork: Promise<void> | undefined;
 
@@ -29,13 +26,6 @@ export async function pause(): Promise<void> {
     nextWork = undefined;
   });
   await nextWork;
-}
-
-export interface Property {
-  /** By lower-case name. */
-  params: Readonly<Record<string, string>>;
-  /** Decoded by ical.js: texts without escapes, times as `2027-05-01T18:00:00Z`, a rule as an object. */
-  values: readonly unknown[];
 }
 
 /** A VCALENDAR, VEVENT or other component: its lines by lower-case names of its properties. */
@@ -62,83 +52,56 @@ export class Component extends Map<string, string[]> {
   }
 }
 
-export interface CalendarFile {
-  calendars: Component[];
-  /** Events without an end. */
-  broken: Component[];
-  /** The file ends before its last calendar does. */
-  isTruncated: boolean;
-  isUtf8: boolean;
-}
-
 /** @throws SourceError if the bytes are no calendar */
-export async function readFile(bytes: Uint8Array): Promise<CalendarFile> {
+export async function readFile(bytes: Uint8Array) {
   const file = decode(bytes);
   await pause();
   const text = file.text.trimStart();
   if (text === '') throw new SourceError('nothing instead of a calendar');
   if (text.startsWith('<')) throw new SourceError('a web page instead of a calendar');
   const reader = new ComponentReader();
-  for (const line of unfold(`${text}\n\n`)) {
+  for (const line of unfold(text)) {
     reader.add(line);
     await pause();
   }
+  const isTruncated = reader.end();
   const { calendars, broken } = reader;
   if (calendars.length === 0) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
-  return { calendars, isTruncated: reader.isOpen(), broken, isUtf8: file.isUtf8 };
+  return { calendars, broken, isTruncated, isUtf8: file.isUtf8 };
 }
 
-/** UTF-8, UTF-16 with a byte order mark, otherwise Windows-1252, which contains Latin-1. */
+/** UTF-8, otherwise Windows-1252, which contains Latin-1. */
 function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
-  const textIn = (encoding: string) => new TextDecoder(encoding).decode(bytes);
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return { text: textIn('utf-16le'), isUtf8: false };
-  if (first === 0xfe && second === 0xff) return { text: textIn('utf-16be'), isUtf8: false };
-  if (isUtf8(bytes)) return { text: textIn('utf-8'), isUtf8: true };
+  if (isUtf8(bytes)) return { text: new TextDecoder().decode(bytes), isUtf8: true };
   // Old programs fold within a character.
   const latin1 = Buffer.from(bytes).toString('latin1');
   const unfolded = Buffer.from(latin1.replace(/([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])/g, '$1'), 'latin1');
   if (isUtf8(unfolded)) return { text: new TextDecoder().decode(unfolded), isUtf8: true };
-  return { text: textIn('windows-1252'), isUtf8: false };
+  return { text: new TextDecoder('windows-1252').decode(bytes), isUtf8: false };
 }
 
-/**
- * Logical lines of a text with an empty line at its end. A line that is no property, as of a description with raw line
- * ends, is dropped.
- */
+/** Lines with those that continue them. */
 function* unfold(text: string): Generator<string> {
-  let parts: string[] = [];
-  let size = 0;
-  let from = 0;
-  for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r/g)) {
-    const physical = text.slice(from, index);
-    from = index + end.length;
-    if (physical.startsWith(' ') || physical.startsWith('\t')) {
-      size += physical.length - 1;
-      if (size <= MAX_LINE) parts.push(physical.slice(1));
-      continue;
-    }
-    if (size > 0 && size <= MAX_LINE) yield parts.join('');
-    parts = [physical.slice(0, MAX_LINE + 1)];
-    size = physical.length;
+  let line = '';
+  for (const [part] of text.matchAll(/[^\r\n]+/g)) {
+    const isContinued = part.startsWith(' ') || part.startsWith('\t');
+    if (!isContinued && line.length <= MAX_LINE) yield line;
+    // What is too long already grows no more.
+    if (!isContinued) line = part;
+    else if (line.length <= MAX_LINE) line += part.slice(1);
   }
+  if (line.length <= MAX_LINE) yield line;
 }
-
-/** Parts of others, such as alarms, are read and dropped. */
-const KEPT = new Set(['VEVENT', 'VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VTODO', 'VJOURNAL']);
 
 /** Follows BEGIN and END. Only a component with an END becomes a part of what is around it. */
 class ComponentReader {
   readonly calendars: Component[] = [];
+  /** Events without an end. */
   readonly broken: Component[] = [];
   /** The components around the current line. */
-  #path: Component[] = [];
+  readonly #path: Component[] = [];
 
-  isOpen(): boolean {
-    this.#breakOff();
-    return this.#path.length > 0;
-  }
-
+  /** A line that is no property, as of a description with raw line ends, is dropped. */
   add(line: string): void {
     const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toLowerCase();
     if (name === 'begin') this.#begin(line.slice(6).trim().toUpperCase());
@@ -146,53 +109,56 @@ class ComponentReader {
     else if (name !== undefined) this.#path.at(-1)?.add(name, line);
   }
 
+  /** Whether the text ended before its last calendar. */
+  end(): boolean {
+    const isTruncated = this.#path[0]?.name === 'VCALENDAR';
+    this.#close(0);
+    return isTruncated;
+  }
+
   #begin(name: string): void {
     const component = new Component(name);
-    if (name === 'VCALENDAR') {
-      this.#breakOff();
-      this.#path = [component];
-      this.calendars.push(component);
-    } else if (this.calendars.length > 0) {
-      // An event inside an event: the END of the first is missing.
-      if (name === 'VEVENT') this.#breakOff();
-      if (name === 'VEVENT') this.#path.length = Math.min(1, this.#path.length);
-      if (this.#path.length < MAX_DEPTH) this.#path.push(component);
-    }
+    if (name === 'VCALENDAR') this.calendars.push(component);
+    else if (this.calendars.length === 0) return;
+    // An event inside an event: the END of the first is missing.
+    if (name === 'VCALENDAR') this.#close(0);
+    else if (name === 'VEVENT') this.#close(this.#path[0]?.name === 'VCALENDAR' ? 1 : 0);
+    if (this.#path.length < MAX_DEPTH) this.#path.push(component);
   }
 
   #end(name: string): void {
-    const at = this.#path.findLastIndex((component) => component.name === name);
-    if (at < 0) return;
-    if (at < this.#path.findIndex((component) => component.name === 'VEVENT')) this.#breakOff();
-    const [component] = this.#path.splice(at);
+    const depth = this.#path.findLastIndex((component) => component.name === name);
+    if (depth < 0) return;
+    const component = this.#path[depth]!;
+    this.#close(depth + 1);
+    this.#path.pop();
     // Some files have events after the end of their calendar.
-    if (KEPT.has(name)) (this.#path.at(-1) ?? this.calendars.at(-1))!.parts.push(component!);
+    (this.#path.at(-1) ?? this.calendars.at(-1))!.parts.push(component);
   }
 
-  #breakOff(): void {
-    const at = this.#path.findIndex(({ name }) => name === 'VEVENT');
-    if (at < 0) return;
-    this.broken.push(this.#path[at]!);
-    this.#path.length = at;
+  /** Leaves the components from this depth on. */
+  #close(depth: number): void {
+    this.broken.push(...this.#path.splice(depth).filter(({ name }) => name === 'VEVENT'));
   }
+}
+
+export interface Property {
+  /** By lower-case name. */
+  params: Readonly<Record<string, string>>;
+  /** Decoded by ical.js: texts without escapes, times as `2027-05-01T18:00:00Z`. */
+  values: readonly unknown[];
 }
 
 /** The properties of this name that can be read. */
 export function properties(component: Component, name: string): Property[] {
   return (component.get(name) ?? []).flatMap((line) => {
     try {
-      return [parseLine(line)];
+      const [, params, , ...values] = ICAL.parse.property(line, ICAL.design.icalendar) as unknown[];
+      return [{ params: params as Property['params'], values }];
     } catch {
       return [];
     }
   });
-}
-
-/** @throws Error if the line cannot be read */
-export function parseLine(line: string): Property {
-  const [, params, , ...values] = ICAL.parse.property(line, ICAL.design.icalendar) as [string, object, string];
-  const texts = Object.entries(params).map(([name, value]) => [name, String(value)]);
-  return { params: Object.fromEntries(texts), values };
 }
 
 /** The text of the first such property; empty without one. */

@@ -3,16 +3,16 @@
 
 import { createHash } from 'node:crypto';
 import { formatWallTime } from '../../time/wall-time.ts';
-import { siteZone } from '../../time/zones.ts';
-import { getPublic, PublicRequestError } from '../public-request.ts';
+import { epochToWallMs, siteZone } from '../../time/zones.ts';
+import { getPublic } from '../public-request.ts';
 import { readContent } from './icalendar-event.ts';
-import { type Component, pause, readFile, textOf, Unreadable } from './icalendar-text.ts';
+import { type Component, pause, readFile, textOf } from './icalendar-text.ts';
 import {
   dayStamp,
-  durationOf,
-  endOf,
+  endingOf,
   isSeries,
   type Moment,
+  momentAt,
   stampOf,
   startsOf,
   type TimeContext,
@@ -20,22 +20,12 @@ import {
   timesOf,
   zonesOf,
 } from './icalendar-times.ts';
-import {
-  addRemark,
-  MAX_INSTANCES,
-  MAX_SOURCE_BYTES,
-  MAX_SOURCE_EVENTS,
-  type Remark,
-  SERIES_WINDOW,
-  type Source,
-  SourceError,
-  type SourceEvent,
-  type SourceSnapshot,
-} from './source.ts';
+import * as source from './source.ts';
 
 const TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_UID = 500;
+const MAX_REASON = 200;
 const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 
 export interface ICalendarOptions {
@@ -48,7 +38,7 @@ export interface ICalendarOptions {
   allowPrivate?: boolean;
 }
 
-export function createICalendarSource({ url, timezone, now, allowPrivate = false }: ICalendarOptions): Source {
+export function createICalendarSource({ url, timezone, now, allowPrivate = false }: ICalendarOptions): source.Source {
   const address = url.replace(/^webcal(s?):/i, (_, secure) => (secure || !allowPrivate ? 'https:' : 'http:'));
   return {
     async read(previous, signal) {
@@ -58,16 +48,16 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
       const etag = isCurrent ? previous?.etag : undefined;
       const response = await getPublic(address, {
         headers: { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) },
-        maxBytes: MAX_SOURCE_BYTES,
+        maxBytes: source.MAX_SOURCE_BYTES,
         timeoutMs: TIMEOUT_MS,
         anyPort: true,
         allowPrivate,
         signal,
-      }).catch((error: unknown) => {
-        throw error instanceof PublicRequestError ? new SourceError(error.message, { cause: error }) : error;
+      }).catch((error: Error) => {
+        throw new source.SourceError(error.message, { cause: error });
       });
       if (response.status === 304) return undefined;
-      if (response.status !== 200) throw new SourceError(`answered with status ${response.status}`);
+      if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
       const hash = `${basis} ${createHash('sha256').update(response.bytes).digest('base64url')}`;
       if (previous?.hash === hash) return undefined;
       const given = response.headers.etag;
@@ -77,52 +67,56 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
   };
 }
 
-export interface ReadOptions {
-  timezone: string;
-  nowMs: number;
-}
-
-/** @throws SourceError if the bytes are no calendar at all */
+/**
+ * `timezone`: of times without one, if the file names none.
+ * @throws SourceError if the bytes are no calendar at all
+ */
 export async function readICalendar(
   bytes: Uint8Array,
-  options: ReadOptions,
-): Promise<Omit<SourceSnapshot, 'validators'>> {
+  { timezone, nowMs }: { timezone: string; nowMs: number },
+): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendars, broken, isUtf8, isTruncated } = await readFile(bytes);
-  const reader = new EventReader(options);
-  for (const calendar of calendars) await reader.readCalendar(calendar);
+  const reader = new EventReader(nowMs);
+  for (const calendar of calendars) await reader.readCalendar(calendar, timezone);
   const { events, remarks } = reader;
-  for (const event of broken) addRemark(remarks, 'no end', textOf(event, 'uid').slice(0, MAX_UID));
-  if (!isUtf8) addRemark(remarks, 'not in UTF-8', '');
-  if (isTruncated) addRemark(remarks, 'the file ends too early', '');
+  for (const event of broken) source.addRemark(remarks, 'no end', textOf(event, 'uid').slice(0, MAX_UID));
+  if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
+  if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
   return { events: [...events.values()], remarks, isTruncated };
 }
 
-/** A component and the time that tells it from others of its UID: its start, or that of the instance it changes. */
-interface Timed {
-  time: Moment;
+interface Instance {
+  key: string;
+  start: Moment;
+}
+
+/** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
+interface Part {
   component: Component;
+  /** What tells it from other parts of its UID: its start, or that of the instance it changes. */
+  time: Moment;
+  start: Moment;
+  instances: Instance[];
 }
 
 class EventReader {
-  readonly events = new Map<string, SourceEvent>();
-  readonly remarks: Remark[] = [];
-  readonly #options: ReadOptions;
+  readonly events = new Map<string, source.SourceEvent>();
+  readonly remarks: source.Remark[] = [];
+  readonly #nowMs: number;
   /** Milliseconds since 1970, both included. */
   readonly #window: { fromMs: number; toMs: number };
 
-  constructor(options: ReadOptions) {
-    this.#options = options;
-    const { pastDays, futureDays } = SERIES_WINDOW;
-    this.#window = { fromMs: options.nowMs - pastDays * DAY_MS, toMs: options.nowMs + futureDays * DAY_MS };
+  constructor(nowMs: number) {
+    const { pastDays, futureDays } = source.SERIES_WINDOW;
+    this.#nowMs = nowMs;
+    this.#window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   }
 
-  async readCalendar(calendar: Component): Promise<void> {
+  async readCalendar(calendar: Component, timezone: string): Promise<void> {
     for (const { name } of calendar.parts)
-      if (/^V(TODO|JOURNAL)$/.test(name)) addRemark(this.remarks, 'no event', name);
-    const { timezone, nowMs } = this.#options;
-    const zoneOf = await zonesOf(calendar, nowMs);
-    const own = zoneOf(textOf(calendar, 'x-wr-timezone'));
-    const context = { zoneOf, zone: own ?? { name: timezone, zone: siteZone(timezone) } };
+      if (/^V(TODO|JOURNAL)$/.test(name)) source.addRemark(this.remarks, 'no event', name);
+    const zoneOf = await zonesOf(calendar, this.#nowMs);
+    const context = { zoneOf, zone: zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone };
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.partsNamed('VEVENT')) {
       const uid = this.#uidOf(component);
@@ -132,123 +126,143 @@ class EventReader {
       await pause();
     }
     for (const [uid, components] of byUid) {
-      // Whatever is wrong with one event, the others are served.
-      await this.#readGroup(uid, components, context).catch((error: unknown) => {
-        addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
-      });
+      await this.#readGroup(uid, components, context);
       await pause();
+    }
+  }
+
+  /** Whatever is wrong with one event, the others are served. */
+  async #attempt(uid: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      source.addRemark(this.remarks, reason.slice(0, MAX_REASON), uid);
     }
   }
 
   #uidOf(component: Component): string {
     const uid = textOf(component, 'uid');
     if (uid !== '' && uid.length <= MAX_UID) return uid;
-    const start = component.get('dtstart')?.[0] ?? '';
     const title = textOf(component, 'summary');
-    if (uid === '') addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
-    const text = uid === '' ? JSON.stringify([start, title]) : uid;
+    if (uid === '') source.addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
+    const text = uid || JSON.stringify([component.get('dtstart')?.[0] ?? '', title]);
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
   /** All events of one UID: a series or single event, and its changed instances. */
   async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
-    if (this.events.size >= MAX_SOURCE_EVENTS) return addRemark(this.remarks, TOO_MANY, uid, components.length);
+    if (this.events.size >= source.MAX_SOURCE_EVENTS)
+      return source.addRemark(this.remarks, TOO_MANY, uid, components.length);
     const hidden = components.filter(isPrivate).length;
-    if (hidden > 0) addRemark(this.remarks, 'private', uid, hidden);
+    if (hidden > 0) source.addRemark(this.remarks, 'private', uid, hidden);
     const own = components.filter((component) => !component.has('recurrence-id'));
     if (own.some(isPrivate)) return;
-    // It would change the rule of the rest of the series.
-    if (components.some((component) => /^[^:]*;range=/i.test(component.get('recurrence-id')?.[0] ?? '')))
-      return addRemark(this.remarks, 'a change of all later instances', uid, components.length);
     const changed = components.filter((component) => component.has('recurrence-id'));
-    const changes = await this.#newestByTime(uid, changed, (component) => timeOf(component, 'recurrence-id', context));
-    const masters = await this.#newestByTime(uid, own, (component) => timeOf(component, 'dtstart', context));
-    for (const { time, component } of masters.values()) {
-      const isNamedByStart = isSeries(component) || own.length > 1;
-      const starts = isSeries(component) ? await startsOf(component, time, this.#window, context) : [time];
-      const unchanged: Moment[] = [];
-      for (const start of starts) {
-        await pause();
-        if (!takeChange(changes, start)) unchanged.push(start);
+    const changes = await this.#newestByTime(uid, changed, 'recurrence-id', context);
+    // A change without a start is no event, and neither is the instance that it changes.
+    for (const [stamp, change] of changes)
+      await this.#attempt(uid, () => {
+        change.start = timeOf(change.component, 'dtstart', context);
+        change.instances = [{ key: `${uid}/${stamp}`, start: change.start }];
+      });
+    const masters = await this.#newestByTime(uid, own, 'dtstart', context);
+    if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
+    for (const master of masters.values())
+      await this.#attempt(uid, () => this.#expand(uid, master, changes, own.length > 1, context));
+    for (const part of [...masters.values(), ...changes.values()])
+      await this.#attempt(uid, () => this.#addInstances(uid, part, context));
+  }
+
+  /** Gives the instances of an event or series to it, or to what changes them. */
+  async #expand(
+    uid: string,
+    { component, time, instances }: Part,
+    changes: ReadonlyMap<string, Part>,
+    hasOthers: boolean,
+    context: TimeContext,
+  ): Promise<void> {
+    const ranges = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
+    const isNamedByStart = isSeries(component) || hasOthers;
+    for (const start of isSeries(component) ? await startsOf(component, time, this.#window, context) : [time]) {
+      await pause();
+      const named = `${uid}/${stampOf(start)}`;
+      const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
+      const range = ranges.findLast(({ time: first }) => first.epochMs < start.epochMs);
+      if (!change && range) this.#addMoved(uid, range, { key: named, start });
+      else if (!change) instances.push({ key: isNamedByStart ? named : uid, start });
+      else if (change.time.isDate) {
+        // A change that is named by its day is of the first instance of that day, with its key.
+        change.time = start;
+        if (change.instances[0]) change.instances[0].key = named;
       }
-      const keyOf = (start: Moment) => (isNamedByStart ? `${uid}/${stampOf(start)}` : uid);
-      await this.#addInstances(uid, component, context, time, unchanged, keyOf);
     }
-    if (masters.size > 1) addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
-    for (const { time, component } of changes.values()) {
-      const start = this.#attempt(uid, () => timeOf(component, 'dtstart', context));
-      if (start) await this.#addInstances(uid, component, context, start, [start], () => `${uid}/${stampOf(time)}`);
+  }
+
+  /**
+   * Adds an instance to a change of all later ones: as far from its time as the changed instance is. Of a change that
+   * cannot be read, or whose instance is named by its day, the later ones are not known.
+   */
+  #addMoved(uid: string, { time, start, instances }: Part, { key, start: unchanged }: Instance): void {
+    if (instances.length === 0 || time.isDate !== unchanged.isDate) {
+      source.addRemark(this.remarks, 'after a change of all later instances', uid);
+      return;
     }
+    const { zone } = unchanged;
+    const wallOf = ({ isDate, wallMs, epochMs }: Moment) => (isDate ? wallMs : epochToWallMs(epochMs, siteZone(zone)));
+    const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
+    instances.push({ key, start: momentAt(wallMs, { zone, isDate: start.isDate }) });
   }
 
   /** The newest component of each time. */
   async #newestByTime(
     uid: string,
     components: readonly Component[],
-    timeOfComponent: (component: Component) => Moment,
-  ): Promise<Map<string, Timed>> {
-    const found = new Map<string, Timed>();
+    property: 'dtstart' | 'recurrence-id',
+    context: TimeContext,
+  ): Promise<Map<string, Part>> {
+    const found = new Map<string, Part>();
     for (const component of components) {
       await pause();
-      const time = this.#attempt(uid, () => timeOfComponent(component));
-      const other = time && found.get(stampOf(time));
-      if (other) addRemark(this.remarks, 'an older version', uid);
-      if (time && (!other || versionOf(other.component) < versionOf(component)))
-        found.set(stampOf(time), { time, component });
+      await this.#attempt(uid, () => {
+        const time = timeOf(component, property, context);
+        const other = found.get(stampOf(time));
+        if (other) source.addRemark(this.remarks, 'an older version', uid);
+        if (!other || versionOf(other.component) < versionOf(component))
+          found.set(stampOf(time), { component, time, start: time, instances: [] });
+      });
     }
     return found;
   }
 
-  /** Undefined if the event cannot be read: then its reason is noted. */
-  #attempt<T>(uid: string, read: () => T): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      addRemark(this.remarks, error.message, uid);
-      return undefined;
-    }
-  }
-
-  /** Adds those of the starts that are in the window. */
-  async #addInstances(
-    uid: string,
-    component: Component,
-    context: TimeContext,
-    ownStart: Moment,
-    starts: readonly Moment[],
-    keyOf: (start: Moment) => string,
-  ): Promise<void> {
+  /** Adds those of the instances that are in the window. */
+  async #addInstances(uid: string, { component, start: ownStart, instances }: Part, context: TimeContext) {
     if (isPrivate(component)) return;
-    const duration = durationOf(component, ownStart, context);
+    const endOf = endingOf(component, ownStart, context);
     const isOfSeries = isSeries(component) || component.has('recurrence-id');
     const toMs = isOfSeries ? this.#window.toMs : Number.POSITIVE_INFINITY;
-    const isInWindow = (start: Moment) => start.epochMs <= toMs && endOf(start, duration) >= this.#window.fromMs;
-    const distance = ({ epochMs }: Moment) => Math.abs(epochMs - this.#options.nowMs);
-    const wanted = starts.filter(isInWindow).sort((a, b) => distance(a) - distance(b));
+    const isInWindow = ({ start }: Instance) => start.epochMs <= toMs && endOf(start) >= this.#window.fromMs;
+    const distance = ({ start }: Instance) => Math.abs(start.epochMs - this.#nowMs);
+    const wanted = instances.filter(isInWindow).sort((a, b) => distance(a) - distance(b));
     if (wanted.length === 0) return;
     const content = await readContent(component);
-    if (content.title === '') return addRemark(this.remarks, 'no title', uid, wanted.length);
-    const excess = wanted.length - MAX_INSTANCES;
-    if (excess > 0) addRemark(this.remarks, `more than ${MAX_INSTANCES} times`, uid, excess);
-    for (const start of wanted.slice(0, MAX_INSTANCES)) {
+    if (content.title === '') return source.addRemark(this.remarks, 'no title', uid, wanted.length);
+    const excess = wanted.length - source.MAX_INSTANCES;
+    if (excess > 0) source.addRemark(this.remarks, `more than ${source.MAX_INSTANCES} times`, uid, excess);
+    for (const { key, start } of wanted.slice(0, source.MAX_INSTANCES)) {
       await pause();
-      const key = keyOf(start);
-      if (this.events.has(key)) addRemark(this.remarks, 'the same UID and start as another', key);
-      else if (this.events.size >= MAX_SOURCE_EVENTS) addRemark(this.remarks, TOO_MANY, key);
-      else this.events.set(key, { key, uid, ...content, ...timesOf(start, duration, context) });
+      if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
+      else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
+      else this.events.set(key, { key, uid, ...content, ...timesOf(start, endOf(start), context) });
     }
   }
 }
 
-const TOO_MANY = `more than ${MAX_SOURCE_EVENTS} events`;
+const TOO_MANY = `more than ${source.MAX_SOURCE_EVENTS} events`;
 
-/** Whether the instance was changed. A change that is named by its day is of the instance of that day, with its key. */
-function takeChange(changes: ReadonlyMap<string, Timed>, start: Moment): boolean {
-  const ofDay = start.isDate ? undefined : changes.get(dayStamp(start.wallMs));
-  if (ofDay?.time.isDate) ofDay.time = start;
-  return ofDay !== undefined || changes.has(stampOf(start));
-}
+/** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
+const isOfLaterToo = ({ component }: Part): boolean =>
+  /^[^:]*;range="?thisandfuture/i.test(component.get('recurrence-id')![0]!);
 
 const isPrivate = (component: Component): boolean =>
   ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());

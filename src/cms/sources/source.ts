@@ -68,6 +68,17 @@ export interface SourceVenue {
   longitude: number | null;
 }
 
+/**
+ * Coordinates of a venue; nulls without both of them (`NaN`: not said), and for no point of the Earth. Some programs
+ * store two zeros, a point in the sea, for a form that nobody filled in. One zero is a place, such as Greenwich.
+ */
+export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
+  const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  return isOnEarth && (latitude !== 0 || longitude !== 0)
+    ? { latitude, longitude }
+    : { latitude: null, longitude: null };
+}
+
 /** Without e-mail addresses: iCalendar's are of people. */
 export interface SourceOrganizer {
   name: string;

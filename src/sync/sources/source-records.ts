@@ -1,16 +1,25 @@
 // Makes records of the replica of what sources say: an event with its venue, organizers, terms and image, under ids
 // that every gateway derives alike.
 
-import { createHash } from 'node:crypto';
-import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
+import { hash } from 'node:crypto';
+import {
+  addRemark,
+  type Remark,
+  type SourceEvent,
+  type SourceOrganizer,
+  type SourceVenue,
+} from '../../cms/sources/source.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
+import { textOrEmpty } from '../../model/json.ts';
 import {
   type CalendarRecord,
   type EventRecord,
   FIRST_SOURCE_ID,
   type ImageRecord,
+  KINDS,
   type Kind,
+  type KindOrImage,
   type LinkedKind,
   NO_TIME,
   NO_WEBSITE,
@@ -20,7 +29,7 @@ import {
   type VenueRecord,
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
-import { getRecord, termIdByName, termIdBySlug } from '../../store/records.ts';
+import { getImage, getRecord, termIdByName, termIdBySlug } from '../../store/records.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
@@ -35,17 +44,31 @@ export interface EventToMake {
   noticed: string;
 }
 
-/** The id of what these texts name, at every gateway: one of 2 ** 48. */
-export const idOf = (...names: readonly string[]): number =>
-  FIRST_SOURCE_ID + createHash('sha256').update(JSON.stringify(names)).digest().readUIntBE(0, 6);
+const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
+const IDS_OF_KIND = 2 ** 48;
 
-/** Makes the records of one pass over sources. Each record that several events share is made once. */
+/** The id of what these texts name, at every gateway: one of 2 ** 48 of its kind. */
+export const idOf = (kind: KindOrImage, ...names: readonly string[]): number =>
+  FIRST_SOURCE_ID +
+  ID_KINDS.indexOf(kind) * IDS_OF_KIND +
+  hash('sha256', JSON.stringify([kind, ...names]), 'buffer').readUIntBE(0, 6);
+
+/**
+ * Makes the records of one pass over sources. Each record that several events share is made once. Of two names with one
+ * id the first of a pass over all sources has it: the order of sources and of keys is the same at every gateway. What
+ * the other one names is left out, and noted in `collisions`.
+ */
 export class SourceRecords {
   readonly #db: Database;
   readonly #site: Site;
   readonly #isFull: boolean;
   readonly #terms = new Map<string, number>();
-  readonly #made = new Set<number>();
+  readonly #upserts: CalendarRecord[] = [];
+  readonly #images: ImageRecord[] = [];
+  /** What has the ids of the records that were made. */
+  readonly #names = new Map<number, string>();
+  /** What is left out because its id is of something else, by source. */
+  readonly collisions = new Map<string, Remark[]>();
 
   /** @param isFull the pass begins with the first source, and leaves out none */
   constructor(db: Database, site: Site, isFull: boolean) {
@@ -54,43 +77,57 @@ export class SourceRecords {
     this.#isFull = isFull;
   }
 
-  /** The event is the last of the records. */
-  recordsOf({ source, categories, id, event, noticed }: EventToMake): {
-    upserts: CalendarRecord[];
-    images: ImageRecord[];
-  } {
-    const upserts: CalendarRecord[] = [];
-    const images: ImageRecord[] = [];
+  /** What was made since the last call. An event comes after what it links to. */
+  take(): { upserts: CalendarRecord[]; images: ImageRecord[] } {
+    return { upserts: this.#upserts.splice(0), images: this.#images.splice(0) };
+  }
+
+  add({ source, categories, id, event, noticed }: EventToMake): void {
     const names = [...categories.map(escapeMarkup), ...event.categories];
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, tags = [], ...said } = event;
     const record = Object.assign(emptyRecord('event', id), said, {
       ...timesOf(event, noticed, this.#site),
       slug: slugFor(event.title, id),
-      image: image ? this.#imageOf(source, image, images) : 0,
+      image: (image && this.#imageOf(source, image)) ?? 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
-      categories: this.#termsOf('category', names, upserts),
-      tags: this.#termsOf('tag', tags, upserts),
-      venues: venue ? [this.#linkedOf('venue', source, venue, upserts)] : [],
-      organizers: organizers.map((each) => this.#linkedOf('organizer', source, each, upserts)),
+      categories: this.#termsOf('category', source, names),
+      tags: this.#termsOf('tag', source, tags),
+      venues: venue ? this.#linkedOf('venue', source, venue) : [],
+      organizers: organizers.flatMap((each) => this.#linkedOf('organizer', source, each)),
     }) as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
-    return { upserts: [...upserts, record], images };
+    this.#upserts.push(record);
   }
 
-  #isFirst(id: number): boolean {
-    if (this.#made.has(id)) return false;
-    this.#made.add(id);
-    return true;
+  noteCollision(source: string, name: string): void {
+    const remarks = this.collisions.get(source) ?? [];
+    addRemark(remarks, 'left out: its id is that of another record', name);
+    this.collisions.set(source, remarks);
+  }
+
+  /**
+   * Whether the record of this id is to be made (`new`), is there, or is of another name.
+   * @param stored the name that the id has in the replica. In a pass over all sources it may be an outdated one.
+   */
+  #claim(source: string, id: number, name: string, stored: () => string | undefined): 'new' | 'made' | 'taken' {
+    const known = this.#names.get(id);
+    const owner = known ?? (this.#isFull ? name : (stored() ?? name));
+    if (owner === name) this.#names.set(id, name);
+    else this.noteCollision(source, name);
+    return owner !== name ? 'taken' : known === undefined ? 'new' : 'made';
   }
 
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
-  #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer, upserts: CalendarRecord[]): number {
+  #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number[] {
     const { name, ...fields } = said;
-    const address = 'address' in said ? fold(said.address) : '';
-    const id = idOf(kind, source, foldName(name), address);
-    if (!this.#isFirst(id)) return id;
+    const id = idOf(kind, source, ...namesOf(name, said));
+    const claim = this.#claim(source, id, namesOf(name, said).join(' ').trim(), () => {
+      const stored = getRecord(this.#db, kind, id);
+      return stored && namesOf(stored.title, stored).join(' ').trim();
+    });
+    if (claim !== 'new') return claim === 'taken' ? [] : [id];
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
       ...emptyRecord(kind, id),
@@ -99,15 +136,15 @@ export class SourceRecords {
       ...{ ...WITHOUT_TIMES, title: name, slug: slugFor(name, id) },
     };
     // The field table has a row for each property of the type.
-    upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
-    return id;
+    this.#upserts.push({ ...record, searchText: searchTextOf(kind, record) } as unknown as VenueRecord);
+    return [id];
   }
 
   /**
    * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as the
    * first of them writes it that a pass over all sources finds.
    */
-  #termsOf(kind: TermKind, names: readonly string[], upserts: CalendarRecord[]): number[] {
+  #termsOf(kind: TermKind, source: string, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
       if (key === '') return [];
@@ -115,9 +152,11 @@ export class SourceRecords {
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? idOf(kind, key);
+      const stored = this.#isFull ? undefined : getRecord(this.#db, kind, id);
+      const nameOfStored = () => stored && foldName(stored.name);
+      if (ofCms === undefined && this.#claim(source, id, key, nameOfStored) === 'taken') return [];
       this.#terms.set(`${kind} ${key}`, id);
-      const isNamed = !this.#isFull && getRecord(this.#db, kind, id) !== undefined;
-      if (ofCms === undefined && !isNamed) upserts.push(newTerm(kind, id, name));
+      if (ofCms === undefined && !stored) this.#upserts.push(newTerm(kind, id, name));
       return [id];
     });
     return [...new Set(ids)];
@@ -130,14 +169,21 @@ export class SourceRecords {
   }
 
   /** Of each source its own: one of them may say how large the image is, and another not. */
-  #imageOf(source: string, image: NonNullable<SourceEvent['image']>, images: ImageRecord[]): number {
+  #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number | undefined {
     const { url, width, height } = image;
     const id = idOf('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    if (this.#isFirst(id)) images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
-    return id;
+    const claim = this.#claim(source, id, url, () => getImage(this.#db, id)?.url);
+    if (claim === 'new') this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
+    return claim === 'taken' ? undefined : id;
   }
 }
+
+/** What tells a venue or organizer from the others of its source. */
+const namesOf = (name: string, said: object): [name: string, address: string] => [
+  foldName(name),
+  'address' in said ? fold(textOrEmpty(said.address)) : '',
+];
 
 const WITHOUT_TIMES = { date: NO_TIME, dateUtc: NO_TIME, modified: NO_TIME, modifiedUtc: NO_TIME };
 

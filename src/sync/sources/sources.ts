@@ -5,13 +5,14 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } from '../../cms/sources/source.ts';
-import type { CalendarRecord, ImageRecord, Site } from '../../model/records.ts';
+import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import { mergeIndex } from '../../store/full-text-index.ts';
 import { getRecord, getRecords } from '../../store/records.ts';
 import type { Replica } from '../../store/replica.ts';
 import {
+  collidingRows,
   countSourceEvents,
   listedEventIdsAt,
   type Merge,
@@ -112,6 +113,9 @@ export class Sources {
   readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
   /** The events that are shown as another one, by their own ids. */
   readonly #merged = new Map<number, Match>();
+  /** Events, as `keyOf` names them, and what else the last pass left out because its id is of something else. */
+  #leftOut: ReadonlySet<string> = new Set();
+  #collisions: SourceRecords['collisions'] = new Map();
   /** The sources that said something new since then. */
   readonly #changed = new Set<string>();
 
@@ -155,7 +159,8 @@ export class Sources {
   status(): { sources: SourceStatus[]; merged: Merge[] } {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
-      const { readMs, remarks = [] } = this.#saved(named) ?? {};
+      const { readMs, remarks: read = [] } = this.#saved(named) ?? {};
+      const remarks = [...read, ...(this.#collisions.get(named.name) ?? [])];
       const { problem } = this.#readings.get(named.name)!;
       return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
@@ -184,6 +189,7 @@ export class Sources {
         const unsure = snapshot && this.#whyUnsure(reading, name, snapshot);
         if (unsure !== undefined) return unsure;
         if (snapshot) await this.#store(named, snapshot);
+        else this.#save(named, this.#saved(named)!);
         await this.#combine();
         return undefined;
       });
@@ -243,9 +249,12 @@ export class Sources {
     if (gone.length > 0) this.#changed.add(source);
     await this.#forget(source, gone);
     // The rest of a truncated answer is read again, although its ETag may be the same.
-    const known = isTruncated ? {} : validators;
-    const saved: SavedState = { address: this.#addressKey(named), validators: known, readMs: this.#nowMs(), remarks };
-    replica.apply({ state: { [`source.${source}`]: JSON.stringify(saved) } });
+    this.#save(named, { validators: isTruncated ? {} : validators, remarks });
+  }
+
+  #save(named: NamedSource, { validators, remarks }: Pick<SavedState, 'validators' | 'remarks'>): void {
+    const saved: SavedState = { address: this.#addressKey(named), validators, readMs: this.#nowMs(), remarks };
+    this.#options.replica.apply({ state: { [`source.${named.name}`]: JSON.stringify(saved) } });
   }
 
   /** Undefined: the source says the same as before. */
@@ -254,8 +263,8 @@ export class Sources {
     const before = sourceRow(this.#options.replica.db, source, key);
     const event = JSON.stringify(said);
     if (before?.event === event) return undefined;
-    const { ownId, eventId, why } = before ?? { ownId: 0, eventId: 0, why: '' };
-    return { source, key, uid, url, ownId, eventId, why, noticed, event };
+    const { eventId, why } = before ?? { eventId: 0, why: '' };
+    return { source, key, uid, url, ownId: idOf('event', source, key), eventId, why, noticed, event };
   }
 
   /** One transaction, after which requests are answered. */
@@ -278,12 +287,15 @@ export class Sources {
     // A category that several sources write differently is named as the first does at the latest on the next day.
     const day = formatWallTime(this.#nowMs()).slice(0, 10);
     const inputs = JSON.stringify([replica.version - this.#ownVersions, site(), day]);
-    const isFull = this.#combinedWith !== inputs;
-    if (!isFull && this.#changed.size === 0) return;
+    const isOutdated = this.#combinedWith !== inputs;
+    if (!isOutdated && this.#changed.size === 0) return;
     this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
+    this.#leftOut = this.#withTakenIds();
+    // Which of two names has an id depends on all of them.
+    const isFull = isOutdated || this.#leftOut.size + this.#collisions.size > 0;
     const written = isFull ? names : new Set(this.#changed);
     const starts = new Set<string>();
     for (const named of sources) if (written.has(named.name)) await this.#index(named, starts);
@@ -292,9 +304,22 @@ export class Sources {
     for (const named of sources)
       if (written.has(named.name))
         for (const rows of this.#batches(named.name)) await this.#apply(this.#changesOf(rows, named, records));
+    this.#collisions = records.collisions;
+    if (!isFull && this.#collisions.size > 0) return this.#combine();
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
     this.#changed.clear();
     this.#combinedWith = inputs;
+  }
+
+  /** Of the events with one id all but that of the first source, and of one source that with the lowest key. */
+  #withTakenIds(): Set<string> {
+    const names = this.#options.sources.map(({ name }) => name);
+    const rows = collidingRows(this.#options.replica.db);
+    for (const { ownId } of rows) this.#merged.delete(ownId);
+    const owners = new Map<number, string>();
+    for (const name of names)
+      for (const row of rows) if (row.source === name && !owners.has(row.ownId)) owners.set(row.ownId, keyOf(row));
+    return new Set(rows.filter((row) => owners.get(row.ownId) !== keyOf(row)).map(keyOf));
   }
 
   *#batches(source: string): Generator<SourceRow[]> {
@@ -311,7 +336,8 @@ export class Sources {
     const shared = sharedUrls(this.#options.replica.db, name);
     const events: Comparable[] = [];
     for (const rows of isMerged ? this.#batches(name) : []) {
-      events.push(...rows.map((row) => comparableOf(row, shared)));
+      const served = rows.filter((row) => !this.#leftOut.has(keyOf(row)));
+      events.push(...served.map((row) => comparableOf(row, shared)));
       await nextTurn();
     }
     const byStart = Map.groupBy(events, ({ startUtc }) => startUtc);
@@ -350,22 +376,19 @@ export class Sources {
 
   #changesOf(rows: readonly SourceRow[], named: NamedSource, records: SourceRecords): ChangeSet {
     const { name: source, categories } = named;
-    const upserts: CalendarRecord[] = [];
-    const images: ImageRecord[] = [];
     const hidden: number[] = [];
     const sourceEvents = rows.map((row) => {
-      const id = idOf('event', source, row.key);
+      const id = row.ownId;
+      if (this.#leftOut.has(keyOf(row))) {
+        records.noteCollision(source, row.key);
+        return { ...row, eventId: 0, why: '' };
+      }
       const same = this.#merged.get(id);
       if (same) hidden.push(id);
-      else {
-        const event = JSON.parse(row.event) as SourceEvent;
-        const made = records.recordsOf({ source, categories, id, event, noticed: row.noticed });
-        upserts.push(...made.upserts);
-        images.push(...made.images);
-      }
-      return { ...row, ownId: id, eventId: same?.id ?? id, why: same?.why ?? '' };
+      else records.add({ source, categories, id, event: JSON.parse(row.event), noticed: row.noticed });
+      return { ...row, eventId: same?.id ?? id, why: same?.why ?? '' };
     });
-    return { upserts, images, deletes: [{ kind: 'event', ids: hidden }], sourceEvents };
+    return { ...records.take(), deletes: [{ kind: 'event', ids: hidden }], sourceEvents };
   }
 
   /** The site's own events of this start. Lists find them by the wall time. */
@@ -391,10 +414,12 @@ export class Sources {
   }
 }
 
-function comparableOf({ source, key, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
+const keyOf = ({ source, key }: Pick<SourceRow, 'source' | 'key'>): string => `${source} ${key}`;
+
+function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
   const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
   return {
-    ...{ id: idOf('event', source, key), source, start, startUtc },
+    ...{ id, source, start, startUtc },
     keys: keysOf(uid, shared.has(url) ? [] : [url], title),
     places: venue ? [{ city: '', ...venue }] : [],
     hosts: organizers.map(({ name }) => letters(name)),

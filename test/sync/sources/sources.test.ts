@@ -8,6 +8,12 @@ import { Sources } from '../../../src/sync/sources/sources.ts';
 import { CREDENTIALS, createFakeCms } from '../../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../../start-gateway.ts';
 
+/** Names whose ids are equal: of 2 ** 48 ids, some of 2 ** 26 tried names are. */
+const COLLIDING = {
+  oneSource: ['a63dop', 'abhos'],
+  twoSources: ['a172167b', 'a14c0fe6'],
+  venues: ['hall 8075682', 'hall 42190459'],
+};
 const NEVER_MS = 2 ** 29;
 const VENUE = {
   ...{ name: 'Main Library', address: 'High Street 1', city: 'Springfield', country: '', province: '', state: '' },
@@ -46,6 +52,7 @@ describe('sources', () => {
   let library: StubSource;
   let theatre: StubSource;
   let sources: Sources;
+  let nowMs = Date.UTC(2027, 0, 1);
 
   const open = async (names = ['library', 'theatre'], isMerged = true) => {
     const stubs: Record<string, StubSource> = { library, theatre };
@@ -59,7 +66,7 @@ describe('sources', () => {
       whenComplete: () => gateway.sync.whenComplete(),
       intervalMs: NEVER_MS,
       observe: (observation) => void gateway.observations.push(observation),
-      nowMs: () => Date.UTC(2027, 0, 1),
+      nowMs: () => nowMs,
     });
     sources.start();
     // The loops start when the replica is complete, which it is.
@@ -182,6 +189,58 @@ describe('sources', () => {
     expect((await list()).map(({ id }) => id)).to.deep.equal(ids);
   });
 
+  describe('of which two names have one id', () => {
+    const reason = 'left out: its id is that of another record';
+    const remarksOf = (name: string) => sources.status().sources.find((one) => one.name === name)!.remarks;
+
+    it('show the event with the lower key of one source, whatever came first', async () => {
+      const [low, high] = COLLIDING.oneSource.map((key) => said(key));
+      await read('library', [high!]);
+      const [{ id }] = await list();
+      await read('library', [high!, low!]);
+      expect(await list()).to.have.length(1);
+      expect((await list())[0]).to.deep.include({ id, title: low!.title });
+      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: high!.key }]);
+      await read('library', [high!]);
+      expect((await list())[0]).to.deep.include({ id, title: high!.title });
+      expect(remarksOf('library')).to.deep.equal([]);
+    });
+
+    it('show the event of the first source, also after a restart and while it is read', async () => {
+      const [first, second] = COLLIDING.twoSources.map((key) => said(key));
+      await read('theatre', [second!, said('b')]);
+      expect(await titles()).to.deep.equal([second!.title, 'Event b'].sort());
+      const token = (await gateway.request('/changes')).body.next_token;
+      await read('library', [first!]);
+      expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
+      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
+      const { changes } = (await gateway.request(`/changes?since=${token}`)).body;
+      const events = changes.filter(({ kind }: Json) => kind === 'event');
+      expect(events.map(({ change }: Json) => change)).to.deep.equal(['updated']);
+      await sources.stop();
+      await open();
+      await read('theatre', undefined);
+      expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
+      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
+      await read('library', []);
+      expect(await titles()).to.deep.equal([second!.title, 'Event b'].sort());
+    });
+
+    it('show a venue where it was named first, and elsewhere none', async () => {
+      const [near, far] = COLLIDING.venues.map((name) => ({ ...VENUE, name, address: '' }));
+      const venues = async () => (await list()).map(({ title, venue }) => [title, venue.venue]).sort();
+      await read('library', [said('b', { venue: far! })]);
+      await read('library', [said('a', { venue: near! }), said('b', { venue: far! })]);
+      expect(await venues()).to.deep.equal([
+        ['Event a', near!.name],
+        ['Event b', undefined],
+      ]);
+      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: far!.name }]);
+      await read('library', [said('b', { venue: far! })]);
+      expect(await venues()).to.deep.equal([['Event b', far!.name]]);
+    });
+  });
+
   it('are refused for writing, with a code of their own', async () => {
     await read('library', [said('a', { venue: VENUE, categories: ['Music'] })]);
     const [{ id, venue, categories }] = await list();
@@ -258,6 +317,19 @@ describe('sources', () => {
     expect(JSON.stringify(gateway.observations)).not.to.contain('/secret');
     await read('library', undefined);
     expect(sources.status().sources[0]!.problem).to.equal(undefined);
+  });
+
+  it('say when they were last read, also if nothing changed since', async () => {
+    const readMs = () => sources.status().sources[0]!.readMs;
+    const startMs = nowMs;
+    await read('library', [said('a')]);
+    nowMs += 60_000;
+    await read('library', undefined);
+    expect(readMs()).to.equal(startMs + 60_000);
+    nowMs += 60_000;
+    await read('library', new SourceError('no answer'));
+    expect(readMs()).to.equal(startMs + 60_000);
+    expect(library.previous).to.deep.equal({ etag: '"1"' });
   });
 
   it('keep what a broken answer lacks', async () => {
