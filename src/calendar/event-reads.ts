@@ -5,7 +5,7 @@ import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { LinkedKind } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { type EventFilter, type EventOrder, listEvents } from '../store/list-events.ts';
 import { visibleLinkedIds } from '../store/lists.ts';
 import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
@@ -59,11 +59,11 @@ async function findEvents(
   });
   const bounds = hasDates ? window.bounds : [];
   const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-  const { view, statuses } = access;
-  const filter = eventFilter(services, values, view);
+  const { visible, statuses } = access;
+  const filter = eventFilter(services, values, visible);
   const { limit, offset } = page;
   const listed = () =>
-    listEvents(view, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
+    listEvents(visible, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
@@ -93,11 +93,11 @@ async function findEvents(
 function eventFilter(
   services: Services,
   values: Record<string, unknown>,
-  view: View,
+  visible: VisibleRecords,
 ): Omit<EventFilter, 'limit' | 'offset'> {
   const { replica } = services;
   const ids = (name: string) => values[name] as number[] | undefined;
-  const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(view, kind, ids(kind)!) : undefined);
+  const visibleIds = (kind: LinkedKind) => (values[kind] ? visibleLinkedIds(visible, kind, ids(kind)!) : undefined);
   return {
     ...orderOf(values),
     featured: values.featured as boolean | undefined,
@@ -107,16 +107,16 @@ function eventFilter(
     words: values.search === undefined ? undefined : searchWords(String(values.search)),
     categories: values.categories ? withDescendants(replica.db, ids('categories')!) : undefined,
     tags: ids('tags'),
-    ...venueConditions(view, values, visibleIds('venue')),
+    ...venueConditions(visible, values, visibleIds('venue')),
     organizers: visibleIds('organizer'),
     include: ids('include'),
-    parent: values.post_parent === undefined ? undefined : visibleParent(view, Number(values.post_parent)),
+    parent: values.post_parent === undefined ? undefined : visibleParent(visible, Number(values.post_parent)),
   };
 }
 
 /** If the actor may not see the parent, 0 matches no event. */
-function visibleParent(view: View, id: number): number {
-  const parent = getRecord(view, 'event', id);
+function visibleParent(visible: VisibleRecords, id: number): number {
+  const parent = getRecord(visible, 'event', id);
   return parent && parent.status !== 'trash' ? id : 0;
 }
 
@@ -140,14 +140,14 @@ const DEFAULT_DISTANCE_KM = 25;
  * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
  */
 function venueConditions(
-  view: View,
+  visible: VisibleRecords,
   values: Record<string, unknown>,
   named: number[] | undefined,
 ): Pick<EventFilter, 'venues' | 'notVenues'> {
   const circle = circleOf(values);
-  const notVenues = values.geoloc === false ? locatedVenueIds(view) : undefined;
+  const notVenues = values.geoloc === false ? locatedVenueIds(visible) : undefined;
   if (values.geoloc !== true && !circle) return { venues: named, notVenues };
-  const located = locatedVenueIds(view, circle);
+  const located = locatedVenueIds(visible, circle);
   if (!named) return { venues: located, notVenues };
   const inArea = new Set(located);
   return { venues: named.filter((id) => inArea.has(id)), notVenues };

@@ -14,7 +14,7 @@ import {
   type OrganizerFields,
   type VenueFields,
 } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { listLinked } from '../store/lists.ts';
 import { getRecord } from '../store/records.ts';
 import { decodeEntities, htmlText, undoTypography } from '../text/html.ts';
@@ -59,7 +59,7 @@ export class LinkedRecords {
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const { ids, total } = listLinked(access.view, this.kind, {
+    const { ids, total } = listLinked(access.visible, this.kind, {
       statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
@@ -192,15 +192,15 @@ async function findDuplicate(
 }
 
 function findSame(
-  view: View,
+  visible: VisibleRecords,
   kind: LinkedKind,
   word: string,
   isSame: (record: LinkedRecord) => boolean,
 ): LinkedRecord | undefined {
-  const { ids } = listLinked(view, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
+  const { ids } = listLinked(visible, kind, { words: [{ text: word, not: false }], limit: MAX_CANDIDATES, offset: 0 });
   let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
-    const record = getRecord(view, kind, id);
+    const record = getRecord(visible, kind, id);
     // The site does not know the records of sources.
     if (!record || id >= FIRST_SOURCE_ID) continue;
     remaining -= record.title.length + record.description.length;

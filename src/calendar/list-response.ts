@@ -7,7 +7,7 @@ import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { isSoughtInTexts } from '../store/list-events.ts';
 import type { PageWindow } from '../store/lists.ts';
 import type { SearchWord } from '../store/sql.ts';
@@ -20,7 +20,7 @@ import { createPlaces } from './shared-work.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
-  view: View;
+  visible: VisibleRecords;
   /** The requested statuses; undefined for the public. */
   statuses: readonly string[] | undefined;
   /** The `status` in the links. */
@@ -52,9 +52,10 @@ export async function withAccess<T>(
     statuses: isStaff ? (sent ?? ANY_STATUS) : undefined,
     status: sent ? sent.join(',') : isStaff ? 'any' : 'publish',
   };
-  if (Object.keys(parts).length === 0) return use({ view: replica.db, isPublic: true, ...rest, async addImages() {} });
-  return ownRecords.use(request, parts, ({ records: view, addImages }) =>
-    use({ view, isPublic: false, addImages, ...rest }),
+  if (Object.keys(parts).length === 0)
+    return use({ visible: replica.db, isPublic: true, ...rest, async addImages() {} });
+  return ownRecords.use(request, parts, ({ records: visible, addImages }) =>
+    use({ visible, isPublic: false, addImages, ...rest }),
   );
 }
 
@@ -74,7 +75,7 @@ export function assertPageExists({ kind, total, page }: Pick<ListPage<Kind>, 'ki
 
 export interface FoundPage<K extends Kind> {
   listPage: ListPage<K>;
-  access: Pick<ListAccess, 'isPublic' | 'view'>;
+  access: Pick<ListAccess, 'isPublic' | 'visible'>;
 }
 
 /**
@@ -94,14 +95,14 @@ const buildInPlace = createPlaces(4);
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
  * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
  */
-export async function buildFound<Found extends { access: Pick<ListAccess, 'view'> }>(
+export async function buildFound<Found extends { access: Pick<ListAccess, 'visible'> }>(
   { actor: { account, network = '' } }: RequestContext,
   find: () => Promise<Found>,
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
   const response = await buildInPlace(account ? String(account.userId) : network, () =>
-    runInTurns(found.access.view, build(found)),
+    runInTurns(found.access.visible, build(found)),
   );
   return response ?? runInOneTurn(build(await find()));
 }
@@ -109,13 +110,13 @@ export async function buildFound<Found extends { access: Pick<ListAccess, 'view'
 /** The response to the public may be cached; that to staff is the actor's own. */
 export function* responseSteps<K extends Kind>(
   services: Services,
-  { listPage, access: { isPublic, view } }: FoundPage<K>,
+  { listPage, access: { isPublic, visible } }: FoundPage<K>,
   baseUrl: string,
 ): Steps<ApiResponse> {
   assertPageExists(listPage);
   const { kind, validUntilMs } = listPage;
   const name = PLURALS[kind];
-  const audience: Audience = { baseUrl, view };
+  const audience: Audience = { baseUrl, visible };
   const { links, total, page } = listPage;
   const pages = totalPages(total, page.limit);
   const rest = { ...links, total, total_pages: pages };

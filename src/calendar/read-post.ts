@@ -16,7 +16,7 @@ import {
   type RecordOf,
   type TermKind,
 } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { isLinkedToEvent } from '../store/lists.ts';
 import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termIdBySlug } from '../store/records.ts';
 import { slugKey, slugOf } from '../text/text.ts';
@@ -71,7 +71,7 @@ export async function ownView(
   options: SerializeOptions,
 ): Promise<JsonObject> {
   const { replica, ownRecords, serializer } = services;
-  const jsonIn = (view: View) => serializer.record(record, { baseUrl: request.baseUrl, view }, options);
+  const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
   const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
@@ -99,7 +99,7 @@ export async function singlePost<K extends PostKind>(
   const password = (input.values.password ?? input.sent.password) as string | undefined;
   const editing = input.sent.context === 'edit';
   const isPlain = !password && !request.actor.account;
-  const audience: Audience = { baseUrl: request.baseUrl, view: replica.db };
+  const audience: Audience = { baseUrl: request.baseUrl, visible: replica.db };
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
   if (rendered) return singleResponse(rendered);
   const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });

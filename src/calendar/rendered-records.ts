@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind, RecordOf } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
@@ -102,7 +102,7 @@ export function* listItems<K extends Kind>(
   }
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
-    const records = getRecords(audience.view, kind, missing.slice(from, from + RECORDS_PER_READ));
+    const records = getRecords(audience.visible, kind, missing.slice(from, from + RECORDS_PER_READ));
     for (const [id, found] of records) {
       const record = found as RecordOf[K] & CalendarRecord;
       const item = isPublic
@@ -133,11 +133,11 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
  * 500 large events would stop all other requests for half a second. Resolves with undefined if the view
  * changed meanwhile: then the items may belong to different states of it.
  */
-export async function runInTurns<T>(view: Pick<View, 'version'>, steps: Steps<T>): Promise<T | undefined> {
-  const { version } = view;
+export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {
+  const { version } = visible;
   for (;;) {
     await laterTick();
-    if (view.version !== version) return undefined;
+    if (visible.version !== version) return undefined;
     for (let bytes = 0; bytes < TURN_BYTES; ) {
       const step = steps.next();
       if (step.done) return step.value;

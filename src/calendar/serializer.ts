@@ -25,7 +25,7 @@ import {
   type TermRecord,
   type VenueRecord,
 } from '../model/records.ts';
-import type { View } from '../store/database.ts';
+import type { VisibleRecords } from '../store/database.ts';
 import { termCount } from '../store/lists.ts';
 import { getImage, getRecords } from '../store/records.ts';
 import { sourcesOf } from '../store/source-events.ts';
@@ -42,7 +42,7 @@ export interface Audience {
   /** The address of the API namespace as called. Every link starts with it. */
   baseUrl: string;
   /** Where the records are that a response shows within others: what the public sees, or also what the actor sees. */
-  view: View;
+  visible: VisibleRecords;
 }
 
 export interface SerializeOptions {
@@ -72,12 +72,12 @@ const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', 
 
 /** Linked records that the audience is not shown are omitted. The replica counts the events of terms. */
 export class Serializer {
-  readonly #db: View;
+  readonly #db: VisibleRecords;
   readonly #mapping: Mapping;
   readonly #site: () => Site;
   readonly #cost: CostSettings | undefined;
 
-  constructor(db: View, mapping: Mapping, site: () => Site, cost?: CostSettings) {
+  constructor(db: VisibleRecords, mapping: Mapping, site: () => Site, cost?: CostSettings) {
     this.#db = db;
     this.#mapping = mapping;
     this.#site = site;
@@ -173,20 +173,20 @@ export class Serializer {
     return { ...(source !== undefined && { source }), ...(alsoAt.length > 0 && { also_at: alsoAt }) };
   }
 
-  readonly #imageOf = ({ image }: PostRecord, { view }: Audience): ImageRecord | undefined =>
-    image === 0 ? undefined : getImage(view, image);
+  readonly #imageOf = ({ image }: PostRecord, { visible }: Audience): ImageRecord | undefined =>
+    image === 0 ? undefined : getImage(visible, image);
 
   /** The records of these ids that the audience is shown, as far as the budget goes. Nothing is linked to the trash. */
   #recordsOf<K extends Exclude<Kind, 'event'>>(
     kind: K,
     ids: number[],
-    { view }: Audience,
+    { visible }: Audience,
     budget: Budget,
   ): RecordOf[K][] {
     const shown: RecordOf[K][] = [];
     for (let from = 0; from < ids.length && budget.characters > 0; from += RECORDS_PER_READ) {
       const some = ids.slice(from, from + RECORDS_PER_READ);
-      const records = getRecords(view, kind, some);
+      const records = getRecords(visible, kind, some);
       for (const record of some.flatMap((id) => records.get(id) ?? [])) {
         if ('status' in record && record.status === 'trash') continue;
         budget.characters -= charactersOf({ ...record, searchText: '' }) + CHARACTERS_PER_RECORD;

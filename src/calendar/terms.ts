@@ -39,7 +39,7 @@ export class Terms {
     this.#kind = kind;
   }
 
-  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, view: this.#services.replica.db });
+  readonly #audienceOf = ({ baseUrl }: RequestContext): Audience => ({ baseUrl, visible: this.#services.replica.db });
   readonly #serializeSingle = (record: TermRecord, audience: Audience): JsonObject => ({
     ...this.#services.serializer.term(record, audience),
     _links: this.#cmsLinks(record),
@@ -65,12 +65,12 @@ export class Terms {
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
-  async #find(input: Input, request: RequestContext, view: ListAccess['view']): Promise<FoundPage<TermKind>> {
+  async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<FoundPage<TermKind>> {
     const { values, sent } = input;
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const { ids, total } = listTerms(view, {
+    const { ids, total } = listTerms(visible, {
       kind: this.#kind,
       limit: page.limit,
       offset: page.offset,
@@ -88,16 +88,16 @@ export class Terms {
     // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
     const links = pageLinks(this.#kind, sent, { page: undefined }, { ...page, total }, request.baseUrl);
     const listPage = { kind: this.#kind, ids, total, page, links, validUntilMs: modifiedAfter.validUntilMs };
-    return { listPage, access: { isPublic: true, view } };
+    return { listPage, access: { isPublic: true, visible } };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
   async list(input: Input, request: RequestContext): Promise<ApiResponse> {
     const { sync } = this.#services;
-    const respond = (view: ListAccess['view']) =>
-      listResponse<TermKind>(this.#services, () => this.#find(input, request, view), request);
+    const respond = (visible: ListAccess['visible']) =>
+      listResponse<TermKind>(this.#services, () => this.#find(input, request, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
-      return withAccess(this.#services, ['event'], input, request, ({ view }) => respond(view));
+      return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
     if (!sync.state().complete) throw notReady(sync.status().percent);
     return respond(this.#services.replica.db);
   }

@@ -7,7 +7,7 @@ import { ReplicaError } from '../errors.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 /** What lists and responses read: the public records (`Database`), or also those of one caller (`OwnRecords`). */
-export interface View {
+export interface VisibleRecords {
   /** Grows with every change of what it shows, and never decreases. */
   readonly version: number;
   /** The attached database with the caller's records, such as `own1`. */
@@ -26,7 +26,7 @@ const MAX_STATEMENTS = 400;
 /** Totals are remembered up to this many characters of their statements: one filter may name thousands of venues. */
 const MAX_COUNTS_CHARACTERS = 2_000_000;
 
-export class Database implements View {
+export class Database implements VisibleRecords {
   version = 0;
   readonly #connection: DatabaseSync;
   readonly #onDamage: (reason: string) => void;

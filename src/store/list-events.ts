@@ -5,7 +5,7 @@ import type { EventStatus } from '../model/event-state.ts';
 import type { WallTime } from '../model/records.ts';
 import { fold } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { View } from './database.ts';
+import type { VisibleRecords } from './database.ts';
 import type { IdPage, PageWindow } from './lists.ts';
 import { LISTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { and, containsWords, hasCustomValues, inJson, raw, type SearchWord, type Sql, sql } from './sql.ts';
@@ -188,15 +188,15 @@ function idsOf({ from, where, repeats }: EventRows, { order, descending }: Event
  * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
  * synchronous statements.
  */
-export function listEvents(view: View, filter: EventFilter): IdPage {
+export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
   const { limit, offset } = filter;
-  const rows = eventsOf(filter, view.own);
+  const rows = eventsOf(filter, visible.own);
   // Once for the page and the total.
   if (rows.readsAll) {
-    const ids = view.numbers(idsOf(rows, filter));
+    const ids = visible.numbers(idsOf(rows, filter));
     return { ids: ids.slice(offset, offset + limit), total: ids.length };
   }
   const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
-  const total = view.cachedCount(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
-  return { ids: view.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
+  const total = visible.cachedCount(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
+  return { ids: visible.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
 }

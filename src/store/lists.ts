@@ -5,7 +5,7 @@ import type { TermOrder } from '../interface/parameters.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind, type WallTime } from '../model/records.ts';
 import { fold, slugKey } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
-import type { View } from './database.ts';
+import type { VisibleRecords } from './database.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { and, containsWords, hasCustomValues, inJson, raw, type SearchWord, type Sql, sql } from './sql.ts';
 
@@ -75,24 +75,24 @@ const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
 const isListed = sql`l.listing = ${raw(LISTED)}`;
 
 /** True if an event that is neither protected nor in the trash names this venue or organizer. */
-export const isLinkedToEvent = (view: View, kind: LinkedKind, id: number): boolean =>
-  view.numbers(sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`)
+export const isLinkedToEvent = (visible: VisibleRecords, kind: LinkedKind, id: number): boolean =>
+  visible.numbers(sql`SELECT 1 FROM linked_record r WHERE r.kind = ${kind} AND r.id = ${id} AND ${isLinked(kind)}`)
     .length > 0;
 
 /** Those of these venues or organizers that there are. None in the trash. */
-export const visibleLinkedIds = (view: View, kind: LinkedKind, ids: readonly number[]): number[] =>
-  view.numbers(sql`
+export const visibleLinkedIds = (visible: VisibleRecords, kind: LinkedKind, ids: readonly number[]): number[] =>
+  visible.numbers(sql`
     SELECT r.id FROM linked_record r WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash'`);
 
 /** The page and the total of the rows `r` of a list. */
-function pageOf(view: View, rows: Sql, orderBy: Sql, { limit, offset }: PageWindow): IdPage {
-  const total = view.cachedCount(sql`SELECT count(*) FROM ${rows}`);
-  const ids = view.numbers(sql`SELECT r.id FROM ${rows} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`);
+function pageOf(visible: VisibleRecords, rows: Sql, orderBy: Sql, { limit, offset }: PageWindow): IdPage {
+  const total = visible.cachedCount(sql`SELECT count(*) FROM ${rows}`);
+  const ids = visible.numbers(sql`SELECT r.id FROM ${rows} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`);
   return { ids, total };
 }
 
 /** Ids and total of a list of venues or organizers. */
-export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): IdPage {
+export function listLinked(visible: VisibleRecords, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const { words = [], event, hasEvents, upcomingFromUtc, statuses, modifiedAfter, customFields } = filter;
   const conditions = [
     sql`r.kind = ${kind}`,
@@ -107,7 +107,7 @@ export function listLinked(view: View, kind: LinkedKind, filter: LinkedFilter): 
   if (hasEvents !== undefined) conditions.push(sql`${raw(hasEvents ? '' : 'NOT')} (${isLinked(kind)})`);
   if (upcomingFromUtc !== undefined)
     conditions.push(isLinked(kind, sql`${isListed} AND l.starts_utc >= ${wallNumber(upcomingFromUtc)}`));
-  return pageOf(view, sql`linked_record r WHERE ${and(conditions)}`, sql`r.published DESC, r.id`, filter);
+  return pageOf(visible, sql`linked_record r WHERE ${and(conditions)}`, sql`r.published DESC, r.id`, filter);
 }
 
 /** Columns by which terms can be sorted, with the name as the default. */
@@ -151,7 +151,7 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
 }
 
 /** Ids and total of a list of terms. */
-export function listTerms(view: View, filter: TermFilter): IdPage {
+export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
   const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
   const conditions = [sql`r.kind = ${kind}`];
   if (search !== undefined) {
@@ -168,9 +168,9 @@ export function listTerms(view: View, filter: TermFilter): IdPage {
   // Looking up the place of each term in the list would take a thousand times a thousand steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
-  return pageOf(view, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);
+  return pageOf(visible, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);
 }
 
 /** The number of published events of this term. */
-export const termCount = (view: View, kind: TermKind, id: number): number =>
-  view.cachedCount(sql`SELECT count(*) FROM ${publishedLinks(kind, sql`${id}`)}`);
+export const termCount = (visible: VisibleRecords, kind: TermKind, id: number): number =>
+  visible.cachedCount(sql`SELECT count(*) FROM ${publishedLinks(kind, sql`${id}`)}`);

@@ -1,6 +1,6 @@
 // Finds venues by their coordinates.
 
-import type { View } from './database.ts';
+import type { VisibleRecords } from './database.ts';
 import { sql } from './sql.ts';
 
 /** A point on the Earth, in degrees (WGS 84). */
@@ -33,14 +33,14 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
  * The ids of the venues in the circle, or of all that have coordinates. None in the trash, and no protected one: a
  * search around ever other points would reveal where it is.
  */
-export function locatedVenueIds(view: View, circle?: Circle): number[] {
+export function locatedVenueIds(visible: VisibleRecords, circle?: Circle): number[] {
   const located = sql`SELECT r.id, r.latitude, r.longitude FROM linked_record r WHERE r.status <> 'trash' AND`;
-  if (!circle) return view.numbers(sql`${located} r.latitude IS NOT NULL ORDER BY r.id`);
+  if (!circle) return visible.numbers(sql`${located} r.latitude IS NOT NULL ORDER BY r.id`);
   const { center } = circle;
   // No place in the circle has a latitude further away: the shortest way to another latitude is along a meridian.
   const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
   const inBand = sql`r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band}`;
-  return view
+  return visible
     .all<Coordinates & { id: number }>(sql`${located} ${inBand} ORDER BY r.id`)
     .filter((venue) => distanceKm(center, venue) <= circle.distanceKm)
     .map(({ id }) => id);

@@ -2,7 +2,7 @@
 // together with the public records, as one.
 
 import type { ImageRecord, PostRecord } from '../model/records.ts';
-import type { Database, View } from './database.ts';
+import type { Database, VisibleRecords } from './database.ts';
 import { deletePost, insertPost } from './post-rows.ts';
 import { recordTables, TARGET_KIND } from './schema.ts';
 import { inJson, readingOwn, type Sql, sql } from './sql.ts';
@@ -10,7 +10,7 @@ import { inJson, readingOwn, type Sql, sql } from './sql.ts';
 /** SQLite attaches up to ten databases. */
 export const MAX_OWN_DATABASES = 8;
 
-export class OwnRecords implements View {
+export class OwnRecords implements VisibleRecords {
   readonly own: string;
   readonly #db: Database;
   #version = 0;

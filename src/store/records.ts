@@ -15,7 +15,7 @@ import {
 } from '../model/records.ts';
 import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
-import type { Database, View } from './database.ts';
+import type { Database, VisibleRecords } from './database.ts';
 import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
 
@@ -28,22 +28,27 @@ export interface RecordStamp {
 const tableOf = (kind: Kind) => raw(isTermKind(kind) ? 'term' : 'post');
 const stampOf = (kind: Kind) => raw(isTermKind(kind) ? "id, '' AS modifiedUtc" : 'id, modified_utc AS modifiedUtc');
 
-function readById<T>(view: View, query: Sql): Map<number, T> {
-  const rows = view.all<{ id: number; record: string }>(query);
-  return new Map(rows.map(({ id, record }) => [id, view.parse<T>(record)]));
+function readById<T>(visible: VisibleRecords, query: Sql): Map<number, T> {
+  const rows = visible.all<{ id: number; record: string }>(query);
+  return new Map(rows.map(({ id, record }) => [id, visible.parse<T>(record)]));
 }
 
 /** The records that exist, by id. */
-export const getRecords = <K extends Kind>(view: View, kind: K, ids: readonly number[]): Map<number, RecordOf[K]> =>
-  readById(view, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`);
+export const getRecords = <K extends Kind>(
+  visible: VisibleRecords,
+  kind: K,
+  ids: readonly number[],
+): Map<number, RecordOf[K]> =>
+  readById(visible, sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`);
 
-export const getRecord = <K extends Kind>(view: View, kind: K, id: number): RecordOf[K] | undefined =>
-  getRecords(view, kind, [id]).get(id);
+export const getRecord = <K extends Kind>(visible: VisibleRecords, kind: K, id: number): RecordOf[K] | undefined =>
+  getRecords(visible, kind, [id]).get(id);
 
-export const getImages = (view: View, ids: readonly number[]): Map<number, ImageRecord> =>
-  readById(view, sql`SELECT id, record FROM image WHERE id IN ${inJson(ids)}`);
+export const getImages = (visible: VisibleRecords, ids: readonly number[]): Map<number, ImageRecord> =>
+  readById(visible, sql`SELECT id, record FROM image WHERE id IN ${inJson(ids)}`);
 
-export const getImage = (view: View, id: number): ImageRecord | undefined => getImages(view, [id]).get(id);
+export const getImage = (visible: VisibleRecords, id: number): ImageRecord | undefined =>
+  getImages(visible, [id]).get(id);
 
 /** The stamps of the records that exist, by id: one query to compare a whole page of the CMS's records. */
 export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Map<number, RecordStamp> {

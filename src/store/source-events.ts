@@ -2,7 +2,7 @@
 // as another one.
 
 import { FIRST_SOURCE_ID, type Kind } from '../model/records.ts';
-import type { Database, View } from './database.ts';
+import type { Database, VisibleRecords } from './database.ts';
 import { TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
@@ -69,8 +69,11 @@ export function deleteSourceRow(db: Database, { source, key }: Pick<SourceRow, '
 }
 
 /** Whose event this is (`undefined`: the CMS's), and where it is too. */
-export function sourcesOf(view: View, eventId: number): { source?: string; alsoAt: { source: string; url: string }[] } {
-  const rows = view.all<{ source: string; ownId: number; url: string }>(sql`
+export function sourcesOf(
+  visible: VisibleRecords,
+  eventId: number,
+): { source?: string; alsoAt: { source: string; url: string }[] } {
+  const rows = visible.all<{ source: string; ownId: number; url: string }>(sql`
     SELECT source, own_id AS ownId, url FROM source_event WHERE event_id = ${eventId} ORDER BY source`);
   const own = rows.find(({ ownId }) => ownId === eventId);
   const alsoAt = rows.filter((row) => row !== own).map(({ source, url }) => ({ source, url }));

@@ -10,7 +10,7 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../../src/model/records.ts';
-import type { View } from '../../src/store/database.ts';
+import type { VisibleRecords } from '../../src/store/database.ts';
 import type { EventFilter } from '../../src/store/list-events.ts';
 import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
 import { OwnRecords } from '../../src/store/own-records.ts';
@@ -180,7 +180,7 @@ export type World = typeof records extends fc.Arbitrary<infer T> ? T : never;
 
 /** What somebody sees of the records: the view that lists read, and the records themselves for the oracle. */
 export interface Seen {
-  view: View;
+  visible: VisibleRecords;
   events: EventRecord[];
   linked: LinkedRecord[];
 }
@@ -214,8 +214,8 @@ export function build({ first, changed, deleted, seen }: World): {
   const own = new OwnRecords(replica.db, 1);
   own.add(all.filter(isOwn).map((record) => ({ ...record, title: 'before' })));
   own.add(all.filter(isOwn));
-  const seenBy = (view: View, records: PostRecord[]): Seen => ({
-    view,
+  const seenBy = (visible: VisibleRecords, records: PostRecord[]): Seen => ({
+    visible,
     events: records.filter((record) => record.kind === 'event'),
     linked: records.filter((record) => record.kind !== 'event'),
   });

@@ -18,8 +18,8 @@ describe('the event list', () => {
         const { replica, everybody, caller } = build(world);
         try {
           for (const filter of filters)
-            for (const { view, events } of [everybody, caller])
-              expect(listEvents(view, filter), JSON.stringify(filter)).to.deep.equal(expectedEvents(events, filter));
+            for (const { visible, events } of [everybody, caller])
+              expect(listEvents(visible, filter), JSON.stringify(filter)).to.deep.equal(expectedEvents(events, filter));
         } finally {
           replica.close();
         }

@@ -22,8 +22,8 @@ describe('lists of venues, organizers and terms', () => {
         try {
           for (const kind of ['venue', 'organizer'] as const)
             for (const filter of filters)
-              for (const { view, events, linked } of [everybody, caller])
-                expect(listLinked(view, kind, filter), JSON.stringify(filter)).to.deep.equal(
+              for (const { visible, events, linked } of [everybody, caller])
+                expect(listLinked(visible, kind, filter), JSON.stringify(filter)).to.deep.equal(
                   expectedLinked(
                     linked.filter((record) => record.kind === kind),
                     events,
@@ -44,8 +44,8 @@ describe('lists of venues, organizers and terms', () => {
         const { replica, everybody, caller, terms } = build(world);
         try {
           for (const filter of filters)
-            for (const { view, events } of [everybody, caller])
-              expect(listTerms(view, filter), JSON.stringify(filter)).to.deep.equal(
+            for (const { visible, events } of [everybody, caller])
+              expect(listTerms(visible, filter), JSON.stringify(filter)).to.deep.equal(
                 expectedTerms(terms, events, filter),
               );
           const open = everybody.events.map(withoutProtected).filter((record) => record.status === 'publish');

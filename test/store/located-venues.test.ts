@@ -86,17 +86,17 @@ describe('the search for venues by coordinates', () => {
             latitude !== null && !isProtected && status !== 'trash';
           try {
             for (const circle of searches)
-              for (const view of [replica.db, own]) {
-                const visible = venues.filter((record) => isFound(record) && (view === own || isPublic(record)));
-                const inCircle = visible.filter(
+              for (const visible of [replica.db, own]) {
+                const expected = venues.filter((record) => isFound(record) && (visible === own || isPublic(record)));
+                const inCircle = expected.filter(
                   (place) => chordDistanceKm(circle.center, place as Coordinates) <= circle.distanceKm,
                 );
                 // The two formulas may differ by rounding for a venue on the circle itself.
                 const onCircle = (id: number) =>
                   Math.abs(chordDistanceKm(circle.center, venues[id - 1] as Coordinates) - circle.distanceKm) < 0.001;
                 const without = (ids: number[]) => ids.filter((id) => !onCircle(id));
-                expect(without(locatedVenueIds(view, circle))).to.deep.equal(without(inCircle.map(({ id }) => id)));
-                expect(locatedVenueIds(view)).to.deep.equal(visible.map(({ id }) => id));
+                expect(without(locatedVenueIds(visible, circle))).to.deep.equal(without(inCircle.map(({ id }) => id)));
+                expect(locatedVenueIds(visible)).to.deep.equal(expected.map(({ id }) => id));
               }
           } finally {
             replica.close();

@@ -17,9 +17,9 @@ describe('a protected event', () => {
     const page = { limit: 9, offset: 0 };
     const own = new OwnRecords(replica.db, 0);
     own.add([event(3, { ...closed, status: 'draft', categories: [] })]);
-    for (const view of [replica.db, own]) {
-      const shown = view === own ? [1, 3] : [1];
-      const idsOf = (filter: Partial<EventFilter>) => listEvents(view, { order: 'start', ...page, ...filter }).ids;
+    for (const visible of [replica.db, own]) {
+      const shown = visible === own ? [1, 3] : [1];
+      const idsOf = (filter: Partial<EventFilter>) => listEvents(visible, { order: 'start', ...page, ...filter }).ids;
       expect(idsOf({})).to.deep.equal(shown);
       expect(idsOf({ featured: false })).to.deep.equal(shown);
       for (const filter of [
@@ -38,7 +38,7 @@ describe('a protected event', () => {
         ],
       ])
         expect(idsOf(filter), JSON.stringify(filter)).to.deep.equal([]);
-      const venues = (filter: Partial<LinkedFilter>) => listLinked(view, 'venue', { ...page, ...filter }).ids;
+      const venues = (filter: Partial<LinkedFilter>) => listLinked(visible, 'venue', { ...page, ...filter }).ids;
       expect(venues({ event: 1 })).to.deep.equal([]);
       expect(venues({ hasEvents: true })).to.deep.equal([]);
       expect(venues({ hasEvents: false })).to.deep.equal([5]);
@@ -49,8 +49,8 @@ describe('a protected event', () => {
         descending: false,
         ...page,
       } as const;
-      expect(listTerms(view, { ...terms, hideEmpty: false, event: 1 }).ids).to.deep.equal([]);
-      expect(listTerms(view, { ...terms, hideEmpty: true }).ids).to.deep.equal([]);
+      expect(listTerms(visible, { ...terms, hideEmpty: false, event: 1 }).ids).to.deep.equal([]);
+      expect(listTerms(visible, { ...terms, hideEmpty: true }).ids).to.deep.equal([]);
       expect(termCount(replica.db, 'category', 8)).to.equal(0);
     }
     upsert(replica, [event(1, { ...closed, protected: false })]);

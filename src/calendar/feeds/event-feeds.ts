@@ -55,7 +55,7 @@ function* feedSteps<T>(
   assertPageExists(listPage);
   const { ids, validUntilMs } = listPage;
   const { replica, serializer } = services;
-  const audience: Audience = { baseUrl, view: access.view };
+  const audience: Audience = { baseUrl, visible: access.visible };
   const replicaVersion = replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
