@@ -1,5 +1,6 @@
 // The gateway in a process of its own, with what is measured inside it: sent to bench/replica.ts as messages.
 
+import { readFileSync } from 'node:fs';
 import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig } from '../../src/config.ts';
 import { Gateway } from '../../src/gateway.ts';
@@ -97,6 +98,9 @@ function observe(observation: Observation): void {
   }
 }
 
+/** `maxRSS` of `process.resourceUsage()` would begin with the peak of the process that started this one. */
+const peakMb = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+
 function figures(): ProcessFigures {
   const { user, system } = process.cpuUsage();
   return {
@@ -107,7 +111,7 @@ function figures(): ProcessFigures {
     loopMaxMs: lateness(loop.max),
     turnCpuMaxMs,
     idleShare: 1 - use.utilization,
-    peakMb: process.resourceUsage().maxRSS / 1024,
+    peakMb: peakMb(),
     rssMb: process.memoryUsage().rss / MIB,
     calls,
   };
