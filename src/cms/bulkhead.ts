@@ -78,7 +78,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
       let isWaiting = true;
       // Cockatiel would tell the caller of an aborted call only when its turn comes, perhaps seconds later.
       const aborted = Promise.withResolvers<never>();
-      signal.addEventListener('abort', () => isWaiting && aborted.reject(signal.reason), { once: true });
+      const abandon = () => isWaiting && aborted.reject(signal.reason);
+      signal.addEventListener('abort', abandon);
       try {
         const execute = () =>
           share.policy.execute(() => {
@@ -94,6 +95,8 @@ export function createBulkheads(limits: Share, observe: Observe) {
         throw new CmsUnavailable('busy', 'Too many requests are waiting for the CMS.', { retryAfterS: 1 });
       } finally {
         isWaiting = false;
+        // A signal of `AbortSignal.any` with a listener lives as long as the sync does, and with it what the CMS answered.
+        signal.removeEventListener('abort', abandon);
         observeQueue();
       }
     },

@@ -1,5 +1,6 @@
 // How bulkheads divide the connections to the CMS: no bulkhead can take them all.
 
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { createBulkheads, sharesOf } from '../../src/cms/bulkhead.ts';
 import type { BulkheadName } from '../../src/cms/port.ts';
@@ -79,6 +80,12 @@ describe('bulkheads', () => {
     calls(3, 'callers');
     await settle();
     expect(started).to.have.length(6).and.not.include('queued');
+  });
+
+  it('keep nothing of an ended call, whose signal lives as long as the sync', async () => {
+    await bulkheads.run('sync', async () => 'answer', signal);
+    await bulkheads.run('sync', () => Promise.reject(new Error('failed')), signal).catch(() => {});
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
   });
 
   it('never have more connections than exist, if these can be divided', () => {
