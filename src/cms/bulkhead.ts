@@ -95,7 +95,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
         throw new CmsUnavailable('busy', 'Too many requests are waiting for the CMS.', { retryAfterS: 1 });
       } finally {
         isWaiting = false;
-        // A signal of `AbortSignal.any` with a listener lives as long as the sync does, and with it what the CMS answered.
+        // A signal of `AbortSignal.any` with a listener lives as long as the sync, and with it the CMS's answer.
         signal.removeEventListener('abort', abandon);
         observeQueue();
       }

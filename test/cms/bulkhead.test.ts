@@ -83,9 +83,10 @@ describe('bulkheads', () => {
   });
 
   it('keep nothing of an ended call, whose signal lives as long as the sync', async () => {
-    await bulkheads.run('sync', async () => 'answer', signal);
-    await bulkheads.run('sync', () => Promise.reject(new Error('failed')), signal).catch(() => {});
-    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
+    const { signal: ofSync } = new AbortController();
+    await bulkheads.run('sync', async () => 'answer', ofSync);
+    await bulkheads.run('sync', () => Promise.reject(new Error('failed')), ofSync).catch(() => {});
+    expect(getEventListeners(ofSync, 'abort')).to.deep.equal([]);
   });
 
   it('never have more connections than exist, if these can be divided', () => {
