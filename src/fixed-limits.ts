@@ -1,4 +1,5 @@
-// Sizes and times that no operator decides, each with its reason. Tests may replace them.
+// Sizes and times in sections of the configuration that no operator decides, each with its reason. Tests may replace
+// them. Other limits are constants beside their use.
 
 /** In the sections of the configuration, beside what an operator decides there (config-schema.ts). */
 export const LIMITS = {

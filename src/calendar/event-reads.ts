@@ -67,7 +67,7 @@ async function findEvents(
   if (!access.isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
-  const shown = {
+  const linkParameters = {
     ...effective,
     status: access.status,
     page: page.page,
@@ -81,7 +81,7 @@ async function findEvents(
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const links = pageLinks('event', sent, shown, { ...page, total }, request.baseUrl);
+  const links = pageLinks('event', sent, linkParameters, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
   return { listPage: { kind: 'event', ids, total, page, links, validUntilMs } as const, access };
 }

@@ -207,6 +207,7 @@ function knownReferences({ mapping }: Services, references: References): Partial
   );
   return Object.fromEntries(
     known.map(([field, items]) => {
+      // Any distinct number stands for a record that does not exist yet.
       const ids = items.map((item, n) => (typeof item === 'number' ? item : n + 1));
       return [field, [...new Set(ids)]];
     }),

@@ -224,7 +224,7 @@ export class Peers implements PeersPort {
     if (this.#isConnected !== true) await this.#findPlace(reader);
     if (this.#mustPoll) {
       await Promise.race([this.#sync.whenComplete(), this.#stopped]);
-      if (!(await this.#sync.receiveUnknown())) return false;
+      if (!(await this.#sync.pollForLostEntries())) return false;
       this.#mustPoll = false;
       this.#markApplied(this.#cursor, 0);
     }
@@ -242,7 +242,7 @@ export class Peers implements PeersPort {
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
     if (hasGap || isEverything) {
       const isFirst = this.#cursor === STREAM_START;
-      if (!(await this.#sync.receiveUnknown({ isScanned: isEverything, isFirst }))) return false;
+      if (!(await this.#sync.pollForLostEntries({ isScanned: isEverything, isFirst }))) return false;
     }
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;

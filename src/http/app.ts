@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import { type Authenticator, auth } from './auth.ts';
-import { responseCache } from './cached-reads.ts';
+import { cachedReads } from './cached-reads.ts';
 import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { type RouteOptions, routes } from './endpoints.ts';
@@ -50,7 +50,7 @@ export function createListener(options: AppOptions): RequestListener {
   app.use(mcp(app, options));
   app.use(servePages(options.pages));
   app.use(mount(options));
-  app.use(responseCache(services, cache, options.freshness, poll));
+  app.use(cachedReads(services, cache, options.freshness, poll));
   app.use(responseParams(services));
   app.use(auth(options.authenticator, clientAddress));
   app.use(routes(options));

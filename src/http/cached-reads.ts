@@ -44,7 +44,7 @@ interface Flight {
 const MAX_POLL_MS = 5000;
 
 /** `Cache-Control: no-cache` of the client causes a poll before the read. */
-export function responseCache(
+export function cachedReads(
   services: Services,
   cache: ResponseCache,
   freshness: Freshness,
@@ -77,7 +77,7 @@ export function responseCache(
     if (state.cached) state.cache = 'shared';
   }
 
-  return async function responseCacheMiddleware(ctx, next) {
+  return async function cachedReadsMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
     // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
     const isOverridden = state.query._method !== undefined || state.omitBody;

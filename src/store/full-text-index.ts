@@ -3,7 +3,7 @@
 import type { Database } from './database.ts';
 import { sql } from './sql.ts';
 
-/** Pages of the index that one call of `mergeIndex` writes: about five milliseconds. */
+/** Pages of the index that one call of `compactTextIndex` writes: about five milliseconds. */
 const MERGE_PAGES = 24;
 
 /** Each different trigram takes time: a picture in a `data:` URL would stop all other requests for seconds. */
@@ -31,7 +31,7 @@ export function setText(db: Database, id: number, folded: string | undefined): v
  * Merges a few segments of the index. Returns true if there are more. Call it after every batch of changes, in its own
  * turn of the event loop: unmerged segments slow down searches, and too many of them the next change.
  */
-export function mergeIndex(db: Database): boolean {
+export function compactTextIndex(db: Database): boolean {
   const totalChanges = () => db.number(sql`SELECT total_changes()`);
   const before = totalChanges();
   db.run(sql`INSERT INTO event_fts (event_fts, rank) VALUES ('merge', ${MERGE_PAGES})`);

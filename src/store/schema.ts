@@ -98,8 +98,8 @@ CREATE INDEX ${schema}.custom_value_id ON custom_value (id);
  * outcome could not be read yet.
  *
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
- * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeIndex` merges its segments, a
- * little at a time: writes that merge (automerge, and crisismerge without `mergeIndex`) block the event loop
+ * `columnsize=0` leaves out the text lengths, which only ranking needs. `compactTextIndex` merges its segments, a
+ * little at a time: writes that merge (automerge, and crisismerge without `compactTextIndex`) block the event loop
  * for 20 ms and more.
  */
 export const TABLES = `

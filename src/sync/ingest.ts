@@ -7,7 +7,7 @@ import { CMS_STATUS, type CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
-import { mergeIndex } from '../store/full-text-index.ts';
+import { compactTextIndex } from '../store/full-text-index.ts';
 import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
@@ -48,7 +48,7 @@ async function apply({ replica, memory }: SyncContext, { kind }: Collection, cha
   const changed = replica.apply(changes);
   if (changed > 0) memory.kinds[kind].revision += 1;
   await nextTurn();
-  if (changed > 0 && kind === 'event') while (mergeIndex(replica.db)) await nextTurn();
+  if (changed > 0 && kind === 'event') while (compactTextIndex(replica.db)) await nextTurn();
   return changed;
 }
 

@@ -197,7 +197,7 @@ export class Sync {
    * `isFirst`: they have told nothing before, so that their positions stay known. If the replica is not live,
    * it resolves with false: then the sync polls anyway, with pauses after failures.
    */
-  async receiveUnknown({ isScanned = false, isFirst = false } = {}): Promise<boolean> {
+  async pollForLostEntries({ isScanned = false, isFirst = false } = {}): Promise<boolean> {
     if (isScanned) restartScan(this.#context.memory);
     if (this.state().state !== 'live' || !(await this.poll())) return false;
     if (!isFirst) this.#context.replica.journal.missed();

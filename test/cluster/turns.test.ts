@@ -30,7 +30,7 @@ describe('the turns of gateways', function () {
     const sync = {
       state: () => live,
       whenComplete: async () => {},
-      receiveUnknown: async () => true,
+      pollForLostEntries: async () => true,
     } as unknown as Sync;
     peers = [0, 1, 2].map(() => {
       const cluster = openCluster({ ...options, observe: (observation) => void observations.push(observation) });

@@ -250,7 +250,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/cached-reads.ts', 'test/http/visibility.test.ts', {
     'only a response that the URL alone determines is public': {
-      function: 'responseCache.compute',
+      function: 'cachedReads.compute',
       code: '|| !dependsOnUrlAlone(_1)',
       title: 'no cache may store',
     },

@@ -87,14 +87,14 @@ function venueOf(component: Component, location: string): SourceVenue | undefine
 }
 
 function categoriesOf(component: Component): string[] {
-  const names = properties(component, 'categories').flatMap(({ values }) => values.map((value) => line(String(value))));
+  const lists = properties(component, 'categories', MAX_NAMES);
+  const names = lists.flatMap(({ values }) => values.slice(0, MAX_NAMES).map((value) => line(String(value))));
   return [...new Set(names.filter((name) => name !== ''))].slice(0, MAX_NAMES);
 }
 
 /** By name, never by e-mail address. */
 function organizersOf(component: Component): SourceOrganizer[] {
-  return properties(component, 'organizer')
-    .slice(0, MAX_NAMES)
+  return properties(component, 'organizer', MAX_NAMES)
     .map(({ params, values }) => ({ name: line(params.cn ?? ''), website: addressOf(String(values[0])) }))
     .filter(({ name }) => name !== '' && !decodeEntities(name).includes('@'));
 }
@@ -103,7 +103,8 @@ function organizersOf(component: Component): SourceOrganizer[] {
 function imageOf(component: Component): SourceEvent['image'] {
   const isPicture = ({ params, values }: Property) =>
     /^image\//i.test(params.fmttype ?? '') || /\.(png|jpe?g|gif|webp|avif)$/i.test(pathOf(String(values[0])));
-  const pictures = [...properties(component, 'image'), ...properties(component, 'attach').filter(isPicture)];
+  const attached = properties(component, 'attach', MAX_NAMES).filter(isPicture);
+  const pictures = [...properties(component, 'image', MAX_NAMES), ...attached];
   const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');
   return url === undefined ? undefined : { url, width: 0, height: 0 };
 }

@@ -8,6 +8,8 @@ import { SourceError } from './source.ts';
 
 /** A longer line, such as a picture in base64, is dropped before anything parses it. */
 const MAX_LINE = 200_000;
+/** Of CATEGORIES: ical.js decodes each of a hundred thousand names. */
+const MAX_NAMES_LINE = 4000;
 /** Of one event or zone: further ones are dropped. */
 const MAX_LINES = 5000;
 /** Of components in components: deeper ones are dropped. */
@@ -40,7 +42,7 @@ export class Component extends Map<string, string[]> {
   }
 
   add(property: string, line: string): void {
-    if (this.#lines >= MAX_LINES) return;
+    if (this.#lines >= MAX_LINES || (property === 'categories' && line.length > MAX_NAMES_LINE)) return;
     this.#lines += 1;
     const lines = this.get(property);
     if (lines) lines.push(line);
@@ -149,9 +151,9 @@ export interface Property {
   values: readonly unknown[];
 }
 
-/** The properties of this name that can be read. */
-export function properties(component: Component, name: string): Property[] {
-  return (component.get(name) ?? []).flatMap((line) => {
+/** The properties of this name that can be read, of the first lines. */
+export function properties(component: Component, name: string, maxLines = MAX_LINES): Property[] {
+  return (component.get(name) ?? []).slice(0, maxLines).flatMap((line) => {
     try {
       const [, params, , ...values] = ICAL.parse.property(line, ICAL.design.icalendar) as unknown[];
       return [{ params: params as Property['params'], values }];

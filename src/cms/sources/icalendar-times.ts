@@ -30,6 +30,8 @@ export interface TimeContext {
   zoneOf: (tzid: string) => string | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: string;
+  /** Ends the expansion of series: each rule that begins in 1970 takes a tenth of a second. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A point in a zone, or a day. */
@@ -136,6 +138,7 @@ export async function startsOf(
       for (const moment of moments) if (isBefore(moment)) starts.set(moment.epochMs, moment);
       if (moments.some((moment) => !isBefore(moment))) break;
       await pause();
+      context.signal?.throwIfAborted();
     }
   }
   for (const moment of listedMoments(component, 'rdate', context)) {

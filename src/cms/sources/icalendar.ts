@@ -62,22 +62,25 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
       if (previous?.hash === hash) return undefined;
       const given = response.headers.etag;
       const validators = { ...(typeof given === 'string' && { etag: given }), hash };
-      return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now() })), validators };
+      const snapshot = await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal });
+      return { ...snapshot, validators };
     },
   };
 }
 
 /**
  * `timezone`: of times without one, if the file names none.
- * @throws SourceError if the bytes are no calendar at all
+ * @throws SourceError if the bytes are no calendar at all; the signal's reason if it aborts
  */
 export async function readICalendar(
   bytes: Uint8Array,
-  { timezone, nowMs }: { timezone: string; nowMs: number },
+  { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendars, broken, isUtf8, isTruncated } = await readFile(bytes);
-  const reader = new EventReader(nowMs);
+  const reader = new EventReader(nowMs, signal);
   for (const calendar of calendars) await reader.readCalendar(calendar, timezone);
+  // The events that were not read any more are not gone.
+  signal?.throwIfAborted();
   const { events, remarks } = reader;
   for (const event of broken) source.addRemark(remarks, 'no end', textOf(event, 'uid').slice(0, MAX_UID));
   if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
@@ -99,16 +102,26 @@ interface Part {
   instances: Instance[];
 }
 
+/** The changed instances of a UID. */
+interface Changes {
+  /** By the instance that they change. */
+  byStamp: ReadonlyMap<string, Part>;
+  /** Those of all later instances too, ascending. */
+  ofLater: readonly Part[];
+}
+
 class EventReader {
   readonly events = new Map<string, source.SourceEvent>();
   readonly remarks: source.Remark[] = [];
   readonly #nowMs: number;
+  readonly #signal: AbortSignal | undefined;
   /** Milliseconds since 1970, both included. */
   readonly #window: { fromMs: number; toMs: number };
 
-  constructor(nowMs: number) {
+  constructor(nowMs: number, signal: AbortSignal | undefined) {
     const { pastDays, futureDays } = source.SERIES_WINDOW;
     this.#nowMs = nowMs;
+    this.#signal = signal;
     this.#window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   }
 
@@ -116,7 +129,8 @@ class EventReader {
     for (const { name } of calendar.parts)
       if (/^V(TODO|JOURNAL)$/.test(name)) source.addRemark(this.remarks, 'no event', name);
     const zoneOf = await zonesOf(calendar, this.#nowMs);
-    const context = { zoneOf, zone: zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone };
+    const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
+    const context = { zoneOf, zone, signal: this.#signal };
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.partsNamed('VEVENT')) {
       const uid = this.#uidOf(component);
@@ -159,18 +173,20 @@ class EventReader {
     const own = components.filter((component) => !component.has('recurrence-id'));
     if (own.some(isPrivate)) return;
     const changed = components.filter((component) => component.has('recurrence-id'));
-    const changes = await this.#newestByTime(uid, changed, 'recurrence-id', context);
+    const byStamp = await this.#newestByTime(uid, changed, 'recurrence-id', context);
     // A change without a start is no event, and neither is the instance that it changes.
-    for (const [stamp, change] of changes)
+    for (const [stamp, change] of byStamp)
       await this.#attempt(uid, () => {
         change.start = timeOf(change.component, 'dtstart', context);
         change.instances = [{ key: `${uid}/${stamp}`, start: change.start }];
       });
+    const ofLater = [...byStamp.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
+    const changes = { byStamp, ofLater };
     const masters = await this.#newestByTime(uid, own, 'dtstart', context);
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
     for (const master of masters.values())
       await this.#attempt(uid, () => this.#expand(uid, master, changes, own.length > 1, context));
-    for (const part of [...masters.values(), ...changes.values()])
+    for (const part of [...masters.values(), ...byStamp.values()])
       await this.#attempt(uid, () => this.#addInstances(uid, part, context));
   }
 
@@ -178,17 +194,16 @@ class EventReader {
   async #expand(
     uid: string,
     { component, time, instances }: Part,
-    changes: ReadonlyMap<string, Part>,
+    { byStamp, ofLater }: Changes,
     hasOthers: boolean,
     context: TimeContext,
   ): Promise<void> {
-    const ranges = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
     const isNamedByStart = isSeries(component) || hasOthers;
     for (const start of isSeries(component) ? await startsOf(component, time, this.#window, context) : [time]) {
       await pause();
       const named = `${uid}/${stampOf(start)}`;
-      const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
-      const range = ranges.findLast(({ time: first }) => first.epochMs < start.epochMs);
+      const change = byStamp.get(stampOf(start)) ?? byStamp.get(dayStamp(start.wallMs));
+      const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       if (!change && range) this.#addMoved(uid, range, { key: named, start });
       else if (!change) instances.push({ key: isNamedByStart ? named : uid, start });
       else if (change.time.isDate) {

@@ -8,7 +8,7 @@ import type { Remark, Source, SourceEvent, SourceSnapshot, SourceValidators } fr
 import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
-import { mergeIndex } from '../../store/full-text-index.ts';
+import { compactTextIndex } from '../../store/full-text-index.ts';
 import { getRecord, getRecords } from '../../store/records.ts';
 import type { Replica } from '../../store/replica.ts';
 import {
@@ -274,7 +274,7 @@ export class Sources {
     replica.apply(changes);
     this.#ownVersions += replica.version - version;
     await nextTurn();
-    while (mergeIndex(replica.db)) await nextTurn();
+    while (compactTextIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
   }
 
@@ -286,7 +286,8 @@ export class Sources {
     const { replica, sources, site } = this.#options;
     // A category that several sources write differently is named as the first does at the latest on the next day.
     const day = formatWallTime(this.#nowMs()).slice(0, 10);
-    const inputs = JSON.stringify([replica.version - this.#ownVersions, site(), day]);
+    const changesOfCms = replica.version - this.#ownVersions;
+    const inputs = JSON.stringify([changesOfCms, site(), day]);
     const isOutdated = this.#combinedWith !== inputs;
     if (!isOutdated && this.#changed.size === 0) return;
     this.#combinedWith = undefined;

@@ -427,6 +427,20 @@ describe('a bad iCalendar file', () => {
     ]);
   });
 
+  it('with a line of a hundred thousand categories has none of them', async () => {
+    const many = `CATEGORIES:${'a,'.repeat(95_000)}a`;
+    const { categories } = await readOne('DTSTART:20270510T160000Z', many, 'CATEGORIES:Music,Film');
+    expect(categories).to.deep.equal(['Music', 'Film']);
+  });
+
+  it('whose reading is broken off is not taken for one with fewer events', async () => {
+    const series = ['DTSTART:19710101T100000Z', 'RRULE:FREQ=DAILY;COUNT=19000'];
+    const text = calendar(titled('old', ...series), GOOD);
+    const signal = AbortSignal.abort(new Error('stopped'));
+    const reading = readICalendar(Buffer.from(text), { timezone: 'Europe/Berlin', nowMs: NOW, signal });
+    expect(await reading.catch((error: Error) => error.message)).to.equal('stopped');
+  });
+
   it('with endless rules is bounded, and lets other work run', async () => {
     const rules = [
       ['DTSTART:10270101T100000Z', 'RRULE:FREQ=DAILY'],
