@@ -45,8 +45,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'no-api': ({ cms, url }) =>
     cms === 'payload'
       ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
-        'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another slug: ' +
-        'name it as the user and in the mapping, "payload": { "users": "SLUG" }.'
+        'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
+        'slug: name it as the user and in the mapping, "payload": { "users": "SLUG" }.'
       : `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
         'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
         'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +

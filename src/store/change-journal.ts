@@ -50,7 +50,7 @@ export type CancelledEvent = EventTimes & Pick<EventRecord, 'modifiedUtc'>;
 
 /** Changes that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
-/** Events that left the public lists, of which a webhook or another gateway may still tell that they are in the trash. */
+/** Events that left the public lists: a webhook or another gateway may still tell that they are in the trash. */
 const MAX_VANISHED = 1000;
 /** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
 const MAX_EPOCHS = 500;

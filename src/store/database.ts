@@ -15,7 +15,7 @@ export interface VisibleRecords {
   all<T>(query: Sql): T[];
   /** The first column of every row, which must hold numbers. */
   numbers(query: Sql): number[];
-  /** The number of a statement such as `SELECT count(*) ...`. That of public records is remembered until they change. */
+  /** The number of a statement such as `SELECT count(*) ...`; of public records remembered until they change. */
   cachedCount(query: Sql): number;
   /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
   parse<T>(json: string): T;

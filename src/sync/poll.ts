@@ -134,7 +134,7 @@ export const changedRecords = (
  * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored.
  * Throws what the CMS throws: then the next poll that succeeds fetches them.
  */
-export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
+export async function readAgain(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));

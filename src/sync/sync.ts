@@ -9,7 +9,7 @@ import { setState as saveState } from '../store/state.ts';
 import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
-import { type ChangedRecord, changedRecords, fetchChanged, inBatches, poll } from './poll.ts';
+import { type ChangedRecord, changedRecords, inBatches, poll, readAgain } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
 import { refreshLinkTables } from './references.ts';
 import { continueScan, noteScan, runInitialSync } from './scan.ts';
@@ -290,7 +290,7 @@ export class Sync {
 
   readonly #fetchReported = inBatches(async (changes) => {
     try {
-      await fetchChanged(this.#context, changes);
+      await readAgain(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.

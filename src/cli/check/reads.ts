@@ -162,7 +162,7 @@ function missingCollection(
   const message = `the site has no collection "${collection}": the gateway serves no ${kind} until it has`;
   const advice = words.collection(pluginOptions);
   if (kind === 'event') return fail(message, advice);
-  const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy, if it is a bundled one).`;
+  const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy of a bundled one).`;
   return warn(message, `${orNone} Otherwise: ${advice}`);
 }
 
@@ -281,8 +281,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
     found && paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ');
   const example = exampleIn(filled.find(hasValue));
   const codecAdvice =
-    `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of the ` +
-    '"parts" (docs/mapping.md, Dates and codecs).';
+    `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
+    'the "parts" (docs/mapping.md, Dates and codecs).';
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(`${path} holds ${example}, which is not readable`, codecAdvice);
   if (definition.required && readable.length < records.length) {

@@ -1,5 +1,5 @@
-// When an event of an iCalendar file takes place: its start, its duration, and the starts of a series; and the zone that
-// a TZID means.
+// When an event of an iCalendar file takes place: its start, its duration, and the starts of a series; and the zone
+// that a TZID means.
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';

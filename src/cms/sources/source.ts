@@ -13,8 +13,8 @@ export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
 export const MAX_INSTANCES = 1000;
 
 /**
- * An event, as its source describes it: what is absent or empty, the source does not say. Titles, names and descriptions
- * are HTML as in the replica: `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts).
+ * An event, as its source describes it: what is absent or empty, the source does not say. Titles, names and
+ * descriptions are HTML as in the replica: `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts).
  */
 export interface SourceEvent {
   /**

@@ -1,6 +1,6 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks) or tells what answers
-// there instead, calls its routes, asks for smaller pages where PHP cannot make large ones, and translates WordPress's
-// errors into the gateway's.
+// Finds WordPress's REST API (at `/wp-json/`, or at `index.php?rest_route=` with plain permalinks) or tells what
+// answers there instead, calls its routes, asks for smaller pages where PHP cannot make large ones, and translates
+// WordPress's errors into the gateway's.
 
 import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';

@@ -95,7 +95,10 @@ export function createSiteInfo(
   };
 }
 
-/** What the companion plugin may publish of an event plugin's options, and the values that make sense: each format bounds the length. */
+/**
+ * What the companion plugin may publish of an event plugin's options, and the values that make sense: each format
+ * bounds the length.
+ */
 const SETTINGS: [published: string, name: keyof SiteSettings, format: RegExp][] = [
   ['currency_symbol', 'currencySymbol', /^.{0,20}$/u],
   ['currency_code', 'currencyCode', /^[A-Z]{3}$/],

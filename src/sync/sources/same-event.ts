@@ -32,7 +32,7 @@ export interface Match {
 }
 
 /** @param urls addresses that its calendar gives to no other event */
-export function keysOf(uid: string, urls: readonly string[], title: string): string[] {
+export function matchKeysOf(uid: string, urls: readonly string[], title: string): string[] {
   const keys = [['uid', uid], ...urls.map((url) => ['url', pageOf(url)]), ['title', letters(title)]];
   return keys.filter(([, text]) => text !== '').map((key) => key.join(' '));
 }

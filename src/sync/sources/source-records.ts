@@ -141,8 +141,8 @@ export class SourceRecords {
   }
 
   /**
-   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as the
-   * first of them writes it that a pass over all sources finds.
+   * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as
+   * the first of them writes it that a pass over all sources finds.
    */
   #termsOf(kind: TermKind, source: string, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {

@@ -29,7 +29,7 @@ import { getState } from '../../store/state.ts';
 import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
-import { type Comparable, KnownEvents, keysOf, letters, type Match } from './same-event.ts';
+import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
 import { idOf, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
@@ -103,7 +103,7 @@ export class Sources {
   readonly #readings = new Map<string, Reading>();
   readonly #stopping = new AbortController();
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #lastWork: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
   /** The CMS's version of the replica, the site and the day that all sources are combined with; undefined: none. */
   #combinedWith: string | undefined;
@@ -113,7 +113,7 @@ export class Sources {
   readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
   /** The events that are shown as another one, by their own ids. */
   readonly #merged = new Map<number, Match>();
-  /** Events, as `keyOf` names them, and what else the last pass left out because its id is of something else. */
+  /** Events, as `sourceRowKey` names them, and what else the last pass left out because its id is of something else. */
   #leftOut: ReadonlySet<string> = new Set();
   #collisions: SourceRecords['collisions'] = new Map();
   /** The sources that said something new since then. */
@@ -136,14 +136,14 @@ export class Sources {
   start(): void {
     void this.#options.whenComplete().then(() => {
       for (const { loop } of this.#readings.values()) loop.start();
-      if (this.#readings.size === 0) void this.#inTurn(() => this.#combine()).catch(() => undefined);
+      if (this.#readings.size === 0) void this.#oneAtATime(() => this.#combine()).catch(() => undefined);
     });
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([...this.#readings.values()].map(({ loop }) => loop.stop()));
-    await this.#turn;
+    await this.#lastWork;
   }
 
   /** True once each has been read, or could not be. */
@@ -185,7 +185,7 @@ export class Sources {
       const previous = reading.isShrunken ? undefined : this.#saved(named)?.validators;
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
-      problem = await this.#inTurn(async () => {
+      problem = await this.#oneAtATime(async () => {
         const unsure = snapshot && this.#whyUnsure(reading, name, snapshot);
         if (unsure !== undefined) return unsure;
         if (snapshot) await this.#store(named, snapshot);
@@ -207,9 +207,9 @@ export class Sources {
     return problem === undefined;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = Promise.allSettled([done]);
+  #oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastWork.then(work);
+    this.#lastWork = Promise.allSettled([done]);
     return done;
   }
 
@@ -279,8 +279,8 @@ export class Sources {
   }
 
   /**
-   * Brings the replica's records in line with what the CMS and all sources say. If only some sources changed, only these
-   * are written, and those with an event that is now shown as another one, or no longer.
+   * Brings the replica's records in line with what the CMS and all sources say. If only some sources changed, only
+   * these are written, and those with an event that is now shown as another one, or no longer.
    */
   async #combine(): Promise<void> {
     const { replica, sources, site } = this.#options;
@@ -319,8 +319,9 @@ export class Sources {
     for (const { ownId } of rows) this.#merged.delete(ownId);
     const owners = new Map<number, string>();
     for (const name of names)
-      for (const row of rows) if (row.source === name && !owners.has(row.ownId)) owners.set(row.ownId, keyOf(row));
-    return new Set(rows.filter((row) => owners.get(row.ownId) !== keyOf(row)).map(keyOf));
+      for (const row of rows)
+        if (row.source === name && !owners.has(row.ownId)) owners.set(row.ownId, sourceRowKey(row));
+    return new Set(rows.filter((row) => owners.get(row.ownId) !== sourceRowKey(row)).map(sourceRowKey));
   }
 
   *#batches(source: string): Generator<SourceRow[]> {
@@ -337,7 +338,7 @@ export class Sources {
     const shared = sharedUrls(this.#options.replica.db, name);
     const events: Comparable[] = [];
     for (const rows of isMerged ? this.#batches(name) : []) {
-      const served = rows.filter((row) => !this.#leftOut.has(keyOf(row)));
+      const served = rows.filter((row) => !this.#leftOut.has(sourceRowKey(row)));
       events.push(...served.map((row) => comparableOf(row, shared)));
       await nextTurn();
     }
@@ -380,7 +381,7 @@ export class Sources {
     const hidden: number[] = [];
     const sourceEvents = rows.map((row) => {
       const id = row.ownId;
-      if (this.#leftOut.has(keyOf(row))) {
+      if (this.#leftOut.has(sourceRowKey(row))) {
         records.noteCollision(source, row.key);
         return { ...row, eventId: 0, why: '' };
       }
@@ -402,7 +403,7 @@ export class Sources {
         if (!record || record.protected || record.startUtc !== startUtc) return [];
         const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
         const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
-        const keys = keysOf('', [record.url, record.website], record.title);
+        const keys = matchKeysOf('', [record.url, record.website], record.title);
         const places = venues.map(({ title: name, city, latitude, longitude }) => ({
           name,
           city,
@@ -415,13 +416,13 @@ export class Sources {
   }
 }
 
-const keyOf = ({ source, key }: Pick<SourceRow, 'source' | 'key'>): string => `${source} ${key}`;
+const sourceRowKey = ({ source, key }: Pick<SourceRow, 'source' | 'key'>): string => `${source} ${key}`;
 
 function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
   const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
   return {
     ...{ id, source, start, startUtc },
-    keys: keysOf(uid, shared.has(url) ? [] : [url], title),
+    keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
     places: venue ? [{ city: '', ...venue }] : [],
     hosts: organizers.map(({ name }) => letters(name)),
   };
