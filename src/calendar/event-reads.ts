@@ -12,17 +12,10 @@ import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
-import {
-  buildFound,
-  type ListAccess,
-  type PageSizes,
-  pageLinks,
-  requestedPage,
-  searchWords,
-  withAccess,
-} from './list-response.ts';
+import { buildFound, type ListAccess, type PageSizes, pageLinks, requestedPage, withAccess } from './list-response.ts';
 import type { Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
+import { searchWords } from './search-words.ts';
 import type { Services } from './services.ts';
 
 /** Builds a response from one page of the events that the actor may list. */

@@ -22,16 +22,10 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
-import {
-  type ListAccess,
-  linkedSearchWords,
-  listResponse,
-  pageLinks,
-  requestedPage,
-  withAccess,
-} from './list-response.ts';
+import { type ListAccess, listResponse, pageLinks, requestedPage, withAccess } from './list-response.ts';
 import { createdBefore, ownView, singlePost } from './read-post.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
+import { linkedSearchWords } from './search-words.ts';
 import type { Services } from './services.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 

@@ -2,7 +2,7 @@
 
 import type { SQLInputValue as SqlValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
-import { fold } from '../text/text.ts';
+import { fold, type SearchWord } from '../text/text.ts';
 
 /**
  * A piece of SQL: texts, and between each two of them a value or another piece. `toStatement` joins all pieces of a
@@ -67,15 +67,6 @@ export function readingOwn(own: string, statement: Sql): Sql {
       SELECT * FROM main.${name} WHERE id NOT IN (${hidden}) UNION ALL SELECT * FROM ${own}.${name})`;
   });
   return sql`${raw(`WITH ${tables.join(', ')}`)} ${statement}`;
-}
-
-/**
- * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
- * ordinary characters.
- */
-export interface SearchWord {
-  text: string;
-  not: boolean;
 }
 
 /** Conditions that a column of folded text contains (or lacks) each word. */

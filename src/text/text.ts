@@ -146,3 +146,12 @@ export function slugOf(text: string): string {
     .replace(/[^\p{L}\p{N}_-]/gu, '');
   return encodeURI(words.replace(/-+/g, '-').replace(/^-|-$/g, '')).toLowerCase();
 }
+
+/**
+ * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
+ * ordinary characters.
+ */
+export interface SearchWord {
+  text: string;
+  not: boolean;
+}

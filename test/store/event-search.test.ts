@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { searchedText } from '../../src/store/full-text-index.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { Replica } from '../../src/store/replica.ts';
-import type { SearchWord } from '../../src/store/sql.ts';
+import type { SearchWord } from '../../src/text/text.ts';
 import { upsert } from './changes.ts';
 import { event } from './sample-records.ts';
 

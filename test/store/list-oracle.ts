@@ -3,8 +3,7 @@
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
 import type { EventCondition, EventFilter } from '../../src/store/list-events.ts';
 import type { LinkedFilter, TermFilter } from '../../src/store/lists.ts';
-import type { SearchWord } from '../../src/store/sql.ts';
-import { fold, foldForSort } from '../../src/text/text.ts';
+import { fold, foldForSort, type SearchWord } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
 const hasStatus = (statuses: readonly string[] | undefined, { status }: PostRecord) =>

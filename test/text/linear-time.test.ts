@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
 import { comparableText } from '../../src/calendar/linked-records.ts';
-import { searchWords } from '../../src/calendar/list-response.ts';
+import { searchWords } from '../../src/calendar/search-words.ts';
 import { description } from '../../src/calendar/serializer.ts';
 import { filenameOf } from '../../src/cms/image-fetcher.ts';
 import { decodeCost } from '../../src/text/cost.ts';
