@@ -12,7 +12,7 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Expose-Headers':
     'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag, ' +
-    'X-Request-Id, Retry-After, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
+    'X-Request-Id, Retry-After, Date, Age, Warning, WWW-Authenticate, X-Unknown-Parameters, ' +
     'X-Calendar-Version, Idempotent-Replayed',
   'Access-Control-Allow-Headers':
     'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, ' +

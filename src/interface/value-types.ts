@@ -291,7 +291,7 @@ export const uncheckedIds: ParamType = {
 export function existingIds(kind: PostKind): ParamType {
   return {
     ...uncheckedIds,
-    hint: `There is no such ${kind}. Write ids of existing ones: 4,7.`,
+    hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
     parse: (value) => parseList(value).map(parsePositiveInteger),
   };
@@ -415,7 +415,7 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,
-    hint: `There is no such ${kind}. Write ids or slugs of existing ones: 4,music.`,
+    hint: `There is no such ${kind}. Write ids or slugs that exist, such as 4,music.`,
     isList: true,
     accepts: isTermList,
     async verify(value, checks) {

@@ -32,8 +32,8 @@ describe('hints', () => {
         details: [],
         hints: {
           start_date: DATE,
-          categories: 'There is no such category. Write ids or slugs of existing ones: 4,music.',
-          venue: 'There is no such venue. Write ids of existing ones: 4,7.',
+          categories: 'There is no such category. Write ids or slugs that exist, such as 4,music.',
+          venue: 'There is no such venue. Write ids that exist, such as 4,7.',
           event_status: 'Not possible: odd. Write one or several of: scheduled, cancelled, postponed, moved_online.',
         },
       },
