@@ -252,13 +252,12 @@ describe('a gateway without a CMS', () => {
 
   it('takes times without a zone for those of another one after a restart there', async () => {
     await startReady();
-    const { modified_utc: modified } = (await eventsOf())[1]!;
     await gateway!.stop();
     process.env.TZ = OTHER_ZONE;
     await start();
     const concert = async () => (await eventsOf())[0]!.utc_start_date;
     await until(async () => (await concert()) === '2035-01-15 14:30:00', 'the concert in another zone');
-    expect((await eventsOf())[1]).to.include({ utc_start_date: '2035-01-16 18:00:00', modified_utc: modified });
+    expect((await eventsOf())[1]).to.include({ utc_start_date: '2035-01-16 18:00:00' });
   });
 });
 
