@@ -46,8 +46,8 @@ export interface Field {
   copied?: true;
   /**
    * The original lacks the field, such as `event_status`: a response has the property only if the record has a value.
-   * Of an event: a write of it is a 400 if the mapping cannot store it, and an occurrence may say something else than
-   * its series.
+   * A write of it to an event is a 400 if the mapping cannot store it. An occurrence may have another value than its
+   * series.
    */
   addition?: true;
 }

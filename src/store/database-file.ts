@@ -16,7 +16,7 @@ export interface OpenedFile {
 /** Holds most of the links of 100,000 events: with 2 MiB, a list of a category with a tag takes half as long again. */
 const CACHE_KIB = 8 * 1024;
 
-/** Of 500 MB, a check takes three seconds and 100 MB. A statement that meets damage in a larger file reports it. */
+/** A check of 500 MB takes three seconds and 100 MB of memory. A statement that meets damage reports it, too. */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 
 function openConnection(file: string, journal: string): DatabaseSync {

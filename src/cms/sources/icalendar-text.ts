@@ -20,7 +20,7 @@ const MAX_WORK_MS = 15;
 let workingSince = 0;
 let nextWork: Promise<void> | undefined;
 
-/** Lets other work of the process run, if files, all together, have been read for 15 ms. For between small steps. */
+/** Lets other work run once all files together have been read for 15 ms. Call it between small steps. */
 export async function pause(): Promise<void> {
   if (performance.now() - workingSince < MAX_WORK_MS) return;
   nextWork ??= nextTurn().then(() => {

@@ -30,7 +30,7 @@ export interface TimeContext {
   zoneOf: (tzid: string) => string | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: string;
-  /** Ends the expansion of series: each rule that begins in 1970 takes a tenth of a second. */
+  /** Aborts the expansion of series: a rule that counts from 1970 takes a tenth of a second. */
   signal?: AbortSignal | undefined;
 }
 

@@ -69,8 +69,8 @@ export interface SourceVenue {
 }
 
 /**
- * Coordinates of a venue; nulls without both of them (`NaN`: not said), and for no point of the Earth. Some programs
- * store two zeros, a point in the sea, for a form that nobody filled in. One zero is a place, such as Greenwich.
+ * Coordinates of a venue. Both are null if one is missing (`NaN`) or beyond 90 or 180 degrees, and if both are 0: some
+ * programs write 0 and 0 for an empty form. With one 0 it is a real place: Greenwich has the longitude 0.
  */
 export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;

@@ -293,7 +293,7 @@ describe('sources', () => {
     ]);
   });
 
-  it('are told apart by the fragment of their page, in which some programs name the event', async () => {
+  it('stay two events if their addresses differ in the fragment alone, such as #/details/jazz', async () => {
     const page = (name: string) => ({ url: `https://town.example/events/#/details/${name}` });
     await read('library', [said('a', page('jazz'))]);
     await read('theatre', [said('b', page('opera')), said('c', page('jazz'))]);
