@@ -1,5 +1,4 @@
-// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createInstruments`, and one
-// in the readers of `createMetrics` that says what an observation does to it.
+// The metrics for Prometheus: what each observation adds to which of them.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
