@@ -56,7 +56,7 @@ export function createICalendarSource({ url, timezone, now, allowPrivate = false
       }).catch((error: Error) => {
         throw new source.SourceError(error.message, { cause: error });
       });
-      if (response.status === 304) return undefined;
+      if (response.status === 304 && etag !== undefined) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
       const hash = `${basis} ${createHash('sha256').update(response.bytes).digest('base64url')}`;
       if (previous?.hash === hash) return undefined;

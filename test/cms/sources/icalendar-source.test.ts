@@ -56,6 +56,14 @@ describe('an iCalendar source', () => {
     expect((await source.read(first?.validators, signal))?.events[0]?.title).to.equal('B');
   });
 
+  it('takes a 304 that it did not ask for as a failure', async () => {
+    respond = (_request, response) => void response.writeHead(304).end();
+    const error = await sourceOf(true)
+      .read(undefined, signal)
+      .catch((reason: Error) => reason);
+    expect(error).to.be.instanceOf(SourceError).with.property('message', 'answered with status 304');
+  });
+
   it('says what failed, and calls no private host unless it may', async () => {
     respond = (_request, response) => void response.writeHead(404).end(FEED);
     const failureOf = (allowPrivate: boolean) =>
