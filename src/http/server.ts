@@ -91,12 +91,8 @@ function cannotListen(error: unknown, { host, port, variables }: ServerOptions):
   return new ConfigError(`port ${port} on ${host}`, reason, remedy);
 }
 
-/** The code of a `clientError` for a body in more than `MAX_PIECES` pieces. */
-const TOO_MANY_PIECES = 'TOO_MANY_PIECES';
-
-/** Node's codes, and our own, that have a status of their own. */
+/** Node's codes that have a status of their own. */
 const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
-  [TOO_MANY_PIECES]: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   HPE_HEADER_OVERFLOW: 431,
@@ -138,23 +134,8 @@ function answerUnreadable(server: Server, connections: Connections): void {
   });
 }
 
-/**
- * Pieces in which a body may arrive. Each takes 300 bytes of memory and some microseconds, however small it is: a body
- * of 1 MB in chunks of one byte would take 300 MB.
- */
-const MAX_PIECES = 2500;
-/**
- * Work of a network in one turn of the event loop, in pieces of a byte: it takes 2 ms. Its connections wait for a later
- * turn after that, so that those of others are read before: a hundred bodies in chunks of a byte take 250 ms together.
- */
-const WORK_PER_TURN = 1000;
-/** A rejected request, and the bytes that are read in the time of a piece of one byte. */
-const WORK_OF_REQUEST = 3;
-const BYTES_OF_PIECE = 2048;
-/** Waiting connections that are read again in each turn: pausing and resuming one takes 10 µs. */
-const RESUMED_PER_TURN = 50;
-/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
-const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** A client with more requests than this ahead of their responses is disconnected. Browsers and proxies send none. */
+const MAX_PIPELINED = 10;
 /**
  * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
  * Without a time: on a busy machine twenty connections may take half a second.
@@ -163,19 +144,16 @@ const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
 
 interface Connection {
-  network: string;
-  /** Earlier responses are sent before it. */
+  /** Node sends earlier responses before it. */
   newest: ServerResponse | undefined;
+  /** Requests whose responses the client does not have yet. */
+  pending: number;
 }
 
 /**
  * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
  * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
  * connections open.
- *
- * A request that arrives before the response to the one before it waits, and is the last of its connection: Node alone
- * would pass hundreds on at once, which block the event loop together, and hold all their responses in memory until the
- * client has received the first. Browsers and proxies send none.
  */
 class Connections {
   readonly #server: Server;
@@ -183,12 +161,6 @@ class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #places: SharedPlaces;
   readonly #open = new Map<Socket, Connection>();
-  /** The work of each network in this turn. */
-  readonly #work = new Map<string, number>();
-  /** Connections that wait to be read, in the order of their last turn. */
-  readonly #waiting: Socket[] = [];
-  /** The bytes that wait to be sent to each network. */
-  readonly #unsent = new Map<string, number>();
   /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
@@ -233,7 +205,7 @@ class Connections {
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (!this.#places.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
-    this.#open.set(socket, { network, newest: undefined });
+    this.#open.set(socket, { newest: undefined, pending: 0 });
     socket.once('close', () => {
       this.#open.delete(socket);
       this.#places.release(network);
@@ -246,69 +218,15 @@ class Connections {
     const { socket } = req;
     const connection = this.#open.get(socket);
     if (!connection) return;
-    // Node gives a response its socket when the earlier ones have been sent.
-    const previous = res.socket ? undefined : connection.newest;
     this.#arrivals += 1;
+    connection.pending += 1;
+    if (connection.pending > MAX_PIPELINED) return void socket.destroy();
     connection.newest = res;
+    res.once('close', () => {
+      connection.pending -= 1;
+    });
     if (this.#isClosing) this.#closeAfter(socket, res);
-    if (!this.#mayReceive(socket, connection, res)) return void socket.destroy();
-    this.#countWork(connection.network, WORK_OF_REQUEST);
-    if (!req.readableEnded) this.#limitPieces(req, connection.network);
-    if (!previous) return void this.#listener(req, res);
-    readNoFurther(socket, res);
-    this.#countWork(connection.network, WORK_PER_TURN);
-    previous.once('close', () => {
-      setImmediate(() => !socket.destroyed && !res.writableEnded && this.#listener(req, res));
-    });
-  }
-
-  /** False if too much waits to be sent to the network; otherwise counts this response too, once it is written. */
-  #mayReceive({ remoteAddress = '' }: Socket, { network }: Connection, res: ServerResponse): boolean {
-    const unsent = () => this.#unsent.get(network) ?? 0;
-    if (unsent() > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return false;
-    res.once('prefinish', () => {
-      const bytes = res.writableLength;
-      if (bytes === 0) return;
-      this.#unsent.set(network, unsent() + bytes);
-      res.once('close', () => {
-        if (unsent() > bytes) this.#unsent.set(network, unsent() - bytes);
-        else this.#unsent.delete(network);
-      });
-    });
-    return true;
-  }
-
-  /** Counts the pieces of a body as they arrive, also while nobody reads it, and rejects one in too many. */
-  #limitPieces(req: IncomingMessage & { _dump?: () => void }, network: string): void {
-    const { socket, push } = req;
-    let pieces = 0;
-    req.push = (piece) => {
-      pieces += 1;
-      this.#countWork(network, 1 + (piece?.length ?? 0) / BYTES_OF_PIECE);
-      if (pieces <= MAX_PIECES) return push.call(req, piece);
-      if (pieces === MAX_PIECES + 1) this.#server.emit('clientError', { code: TOO_MANY_PIECES }, socket);
-      return false;
-    };
-    // Node drops what arrives after the response without a call of `push`: a 404 would make all further pieces free.
-    req._dump = () => req.removeAllListeners('data').resume();
-  }
-
-  #countWork(network: string, work: number): void {
-    if (this.#work.size === 0) setImmediate(() => this.#work.clear());
-    const before = this.#work.get(network) ?? 0;
-    this.#work.set(network, before + work);
-    if (before + work < WORK_PER_TURN || before >= WORK_PER_TURN) return;
-    if (this.#waiting.length === 0) setImmediate(() => this.#resumeWaiting());
-    for (const [socket, connection] of this.#open) {
-      if (connection.network !== network || socket.isPaused()) continue;
-      socket.pause();
-      this.#waiting.push(socket);
-    }
-  }
-
-  #resumeWaiting(): void {
-    for (const socket of this.#waiting.splice(0, RESUMED_PER_TURN)) socket.resume();
-    if (this.#waiting.length > 0) setImmediate(() => this.#resumeWaiting());
+    this.#listener(req, res);
   }
 
   #closeAfter(socket: Socket, res: ServerResponse | undefined): void {
@@ -318,18 +236,4 @@ class Connections {
       if (this.#open.get(socket)?.newest === res) socket.destroySoon();
     });
   }
-}
-
-/**
- * Makes `res` the last response of its connection; its client repeats later requests on a new one (RFC 9112, 9.3.2).
- * Node itself parses all of the 64 KB that it reads at a time, which hold 2,400 small requests, and pausing the socket
- * does not stop it. A parser stops when this function of it returns 2, as for a change of the protocol.
- */
-function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
-  res.shouldKeepAlive = false;
-  if (!socket.parser) return;
-  socket.parser.onIncoming = () => {
-    socket.pause();
-    return 2;
-  };
 }

@@ -2,7 +2,8 @@
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createBodyReader, parseQuery } from '../../src/http/read-request.ts';
@@ -11,6 +12,7 @@ describe('request body', () => {
   let server: Server;
   before(async () => {
     const app = new Koa();
+    app.silent = true;
     const readBody = createBodyReader({ bodyBytes: 10_000, jsonDepth: 8 });
     app.use(async (ctx) => {
       ctx.body = JSON.stringify(await readBody(ctx));
@@ -55,4 +57,18 @@ describe('request body', () => {
       }
     });
   }
+
+  it('may arrive in 2,500 pieces; a client that sends more is disconnected', async () => {
+    async function send(pieces: number): Promise<string> {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const type = 'Host: x\r\nContent-Type: application/json\r\nConnection: close\r\n';
+      const head = `POST / HTTP/1.1\r\n${type}Transfer-Encoding: chunked\r\n\r\n`;
+      const json = JSON.stringify({ a: '1'.repeat(pieces - '{"a":""}'.length) });
+      const chunks = [...json].map((letter) => `1\r\n${letter}\r\n`);
+      socket.write(`${head}${chunks.join('')}0\r\n\r\n`);
+      return text(socket).catch(() => 'disconnected');
+    }
+    expect(await send(2500)).to.match(/^HTTP\/1\.1 200 [\s\S]*"a":"1111/);
+    expect(await send(2501)).to.match(/^(disconnected)?$/);
+  });
 });

@@ -32,8 +32,6 @@ const HOST = 'Host: x\r\n';
 const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\n${HOST}${lines}\r\n`;
 const JSON_POST = `POST ${MOUNT}/events HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
 const CHUNKED = `${JSON_POST}Transfer-Encoding: chunked\r\n\r\n`;
-const CHUNKED_404 = `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
-const LONG_404 = `POST /x HTTP/1.1\r\n${HOST}Content-Length: 100000000\r\n\r\n`;
 
 const FLOODS: Flood[] = [
   { what: 'unknown paths', repeated: get('/x'), bytes: 4.1 * MB },
@@ -53,16 +51,6 @@ const FLOODS: Flood[] = [
   { what: 'four hundred connections', repeated: get('/x'), bytes: 0.1 * MB, connections: 400, reads: true },
   { what: 'a body in chunks of a byte', begin: CHUNKED, repeated: '1\r\n \r\n', bytes: 6 * MB },
   { what: 'twenty bodies in chunks of a byte', begin: CHUNKED, repeated: '1\r\n \r\n', bytes: 3 * MB, connections: 20 },
-  { what: 'a hundred of them', begin: CHUNKED, repeated: '1\r\n \r\n', bytes: 0.3 * MB, connections: 100 },
-  {
-    what: 'chunks of a byte after a 404',
-    begin: CHUNKED_404,
-    repeated: '1\r\n \r\n',
-    bytes: 0.1 * MB,
-    connections: 400,
-  },
-  { what: 'requests below the limit', repeated: get('/x').repeat(15), bytes: 1, connections: 900, reads: true },
-  { what: 'long bodies after a 404', begin: LONG_404, repeated: ' ', bytes: 0.2 * MB, connections: 400 },
   { what: 'blank lines', repeated: '\r\n', bytes: 7 * MB },
   { what: 'headers', begin: 'GET /x HTTP/1.1\r\n', repeated: 'a:b\r\n', bytes: 7 * MB, connections: 20 },
 ];

@@ -117,6 +117,9 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'if a method override makes the request a read',
     },
   }),
+  ...mutantsOf('src/http/read-request.ts', 'test/http/request-body.test.ts', {
+    'pieces of a body': { code: 'limitPieces(_1.req);', title: 'may arrive in 2,500 pieces' },
+  }),
   ...mutantsOf('src/http/consistency-token.ts', 'test/http/request-polls.test.ts', {
     'polls for requests are a second apart': {
       function: 'createRequestPolls.pollNext',

@@ -174,19 +174,9 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       code: 'if (this.#places.isFull) this.#server.closeIdleConnections();',
       title: 'make room',
     },
-    'number of pipelined requests': { code: 'readNoFurther(_1, _2);', title: 'is the last of its connection' },
-    'connections of an address take turns': {
-      code: '_1.pause(); this.#waiting.push(_1);',
-      title: 'reads some hundred requests',
-    },
-    'pieces of a body': {
-      code: 'if (_1 <= MAX_PIECES) return',
-      replacement: 'if (true) return',
-      title: 'too many pieces',
-    },
-    'pieces after the response': {
-      code: "req._dump = () => req.removeAllListeners('data').resume();",
-      title: 'is closed after the response',
+    'number of pipelined requests': {
+      code: 'if (_1.pending > MAX_PIPELINED) return void _2.destroy();',
+      title: 'are ten at most',
     },
     'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
