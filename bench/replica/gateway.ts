@@ -120,6 +120,9 @@ function figures(): ProcessFigures {
 // Started as `serve --config FILE`.
 const gateway = new Gateway(loadConfig({ file: process.argv.at(-1) ?? '', env: process.env }), observe);
 loop.enable();
+// Nobody is served while modules load.
+turnCpu = process.threadCpuUsage();
+turns.reset();
 await gateway.start();
 process.on('message', (message) => {
   if (message === 'figures') process.send?.({ figures: figures() });

@@ -176,12 +176,15 @@ function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
   return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
 }
 
-function idsOf({ from, where, repeats }: EventRows, { order, descending }: EventFilter): Sql {
-  const direction = descending ? 'DESC' : 'ASC';
+/** The events in the columns of their order, once each. */
+function orderedRows({ from, where, repeats }: EventRows, { order, descending }: EventFilter) {
   const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
-  const orderBy = raw(`ORDER BY ${columns.map((column) => `e.${column} ${direction}`).join(', ')}`);
-  const distinct = raw(repeats ? `DISTINCT e.id, ${columns.map((column) => `e.${column}`).join(', ')}` : 'e.id');
-  return sql`SELECT ${distinct} FROM ${from} WHERE ${where} ${orderBy}`;
+  const selected = raw([...new Set(['id', ...columns])].map((column) => `e.${column}`).join(', '));
+  const direction = descending ? 'DESC' : 'ASC';
+  return {
+    select: sql`SELECT ${raw(repeats ? 'DISTINCT' : '')} ${selected} FROM ${from} WHERE ${where}`,
+    orderBy: raw(`ORDER BY ${columns.map((column) => `e.${column} ${direction}`).join(', ')}`),
+  };
 }
 
 /**
@@ -191,12 +194,17 @@ function idsOf({ from, where, repeats }: EventRows, { order, descending }: Event
 export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
   const { limit, offset } = filter;
   const rows = eventsOf(filter, visible.own);
+  const { select, orderBy } = orderedRows(rows, filter);
+  const window = sql`LIMIT ${limit} OFFSET ${offset}`;
   // Once for the page and the total.
   if (rows.readsAll) {
-    const ids = visible.numbers(idsOf(rows, filter));
-    return { ids: ids.slice(offset, offset + limit), total: ids.length };
+    const page = visible.all<{ id: number; total: number }>(
+      sql`SELECT e.id, count(*) OVER () AS total FROM (${select}) e ${orderBy} ${window}`,
+    );
+    // A page after the last has no row that says the total.
+    if (page.length > 0) return { ids: page.map(({ id }) => id), total: page[0]!.total };
   }
   const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
   const total = visible.cachedCount(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
-  return { ids: visible.numbers(sql`${idsOf(rows, filter)} LIMIT ${limit} OFFSET ${offset}`), total };
+  return { ids: visible.numbers(sql`${select} ${orderBy} ${window}`), total };
 }
