@@ -44,6 +44,8 @@ interface EventText {
   image?: Picture;
   website?: string;
   status?: string;
+  eventStatus?: string;
+  eventStatusReason?: string;
   showMap?: boolean;
   showMapLink?: boolean;
   featured?: boolean;
@@ -101,6 +103,9 @@ function entriesOf(event: EventText, today: Temporal.PlainDate): Entry[] {
         sticky: event.sticky ?? false,
         hide_from_listings: event.hidden ?? false,
         ...(event.cost === undefined ? {} : { cost: event.cost }),
+        ...(event.eventStatus === undefined
+          ? {}
+          : { event_status: event.eventStatus, event_status_reason: event.eventStatusReason }),
         ...(event.website === undefined ? {} : { website: event.website }),
       },
       categories,

@@ -47,14 +47,19 @@ function term(kind: string, entry: Entry) {
   return { ...keyOf(kind, entry), body: { ...body, ...(parent === undefined ? {} : { parent: ref(kind, parent) }) } };
 }
 
-/** Posts have these fields of their own; all others are meta of the same name. */
+/** Posts have these fields of their own; all others but the coordinates are meta of the same name. */
 const POST_FIELDS = ['excerpt', 'date'];
+/** Texts. */
+const COORDINATES: Record<string, string> = { geo_lat: 'latitude', geo_lng: 'longitude' };
 
 function post(collection: string, entry: Entry, titleField: string): SeedEntry {
   const { [titleField]: title, description, status = 'publish', ...rest } = entry.body;
   const fields = Object.entries(rest);
   const { image, venue, organizers, categories, tags } = entry;
-  const meta = Object.fromEntries(fields.filter(([name]) => !POST_FIELDS.includes(name)));
+  const metaFields = fields.filter(([name]) => !POST_FIELDS.includes(name));
+  const meta = Object.fromEntries(
+    metaFields.map(([name, value]) => (COORDINATES[name] ? [COORDINATES[name], String(value)] : [name, value])),
+  );
   return {
     collection,
     ...keyOf(titleField, entry),

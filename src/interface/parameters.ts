@@ -31,7 +31,7 @@ const customFields = (plural: string): Parameter =>
 /** `json_ld` is in single reads only. */
 function fields(kind: Kind): Parameter {
   const names = Object.keys(RECORD_SCHEMAS[SCHEMA_NAMES[kind]].properties!).filter((name) => name !== 'json_ld');
-  const description = 'Only these properties of each record; the others are missing then';
+  const description = 'Only these properties of each record, even where the schema requires others';
   return parameter('fields', types.someOf(names), SIZES.line, description, { addition: true });
 }
 

@@ -201,11 +201,26 @@ export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
   tag: 'Term',
 };
 
+const textsByName = (description: string): Schema => ({
+  ...{ type: 'object', description },
+  additionalProperties: textSchema(),
+});
+
 export const ERROR_SCHEMA: Schema = objectSchema(
   {
     code: textSchema(),
     message: textSchema(),
-    data: { type: 'object', nullable: true, properties: { status: integerSchema() } },
+    data: {
+      type: 'object',
+      nullable: true,
+      properties: {
+        status: integerSchema(),
+        params: {
+          oneOf: [textsByName('What is wrong, by parameter'), listSchema(textSchema(), 'Missing parameters')],
+        },
+        hints: textsByName('What to write instead, by parameter'),
+      },
+    },
   },
   ['data'],
 );

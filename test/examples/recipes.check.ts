@@ -26,6 +26,12 @@ const FEBRUARY = [
   between(1, 'Rock &amp; Roll &#8211; <em>live</em>', '2027-01-31 22:00:00', '2027-02-01 01:00:00'),
   between(2, 'Fair', '2027-02-01 00:00:00', '2027-02-02 23:59:59', true),
   between(3, 'Carnival', '2027-02-28 23:00:00', '2027-03-01 02:00:00'),
+  event(6, {
+    ...{ title: 'In UTC', timezone: 'UTC', start: '2027-02-10 20:00:00', end: '2027-02-10 21:00:00' },
+    ...{ startUtc: '2027-02-10 20:00:00', endUtc: '2027-02-10 21:00:00' },
+  }),
+  // Of a site whose days start at two.
+  between(7, 'Night market', '2027-02-20 02:00:00', '2027-02-21 01:59:59', true),
   // The second page.
   ...Array.from({ length: 50 }, (_, n) => between(100 + n, 'Class', '2027-02-15 10:00:00', '2027-02-15 11:00:00')),
 ];
@@ -33,6 +39,13 @@ const OTHERS = [
   between(4, 'Until midnight', '2027-01-31 20:00:00', '2027-02-01 00:00:00'),
   between(5, 'From midnight', '2027-03-01 00:00:00', '2027-03-01 03:00:00'),
 ];
+
+interface Shown {
+  title: string;
+  start: string;
+  end: string;
+}
+const textsOf = (start: ICAL.Time, end: ICAL.Time) => ({ start: start.toString(), end: end.toString() });
 
 describe('docs/recipes.md', () => {
   let gateway: TestGateway;
@@ -61,6 +74,7 @@ describe('docs/recipes.md', () => {
     expect(await run(`shownStart({ all_day: true, start_date: '2027-02-01 00:00:00' }, 'en-GB')`)).to.match(
       /^Monday.* 1 February 2027$/,
     );
+    expect(await run(`shownStart({ start_date: '' }, 'en-GB')`)).to.equal('');
   });
 
   it('has titles as text', async () => {
@@ -82,11 +96,18 @@ describe('docs/recipes.md', () => {
     const byId = (id: string) => events.find((one) => one.id === id);
     expect(byId('1')).to.include({ title: 'Rock & Roll – live', allDay: false, start: '2027-01-31T22:00:00' });
     expect(byId('2')).to.include({ title: 'Fair', allDay: true, start: '2027-02-01', end: '2027-02-03' });
+    expect(byId('7')).to.include({ allDay: true, start: '2027-02-20', end: '2027-02-21' });
   });
 
-  it('gives FullCalendar a calendar file with all events', async () => {
+  it('gives FullCalendar the same events by a calendar file', async () => {
     const file = await run<string>('(await fetch(iCalCalendar.events.url)).text()');
-    const events = new ICAL.Component(ICAL.parse(file)).getAllSubcomponents('vevent');
+    const events = new ICAL.Component(ICAL.parse(file)).getAllSubcomponents('vevent').map((one) => new ICAL.Event(one));
     expect(events).to.have.length(FEBRUARY.length + OTHERS.length);
+    // As @fullcalendar/icalendar reads them.
+    const read = events.map(({ summary, startDate, endDate }) => ({ title: summary, ...textsOf(startDate, endDate) }));
+    const shown = await run<object[]>(`${JSON.stringify(read)}.map(iCalCalendar.events.eventDataTransform)`);
+    const range = { startStr: '2027-01-01', endStr: '2027-04-01' };
+    const byJson = await run<Shown[]>(`calendarEvents(${JSON.stringify(range)})`);
+    expect(shown).to.have.deep.members(byJson.map(({ title, start, end }) => ({ title, start, end })));
   });
 });

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { COMMON_HEADERS } from '../../src/http/headers.ts';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
@@ -167,6 +168,17 @@ describe('docs/api.md', () => {
       await gateway.stop();
     });
   }
+
+  it('has the headers that scripts of other sites can send and read', () => {
+    for (const [row, header] of Object.entries({
+      'requests may have': 'Access-Control-Allow-Headers',
+      'scripts can read': 'Access-Control-Expose-Headers',
+    })) {
+      const [, named = ''] = new RegExp(`^\\| ${row} \\| (.*) \\|$`, 'm').exec(document) ?? [];
+      const names = [...named.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+      expect(names, row).to.have.members(COMMON_HEADERS[header]!.split(', '));
+    }
+  });
 
   it('has every path', () => {
     const paths = ROUTES.map(({ path }) => path).filter((path) => path !== '' && !path.includes('{'));

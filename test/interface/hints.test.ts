@@ -1,6 +1,8 @@
 // What a 400 says about each invalid parameter, beside what the original says.
 
+import { Ajv } from 'ajv';
 import { expect } from 'chai';
+import { ERROR_SCHEMA } from '../../src/interface/response-schemas.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { hintOf } from '../../src/interface/validate.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
@@ -38,6 +40,17 @@ describe('hints', () => {
         },
       },
     });
+  });
+
+  it('have types in the schema of errors, as the parameters have', async () => {
+    const isError = new Ajv({ strict: false }).compile(ERROR_SCHEMA);
+    const answers = [await gateway.request('/events?start_date=zzz'), await gateway.request('/events', { json: {} })];
+    for (const { status, body } of answers) {
+      expect(status).to.equal(400);
+      expect(isError(body), JSON.stringify(isError.errors)).to.equal(true);
+    }
+    expect(isError({ ...answers[0]!.body, data: { hints: { start_date: 1 } } })).to.equal(false);
+    expect(isError({ ...answers[1]!.body, data: { params: 'start_date' } })).to.equal(false);
   });
 
   it('name the words of an enumeration, in a list and in a body', async () => {

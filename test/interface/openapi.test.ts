@@ -60,6 +60,14 @@ describe('OpenAPI document', () => {
     }
   });
 
+  it('says that lists with `fields` lack what the schemas of records require', () => {
+    for (const name of COLLECTIONS) {
+      const { parameters } = complete.paths[`/${name}`].get;
+      const { description } = parameters.find((one: { name: string }) => one.name === 'fields');
+      expect(description, name).to.match(/even where the schema requires others/);
+    }
+  });
+
   it('lets anonymous callers read, and asks writers for credentials', () => {
     for (const { path, endpoints } of ROUTES.filter(({ kind }) => kind))
       for (const { methods } of endpoints) {

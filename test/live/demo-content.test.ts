@@ -29,6 +29,11 @@ describe("the demo's calendar", () => {
       const allDay = events.filter(({ body }) => body.all_day === true);
       expect(allDay.some((event) => dayOf(event, 'start_date').equals(dayOf(event, 'end_date')))).to.equal(true);
       expect(allDay.some((event) => !dayOf(event, 'start_date').equals(dayOf(event, 'end_date')))).to.equal(true);
+      const cancelled = events.filter(({ body }) => body.event_status === 'cancelled');
+      expect(cancelled.some((event) => Temporal.PlainDate.compare(dayOf(event, 'start_date'), today) > 0)).to.equal(
+        true,
+      );
+      for (const { body } of venues) expect([body.geo_lat, body.geo_lng].every(Number.isFinite)).to.equal(true);
       for (const { body } of events) expect(String(body.start_date) < String(body.end_date)).to.equal(true);
     });
   }
@@ -58,6 +63,9 @@ describe("the demo's calendar", () => {
       collections.add(collection);
     }
     expect(wrong).to.deep.equal([]);
+    // The companion plugin registers coordinates as texts: WordPress refuses numbers.
+    const square = entries.find(({ key }) => key === 'venue square')!.body!;
+    expect(square.meta).to.include({ latitude: '43.9012', longitude: '-69.6271' });
     expect([...collections]).to.deep.equal(['media', 'event_categories', 'tags', 'venues', 'organizers', 'events']);
     expect(created).to.include('venue square').and.to.include('image market');
     expect(entries.length).to.be.above(100);

@@ -48,7 +48,7 @@ interface Rendering {
 const places = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
-const COLORS = 8;
+const COLORS = 12;
 /** A month shows four events of a day, so that more than these are seldom seen. */
 const MAX_MONTH_EVENTS = 300;
 const MAX_SITEMAP_EVENTS = 1000;

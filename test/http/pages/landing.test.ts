@@ -1,7 +1,9 @@
 // The landing page as the server renders it: list, month, details, deep links, caching and metadata.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Json, MOUNT, PUBLIC_URL } from '../../start-gateway.ts';
+import { type Json, MOUNT, PUBLIC_URL, ROOT } from '../../start-gateway.ts';
 import { upsert } from '../../store/changes.ts';
 import { organizer, term, venue } from '../../store/sample-records.ts';
 import { at, idsIn, image, landingFixture, on, TODAY, textOf } from './landing-fixture.ts';
@@ -89,6 +91,18 @@ describe('the landing page', () => {
       expect(await get('?view=month&month=2027-05&venue=21')).to.match(/next-event" href="[^"]*venue=21/);
       for (const query of ['?view=month&month=2027-08', '?view=month&month=2028-01', '?view=list'])
         expect(await get(query), query).to.not.include('next-event');
+    });
+
+    it('has twelve colours of categories', async () => {
+      const ids = Array.from({ length: 12 }, (_, n) => 31 + n);
+      await start(ids.flatMap((id) => [term('category', id, {}), on(id, '10', { categories: [id] })]));
+      const html = await get('?view=list');
+      const used = new Set([...html.matchAll(/class="item (k\d+)"/g)].map(([, name]) => name!));
+      expect(used.size).to.equal(12);
+      const css = readFileSync(join(ROOT, 'src/http/pages/events.css'), 'utf8');
+      const colors = [...used].map((name) => css.split(`\n.${name} {\n`)[1]?.split('}')[0]);
+      expect(new Set(colors).size).to.equal(12);
+      expect(colors.every((color) => color?.includes('--k: light-dark('))).to.equal(true);
     });
 
     it('names the colours of a month, as links to their categories', async () => {
@@ -344,6 +358,9 @@ describe('the landing page', () => {
           .to.include('Cancelled: event 2')
           .and.not.match(/: event [1345]/);
       }
+      expect(await get('?view=month'))
+        .to.include('<s>event 2</s>')
+        .and.not.include('<s>event 3</s>');
       expect(textOf(await get('?event=2'))).to.match(/Cancelled: event 2 .* Cancelled Storm &amp; flood /);
       expect(await get('?event=3')).to.include(
         'href="https://meet.example/?a=1&amp;b=2" rel="noopener">Join online</a>',

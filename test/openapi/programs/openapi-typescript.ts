@@ -8,7 +8,7 @@ export async function run(baseUrl: string, authorization: string): Promise<Findi
   const { GET, POST, DELETE } = createClient<paths>({ baseUrl });
   const query = { start_date: '2027-01-01', per_page: 5, categories: ['concerts'] };
   const list = await GET('/events', { params: { query } });
-  if (!list.data) throw new Error(list.error.message);
+  if (!list.data) throw new Error(list.error.data?.hints?.start_date ?? list.error.message);
   const { events, total, total_pages } = list.data;
   const missing = await GET('/events/{id}', { params: { path: { id: 9 } } });
   const headers = { Authorization: authorization };
