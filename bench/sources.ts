@@ -64,7 +64,7 @@ async function measure(): Promise<void> {
   const at = `http://127.0.0.1:${port}`;
   const sources = Array.from({ length: SOURCES }, (_, index) =>
     index % 2 === 0
-      ? createICalendarSource({ url: `${at}/${index}.ics`, timezone: () => 'UTC', now: Date.now, allowPrivate: true })
+      ? createICalendarSource(`${at}/${index}.ics`, { timezone: () => 'UTC', allowPrivate: true })
       : new EventsApi(`${at}/${index}`, { allowPrivate: true }),
   );
   const allRead = Promise.withResolvers<void>();

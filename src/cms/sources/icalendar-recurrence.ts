@@ -2,41 +2,53 @@
 // iterator of ical.js never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
 
 import type ICAL from 'ical.js';
+import { DAY_MS } from '../../model/records.ts';
 import { dayStartMs } from '../../time/wall-time.ts';
 
-const DAY_MS = 86_400_000;
-/** Hours times minutes times seconds of one day. */
-const MAX_TIMES_A_DAY = 100;
-/** With a number of instances everything since the start is counted: 54 years of days. */
-const MAX_PERIODS = 20_000;
+/** Hours times minutes times seconds of one day: those of a year are fewer than the events that a source may have. */
+const MAX_TIMES_A_DAY = 24;
+/** With a number of instances everything since the start is counted. */
+const MAX_COUNTED_MS = 100 * 366 * DAY_MS;
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+
+/** The number of the period that a day is in. Weeks begin on `weekStart`, where 0 is Sunday. */
+const PERIODS: Readonly<Record<string, (day: Day, weekStart: number) => number>> = {
+  DAILY: ({ number }) => number,
+  // Day 0, the first of 1970, was a Thursday.
+  WEEKLY: ({ number }, weekStart) => Math.floor((number + 4 - weekStart) / 7),
+  MONTHLY: ({ year, month }) => year * 12 + month,
+  YEARLY: ({ year }) => year,
+};
 
 /**
  * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
- * `count`, those of periods that end before `fromMs` are skipped; the last period begins after `toMs`.
+ * `count`, those of periods that end before `fromMs` are skipped; the last period ends after `toMs`.
  * @param startMs as the milliseconds of the same wall time in UTC, like all times here
  * @throws Error for a rule that is not supported
  */
 export function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
-  const { freq, interval, parts } = rule;
-  if (!['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(freq))
-    throw new Error(`a rule that repeats ${freq.toLowerCase()}`);
+  const { freq, interval, parts, count, wkst } = rule;
+  const periodOf = PERIODS[freq];
+  if (periodOf === undefined) throw new Error(`a rule that repeats ${freq.toLowerCase()}`);
   if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
-  const startDay = Math.floor(startMs / DAY_MS);
-  const isWanted = dayFilter(rule, dayOf(startDay));
-  const times = timesOf(parts, startMs - startDay * DAY_MS);
+  if (count !== null && toMs - startMs > MAX_COUNTED_MS)
+    throw new Error('a rule that counts through more than a hundred years');
+  const start = dayOf(Math.floor(startMs / DAY_MS));
+  const isWanted = dayFilter(rule, start);
+  const times = timesOf(parts, startMs - start.number * DAY_MS);
   const positions = new Set(parts.BYSETPOS);
-  let left = rule.count ?? Number.POSITIVE_INFINITY;
-  let index = rule.count === null ? firstIndex(freq, interval, startDay, fromMs) : 0;
-  for (let periods = 0; left > 0; periods += 1, index += 1) {
-    const [first, end] = periodOf(freq, startDay, index * interval, rule.wkst - 1);
-    // An interval of millions of years has no date.
-    if (!(first * DAY_MS <= toMs)) return;
-    if (periods > MAX_PERIODS)
-      throw new Error('a rule that counts through more than 20,000 days, weeks, months or years');
+  const numberOf = (day: Day) => periodOf(day, wkst - 1);
+  const next = ({ number }: Day, days = 1) => dayOf(number + days);
+  let day = count === null && fromMs > startMs ? dayOf(Math.floor(fromMs / DAY_MS)) : start;
+  // Positions count from the first day of the period.
+  while (numberOf(next(day, -1)) === numberOf(day)) day = next(day, -1);
+  for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toMs; ) {
+    const period = numberOf(day);
+    const isRepeated = (period - numberOf(start)) % interval === 0;
     let instances: number[] = [];
-    for (let number = first; number < end; number += 1) {
-      if (isWanted(dayOf(number))) instances.push(...times.map((time) => number * DAY_MS + time));
+    for (; numberOf(day) === period; day = next(day)) {
+      const dayMs = day.number * DAY_MS;
+      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => dayMs + time));
     }
     if (positions.size > 0)
       instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
@@ -44,26 +56,6 @@ export function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, t
     left -= instances.length;
     yield instances;
   }
-}
-
-/** Its first day and the day after it, since 1970. */
-function periodOf(freq: string, startDay: number, steps: number, weekStart: number): [first: number, end: number] {
-  if (freq === 'DAILY') return [startDay + steps, startDay + steps + 1];
-  const { year, month, weekday } = dayOf(startDay);
-  if (freq === 'WEEKLY') {
-    const first = startDay - ((weekday - weekStart + 7) % 7) + steps * 7;
-    return [first, first + 7];
-  }
-  if (freq === 'MONTHLY') return [dayNumber(year, month + steps), dayNumber(year, month + steps + 1)];
-  return [dayNumber(year + steps, 1), dayNumber(year + steps + 1, 1)];
-}
-
-const LONGEST_DAYS: Readonly<Record<string, number>> = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
-
-/** A period before `fromMs`: none of those before it matters. */
-function firstIndex(freq: string, interval: number, startDay: number, fromMs: number): number {
-  const days = fromMs / DAY_MS - startDay;
-  return Math.max(0, Math.floor(days / (LONGEST_DAYS[freq]! * interval)) - 1);
 }
 
 /** The first day of a month; months may be above 12. */
@@ -74,6 +66,7 @@ function dayOf(number: number) {
   const date = new Date(number * DAY_MS);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
   return {
+    number,
     year,
     month,
     weekday: date.getUTCDay(),
@@ -87,27 +80,28 @@ type Day = ReturnType<typeof dayOf>;
 
 /** The condition on days. Without a part that names days, the start's weekday or date applies. */
 function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
-  const months = new Set(parts.BYMONTH);
-  const monthDays = new Set(parts.BYMONTHDAY);
-  const yearDays = new Set(parts.BYYEARDAY);
-  const weekdays = new Set(parts.BYDAY?.map((day) => day.replace('+', '')));
-  if (monthDays.size + yearDays.size + weekdays.size === 0) {
-    if (freq === 'WEEKLY') weekdays.add(DAYS[start.weekday]!);
-    else if (freq !== 'DAILY') monthDays.add(start.inMonth[0]);
-    if (freq === 'YEARLY' && months.size === 0) months.add(start.month);
-  }
-  const isInYear = freq === 'YEARLY' && months.size === 0;
+  const { BYYEARDAY: yearDays } = parts;
+  let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
+  const isInYear = freq === 'YEARLY' && !months;
   const hasPosition = freq === 'MONTHLY' || freq === 'YEARLY';
+  if (!monthDays && !yearDays && !weekdays) {
+    if (freq === 'WEEKLY') weekdays = [DAYS[start.weekday]!];
+    else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
+    if (isInYear) months = [start.month];
+  }
+  const isWanted = <T>(wanted: readonly T[] | undefined, values: readonly T[]) =>
+    wanted === undefined || values.some((value) => wanted.includes(value));
   return (day) => {
     const name = DAYS[day.weekday]!;
     const [position, negative] = isInYear ? day.inYear : day.inMonth;
-    // `MO` is every Monday, `2MO` the second of the month or year, `-1MO` the last.
-    const names = [name, `${Math.ceil(position / 7)}${name}`, `-${Math.ceil(-negative / 7)}${name}`];
+    const positions = [Math.ceil(position / 7), -Math.ceil(-negative / 7)].map((each) => `${each}${name}`);
+    // `MO` is every Monday, `2MO` (or `+2MO`) the second of the month or year, `-1MO` the last.
+    const names = hasPosition ? [name, ...positions, `+${positions[0]}`] : [name];
     return (
-      (months.size === 0 || months.has(day.month)) &&
-      (monthDays.size === 0 || day.inMonth.some((each) => monthDays.has(each))) &&
-      (yearDays.size === 0 || day.inYear.some((each) => yearDays.has(each))) &&
-      (weekdays.size === 0 || names.slice(0, hasPosition ? 3 : 1).some((each) => weekdays.has(each)))
+      isWanted(months, [day.month]) &&
+      isWanted(monthDays, day.inMonth) &&
+      isWanted(yearDays, day.inYear) &&
+      isWanted(weekdays, names)
     );
   };
 }

@@ -3,6 +3,7 @@
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
+import { DAY_MS } from '../../model/records.ts';
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 import {
   epochToWallMs,
@@ -16,13 +17,9 @@ import {
 import { expandRule } from './icalendar-recurrence.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
-const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
-const MAX_NAME = 200;
 /** Of one calendar. */
 const MAX_ZONES = 100;
-/** Of one zone. */
-const MAX_RULES = 4;
 /** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
 
@@ -30,6 +27,9 @@ export interface TimeContext {
   zoneOf: (tzid: string) => string | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: string;
+  /** Instances of series are served in this time, both included. */
+  fromMs: number;
+  toMs: number;
   /** Aborts the expansion of series: a rule that counts from 1970 takes a tenth of a second. */
   signal?: AbortSignal | undefined;
 }
@@ -60,7 +60,7 @@ export const dayStamp = (wallMs: number): string => formatWallTime(wallMs).slice
 /** @throws Error with the reason why there is none */
 export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
   const [property] = properties(component, name);
-  if (!property) throw new Error(component.has(name) ? 'a start that is no time' : 'no start');
+  if (!property) throw new Error(component.lines.has(name) ? 'a start that is no time' : 'no start');
   const start = momentOf(property.values[0], property, context);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
@@ -87,18 +87,15 @@ function momentOf(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf
  * When an instance ends that starts then. Days count as the calendar does, the rest as the clock: over a night of 23
  * hours too. An end that is missing, no time, or before the start counts as the start.
  */
-export function endingOf(component: Component, own: Moment, context: TimeContext): (start: Moment) => number {
+export function endOf(component: Component, own: Moment, start: Moment, context: TimeContext): number {
   const [end] = listedMoments(component, 'dtend', context);
-  const [, weeks = 0, daysOfIt = 0, hours = 0, minutes = 0, seconds = 0] = (
-    /^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,8})S)?)?$/.exec(
-      textOf(component, 'duration'),
-    ) ?? []
-  ).map((text) => Number(text ?? 0));
-  const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : weeks * 7 + daysOfIt;
-  if (own.isDate) return ({ wallMs, zone }) => instantOf(wallMs + Math.max(1, days) * DAY_MS - 1000, zone);
-  if (end) return ({ epochMs }) => epochMs + Math.max(0, end.epochMs - own.epochMs);
-  const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000;
-  return ({ wallMs, epochMs, zone }) => (days === 0 ? epochMs : instantOf(wallMs + days * DAY_MS, zone)) + ms;
+  const duration = textOf(component, 'duration');
+  const said = ICAL.Duration.isValueString(duration) ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
+  const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
+  if (own.isDate) return instantOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
+  if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
+  const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
+  return (days === 0 ? start.epochMs : instantOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
 }
 
 /** The times of an event as the calendar has them. */
@@ -115,25 +112,20 @@ export function timesOf(start: Moment, endMs: number, context: TimeContext) {
   };
 }
 
-export const isSeries = (component: Component): boolean => component.has('rrule') || component.has('rdate');
+export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
 
 /**
  * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
  * @throws Error for a rule that is not supported
  */
-export async function startsOf(
-  component: Component,
-  start: Moment,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-  context: TimeContext,
-): Promise<Moment[]> {
+export async function startsOf(component: Component, start: Moment, context: TimeContext): Promise<Moment[]> {
   const starts = new Map([[start.epochMs, start]]);
-  for (const line of component.get('rrule') ?? []) {
+  for (const line of component.lines.get('rrule') ?? []) {
     const rule = ruleOf(line);
     // Of a whole day, RFC 5545 has them ignored.
     if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
     const isBefore = untilOf(rule, start, context);
-    for (const walls of expandRule(rule, start.wallMs, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS)) {
+    for (const walls of expandRule(rule, start.wallMs, context.fromMs - 2 * DAY_MS, context.toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
       for (const moment of moments) if (isBefore(moment)) starts.set(moment.epochMs, moment);
       if (moments.some((moment) => !isBefore(moment))) break;
@@ -161,8 +153,8 @@ const ruleOf = (line: string): ICAL.Recur => ICAL.Recur.fromString(line.slice(li
 function untilOf({ until }: ICAL.Recur, start: Moment, context: TimeContext): (moment: Moment) => boolean {
   if (!until) return () => true;
   const last = momentOf(until, { params: {} }, { ...context, zone: start.zone });
-  if (last.isDate) return ({ wallMs }) => wallMs < last.wallMs + DAY_MS;
-  return (moment) => (moment.isDate ? moment.wallMs <= last.wallMs : moment.epochMs <= last.epochMs);
+  if (last.isDate || start.isDate) return ({ wallMs }) => dayStamp(wallMs) <= dayStamp(last.wallMs);
+  return ({ epochMs }) => epochMs <= last.epochMs;
 }
 
 /**
@@ -170,7 +162,7 @@ function untilOf({ until }: ICAL.Recur, start: Moment, context: TimeContext): (m
  * @throws Error for too many
  */
 function listedMoments(component: Component, name: string, context: TimeContext): Moment[] {
-  const count = component.get(name)?.join().split(',').length ?? 0;
+  const count = component.lines.get(name)?.join().split(',').length ?? 0;
   if (count > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
   return properties(component, name).flatMap((property) =>
     property.values.flatMap((value) => {
@@ -186,17 +178,13 @@ function listedMoments(component: Component, name: string, context: TimeContext)
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
 export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {
   const known = new Map<string, string | undefined>();
-  for (const zone of calendar.partsNamed('VTIMEZONE').slice(0, MAX_ZONES)) {
+  for (const zone of calendar.parts.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
     const id = textOf(zone, 'tzid');
     const name = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
     // A rule that cannot be read costs the events of its zone.
     known.set(id, name ?? (await zoneByOffsets(zone.parts, nowMs).catch(() => undefined)));
   }
-  return (tzid) => {
-    const id = tzid.trim();
-    if (!known.has(id)) known.set(id, zoneByName(id));
-    return known.get(id);
-  };
+  return (tzid) => known.get(tzid.trim()) ?? zoneByName(tzid);
 }
 
 /**
@@ -204,7 +192,7 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
  * `"Europe/Berlin"`.
  */
 function zoneByName(text: string): string | undefined {
-  const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
+  const name = text.replaceAll('"', '').trim();
   const parts = name.split('/').filter((part) => part !== '');
   const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
@@ -219,47 +207,50 @@ function zoneByName(text: string): string | undefined {
 const fixedZone = (minutes: number): string =>
   minutes === 0 ? 'UTC' : `UTC${offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
 
-/** `+0530` in minutes. */
-function minutesOf(part: Component, name: string): number {
-  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)/.exec(textOf(part, name)) ?? [];
-  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
-}
+/** `+0530` in minutes. @throws Error for anything else */
+const minutesOf = (part: Component, name: string): number =>
+  ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
 
 /**
  * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
  * now.
  */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
-  const [minutes, ...others] = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
-  if (minutes === undefined || Number.isNaN(minutes)) return undefined;
-  if (others.length === 0) return fixedZone(minutes);
-  const current = parts.filter((part) => part.has('rrule') && !/UNTIL|COUNT/i.test(part.get('rrule')!.join()));
-  const changes = current.slice(0, MAX_RULES).flatMap((part) => changesOf(part, nowMs));
-  if (changes.length === 0) return undefined;
-  for (const { iana } of WINDOWS_TO_IANA_MAP) {
+  const all = new Set<number>();
+  const around = new Map<string, number>();
+  for (const part of parts) {
+    await pause();
+    all.add(minutesOf(part, 'tzoffsetto'));
+    for (const [utc, minutes] of offsetsOf(part, nowMs)) around.set(utc, minutes);
+  }
+  if (all.size === 1) return fixedZone([...all][0]!);
+  for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name !== undefined && changes.every((change) => isChange(name, change))) return name;
+    if (name && [...around].every(([utc, minutes]) => offsetMinutes(utc, siteZone(name)) === minutes)) return name;
   }
   return undefined;
 }
 
-/** When clocks change in the years around now, as the part of a zone says, and the offsets before and after. */
-function changesOf(part: Component, nowMs: number) {
-  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+/**
+ * The offsets that a part of a zone gives around each of its changes in the years around now: half a day before and
+ * after it, because Exchange writes an hour of its own for the change.
+ */
+function offsetsOf(part: Component, nowMs: number): [utc: string, minutes: number][] {
+  const [line] = part.lines.get('rrule') ?? [];
+  const rule = line === undefined ? undefined : ruleOf(line);
   const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-  const rule = ruleOf(part.get('rrule')![0]!);
-  if (startMs === undefined || rule.freq !== 'YEARLY') return [];
-  const walls = [...expandRule(rule, startMs, nowMs - YEAR_MS, nowMs + YEAR_MS)].flat();
-  const recent = walls.filter((wallMs) => Math.abs(wallMs - nowMs) < YEAR_MS);
-  return recent.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
-}
-
-/** Whether the zone changes on that day: Exchange writes an hour of its own for the change. */
-function isChange(zone: string, { atMs, from, to }: ReturnType<typeof changesOf>[number]): boolean {
-  const at = (ms: number) => offsetMinutes(formatWallTime(ms), siteZone(zone));
-  return at(atMs - DAY_MS / 2) === from && at(atMs + DAY_MS / 2) === to;
+  // A rule that ends is one of the past.
+  if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return [];
+  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+  return [...expandRule(rule, startMs, nowMs - YEAR_MS, nowMs + YEAR_MS)].flat().flatMap((wallMs) => {
+    const utcAt = (ms: number) => formatWallTime(wallMs - from * 60_000 + ms);
+    return [
+      [utcAt(-DAY_MS / 2), from],
+      [utcAt(DAY_MS / 2), to],
+    ];
+  });
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */

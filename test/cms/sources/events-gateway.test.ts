@@ -25,7 +25,7 @@ describe('another gateway as a source', () => {
   after(() => gateway.stop());
 
   const read = (previous?: object) => {
-    const reader = new EventsApi(address, { allowPrivate: true, nowMs: () => NOW_MS, wait: async () => undefined });
+    const reader = new EventsApi(address, { allowPrivate: true, nowMs: () => NOW_MS }, async () => undefined);
     return reader.read(previous, AbortSignal.timeout(30_000));
   };
 

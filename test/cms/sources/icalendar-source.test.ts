@@ -17,7 +17,7 @@ describe('an iCalendar source', () => {
   const { signal } = new AbortController();
   const sourceOf = (allowPrivate: boolean) => {
     const url = `webcal://127.0.0.1:${(server.address() as AddressInfo).port}/a.ics`;
-    return createICalendarSource({ url, timezone: () => 'Europe/Berlin', now: () => nowMs, allowPrivate });
+    return createICalendarSource(url, { timezone: () => 'Europe/Berlin', nowMs: () => nowMs, allowPrivate });
   };
 
   beforeEach(async () => {
