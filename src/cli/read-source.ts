@@ -30,5 +30,5 @@ export const remarkText = ({ count, reason, example }: Remark): string =>
   `${count} × ${reason}${example === '' ? '' : ` (such as ${example})`}`;
 
 export const SOURCE_ADVICE =
-  'Open the address in a browser. A source in a private network, or on another port than 80 and 443, needs ' +
-  '"sync": { "privateSources": true } in the configuration, or CALENDAR_SYNC_PRIVATE_SOURCES=true.';
+  'Open the address in a browser. A source in a private network needs "sync": { "privateSources": true } in the ' +
+  'configuration, or CALENDAR_SYNC_PRIVATE_SOURCES=true.';
