@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { EventsApi } from '../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../src/cms/sources/events-api.ts';
 import { createICalendarSource } from '../src/cms/sources/icalendar.ts';
 import { Replica } from '../src/store/replica.ts';
 import { Sources } from '../src/sync/sources/sources.ts';
@@ -65,7 +65,7 @@ async function measure(): Promise<void> {
   const sources = Array.from({ length: SOURCES }, (_, index) =>
     index % 2 === 0
       ? createICalendarSource(`${at}/${index}.ics`, { timezone: () => 'UTC', allowPrivate: true })
-      : new EventsApi(`${at}/${index}`, { allowPrivate: true }),
+      : createEventsSource(`${at}/${index}`, { allowPrivate: true }),
   );
   const allRead = Promise.withResolvers<void>();
   let left = SOURCES;

@@ -25,77 +25,75 @@ const PAUSE_MS = 1000;
 /** As far ahead as the original's lists. */
 const FUTURE_DAYS = 2 * 366;
 
-type Wait = (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<unknown>;
+/**
+ * @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1`
+ * @param wait for a second before each page
+ */
+export function createEventsSource(
+  address: string,
+  { allowPrivate, nowMs = Date.now }: Omit<source.SourceOptions, 'timezone'>,
+  wait: (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<unknown> = sleep,
+): source.Source {
+  const site = trimCharactersEnd(address, '/');
 
-export class EventsApi implements source.Source {
-  readonly #address: string;
-  readonly #options: Omit<source.SourceOptions, 'timezone'>;
-  readonly #wait: Wait;
-
-  /** @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1` */
-  constructor(address: string, options: Omit<source.SourceOptions, 'timezone'>, wait: Wait = sleep) {
-    this.#address = trimCharactersEnd(address, '/');
-    this.#options = options;
-    this.#wait = wait;
-  }
-
-  async read(previous: source.SourceValidators | undefined, signal: AbortSignal) {
-    if (previous?.etag && (await this.#areUnchanged(previous.etag.split('\n'), signal))) return undefined;
-    const events = new Map<string, source.SourceEvent>();
-    const remarks: source.Remark[] = [];
-    const etags: string[] = [];
-    const totals = new Set<unknown>();
-    let isTruncated = false;
-    for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
-      if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
-        source.addRemark(remarks, 'beyond 10 MB or 20,000 events', `page ${page}`);
-        break;
-      }
-      const response = await this.#get(page, signal);
-      const list = listOf(response, page);
-      for (const json of list.events) {
-        // A description of the greatest length takes some milliseconds.
-        await nextTurn();
-        const event = await readEvent(json, this.#address);
-        if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
-        else if (events.has(event.key)) isTruncated = true;
-        else events.set(event.key, event);
-      }
-      etags.push(String(response.headers.etag ?? ''));
-      totals.add(list.total);
-      bytes += response.bytes.length;
-      hasNext = list.hasNext;
-    }
-    // The list changed between two pages: an event may have moved to a page that was read before.
-    isTruncated ||= totals.size > 1;
-    const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
-    return { events: [...events.values()], remarks, isTruncated, validators };
-  }
-
-  async #areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
-    for (const [index, etag] of etags.entries())
-      if ((await this.#get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
-    return true;
-  }
-
-  /** The page, at most one a second. @throws SourceError unless the status is 200 or 304 */
-  async #get(page: number, signal: AbortSignal, condition: Record<string, string> = {}): Promise<PublicResponse> {
-    await this.#wait(PAUSE_MS, undefined, { signal });
+  /** @throws SourceError unless the status is 200 or 304 */
+  async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
+    await wait(PAUSE_MS, undefined, { signal });
     const headers = { accept: 'application/json', ...condition };
-    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate: this.#options.allowPrivate, signal };
-    const response = await source.get(this.#urlOf(page), { headers, ...limits });
+    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, signal };
+    const response = await source.get(urlOf(site, page, nowMs()), { headers, ...limits });
     const { status } = response;
     if (status !== 200 && status !== 304) throw new source.SourceError(`page ${page}: status ${status}`);
     return response;
   }
 
-  /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
-  #urlOf(page: number): string {
-    const { nowMs = Date.now } = this.#options;
-    const monthAt = (days: number) => `${new Date(nowMs() + days * DAY_MS).toISOString().slice(0, 7)}-01`;
-    const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
-    return `${this.#address}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
+  async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
+    for (const [index, etag] of etags.entries())
+      if ((await get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
+    return true;
   }
+
+  return {
+    async read(previous, signal) {
+      if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
+      const events = new Map<string, source.SourceEvent>();
+      const remarks: source.Remark[] = [];
+      const etags: string[] = [];
+      const totals = new Set<unknown>();
+      let isTruncated = false;
+      for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
+        if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
+          source.addRemark(remarks, 'beyond 10 MB or 20,000 events', `page ${page}`);
+          break;
+        }
+        const response = await get(page, signal);
+        const list = listOf(response, page);
+        for (const json of list.events) {
+          // A description of the greatest length takes some milliseconds.
+          await nextTurn();
+          const event = await readEvent(json, site);
+          if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
+          else if (events.has(event.key)) isTruncated = true;
+          else events.set(event.key, event);
+        }
+        etags.push(String(response.headers.etag ?? ''));
+        totals.add(list.total);
+        bytes += response.bytes.length;
+        hasNext = list.hasNext;
+      }
+      // The list changed between two pages: an event may have moved to a page that was read before.
+      isTruncated ||= totals.size > 1;
+      const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
+      return { events: [...events.values()], remarks, isTruncated, validators };
+    },
+  };
+}
+
+/** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
+function urlOf(site: string, page: number, nowMs: number): string {
+  const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
+  const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
+  return `${site}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
 }
 
 function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: unknown; hasNext: boolean } {
@@ -144,10 +142,8 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
 }
 
 /** A whole number above 0 as text; `''` for anything else. */
-function idOf(json: unknown): string {
-  const id = isObject(json) ? Number(textOf(json.id)) : 0;
-  return Number.isSafeInteger(id) && id > 0 ? String(id) : '';
-}
+const idOf = (json: unknown): string =>
+  isObject(json) && /^[1-9]\d{0,14}$/.test(textOf(json.id)) ? textOf(json.id) : '';
 
 function timesOf(json: JsonObject) {
   const start = source.wallOf(json.start_date);

@@ -52,13 +52,11 @@ async function descriptionOf(component: Component, url: string): Promise<string>
   const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
   const plain = textOf(component, 'description');
   const html = [rich, plain].find((text) => TAG.test(text)) ?? '';
-  if (html === '') return paragraphs(cutText(plain, MAX_TEXT));
+  const blocks = escapeHtml(cutText(plain, MAX_TEXT))
+    .replace(/\n\s*\n/g, '</p>\n<p>')
+    .replace(/(?<!>)\n/g, '<br>');
+  if (html === '') return blocks && `<p>${blocks}</p>`;
   return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
-}
-
-function paragraphs(text: string): string {
-  const blocks = text.split(/\n\s*\n/).filter((block) => block.trim() !== '');
-  return blocks.map((block) => `<p>${escapeHtml(block.trim()).replaceAll('\n', '<br>')}</p>`).join('\n');
 }
 
 /** The first line of LOCATION is its name. Commas tell nothing: what is before the first may be a street. */

@@ -5,15 +5,7 @@ import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { DAY_MS } from '../../model/records.ts';
 import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
-import {
-  epochToWallMs,
-  instantsOf,
-  offsetMinutes,
-  offsetText,
-  parseZone,
-  siteZone,
-  wallMsToEpoch,
-} from '../../time/zones.ts';
+import * as zones from '../../time/zones.ts';
 import { expandRule } from './icalendar-recurrence.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
@@ -101,10 +93,10 @@ export function endOf(component: Component, own: Moment, start: Moment, context:
 /** The times of an event as the calendar has them. */
 export function timesOf(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  const zone = siteZone(timezone);
+  const zone = zones.siteZone(timezone);
   return {
-    start: formatWallTime(epochToWallMs(start.epochMs, zone)),
-    end: formatWallTime(epochToWallMs(endMs, zone)),
+    start: formatWallTime(zones.epochToWallMs(start.epochMs, zone)),
+    end: formatWallTime(zones.epochToWallMs(endMs, zone)),
     startUtc: formatWallTime(start.epochMs),
     endUtc: formatWallTime(endMs),
     timezone,
@@ -134,7 +126,7 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     }
   }
   for (const moment of listedMoments(component, 'rdate', context)) {
-    const wallMs = moment.isDate ? moment.wallMs : epochToWallMs(moment.epochMs, siteZone(start.zone));
+    const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.siteZone(start.zone));
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
@@ -196,7 +188,7 @@ function zoneByName(text: string): string | undefined {
   const parts = name.split('/').filter((part) => part !== '');
   const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
-    const zone = parseZone(candidate);
+    const zone = zones.parseZone(candidate);
     if (zone?.kind === 'iana') return zone.name;
     // Of abbreviations only those of UTC: `CST` is on three continents.
     if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
@@ -205,7 +197,7 @@ function zoneByName(text: string): string | undefined {
 }
 
 const fixedZone = (minutes: number): string =>
-  minutes === 0 ? 'UTC' : `UTC${offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
+  minutes === 0 ? 'UTC' : `UTC${zones.offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
 
 /** `+0530` in minutes. @throws Error for anything else */
 const minutesOf = (part: Component, name: string): number =>
@@ -228,7 +220,8 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name && [...around].every(([utc, minutes]) => offsetMinutes(utc, siteZone(name)) === minutes)) return name;
+    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.siteZone(name)) === minutes))
+      return name;
   }
   return undefined;
 }
@@ -255,6 +248,6 @@ function offsetsOf(part: Component, nowMs: number): [utc: string, minutes: numbe
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
 function instantOf(wallMs: number, zoneName: string): number {
-  const zone = siteZone(zoneName);
-  return instantsOf(formatWallTime(wallMs), zone)[0] ?? wallMsToEpoch(wallMs, zone);
+  const zone = zones.siteZone(zoneName);
+  return zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
 }

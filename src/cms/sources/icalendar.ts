@@ -7,22 +7,9 @@ import { formatWallTime } from '../../time/wall-time.ts';
 import { epochToWallMs, siteZone } from '../../time/zones.ts';
 import { readContent } from './icalendar-event.ts';
 import { type Component, pause, readFile, textOf } from './icalendar-text.ts';
-import {
-  dayStamp,
-  endOf,
-  isSeries,
-  type Moment,
-  momentAt,
-  stampOf,
-  startsOf,
-  type TimeContext,
-  timeOf,
-  timesOf,
-  zonesOf,
-} from './icalendar-times.ts';
+import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
-const TIMEOUT_MS = 60_000;
 const MAX_UID = 500;
 
 /** @param url `http:`, `https:` or `webcal:` */
@@ -35,7 +22,7 @@ export function createICalendarSource(url: string, options: source.SourceOptions
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()} `;
       const etag = previous?.hash?.startsWith(basis) ? previous.etag : undefined;
       const headers = { accept: 'text/calendar, */*;q=0.5', ...(etag !== undefined && { 'if-none-match': etag }) };
-      const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: TIMEOUT_MS, allowPrivate, signal };
+      const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, signal };
       const response = await source.get(address, { headers, ...limits });
       if (response.status === 304 && etag !== undefined) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
@@ -60,7 +47,7 @@ export async function readICalendar(
   const { calendar, isUtf8, isTruncated } = await readFile(bytes);
   const { pastDays, futureDays } = source.SERIES_WINDOW;
   const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
-  const zoneOf = await zonesOf(calendar, nowMs);
+  const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const reader = new EventReader({ zoneOf, zone, signal, ...window });
   await reader.read(calendar.parts.filter(({ name }) => name === 'VEVENT'));
@@ -77,9 +64,9 @@ interface Part {
   uid: string;
   component: Component;
   /** What tells it from other parts of its UID: its start, or that of the instance that it changes. */
-  time: Moment;
+  time: times.Moment;
   /** Undefined: it is private, or cannot be read. */
-  start?: Moment;
+  start?: times.Moment;
   /** Once an instance is in the window. */
   content?: Awaited<ReturnType<typeof readContent>>;
 }
@@ -87,9 +74,9 @@ interface Part {
 class EventReader {
   readonly events = new Map<string, source.SourceEvent>();
   readonly remarks: source.Remark[] = [];
-  readonly #context: TimeContext;
+  readonly #context: times.TimeContext;
 
-  constructor(context: TimeContext) {
+  constructor(context: times.TimeContext) {
     this.#context = context;
   }
 
@@ -147,12 +134,12 @@ class EventReader {
     const found = new Map<string, Part>();
     for (const component of components)
       await this.#attempt(uid, () => {
-        const time = timeOf(component, name, this.#context);
-        if (found.has(stampOf(time))) this.#remark('the same UID and start as another: the last one counts', uid);
+        const time = times.timeOf(component, name, this.#context);
+        if (found.has(times.stampOf(time))) this.#remark('the same UID and start as another: the last one counts', uid);
         const part: Part = { uid, component, time };
-        found.set(stampOf(time), part);
+        found.set(times.stampOf(time), part);
         if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
-        part.start = timeOf(component, 'dtstart', this.#context);
+        part.start = times.timeOf(component, 'dtstart', this.#context);
       });
     return found;
   }
@@ -160,10 +147,10 @@ class EventReader {
   /** Adds the instances of an event or series that no change is of, and those after a change of all later ones. */
   async #addInstances(master: Part, changes: ReadonlyMap<string, Part>, hasOthers: boolean): Promise<void> {
     const { uid, component, time } = master;
-    const isNamedByStart = isSeries(component) || hasOthers;
+    const isNamedByStart = times.isSeries(component) || hasOthers;
     const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
-    for (const start of isSeries(component) ? await startsOf(component, time, this.#context) : [time]) {
-      const change = changes.get(stampOf(start)) ?? changes.get(dayStamp(start.wallMs));
+    for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
+      const change = changes.get(times.stampOf(start)) ?? changes.get(times.dayStamp(start.wallMs));
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
       // A change that is named by its day is of the first instance of that day.
@@ -175,18 +162,18 @@ class EventReader {
   }
 
   /** Adds an instance if it is in the window. Single events may be later. `named`: its own time, if its key has it. */
-  async #add(part: Part, start: Moment, named: Moment | undefined): Promise<void> {
+  async #add(part: Part, start: times.Moment, named: times.Moment | undefined): Promise<void> {
     await pause();
     const { uid, component } = part;
-    const endMs = endOf(component, part.start!, start, this.#context);
-    const isOfSeries = isSeries(component) || component.lines.has('recurrence-id');
+    const endMs = times.endOf(component, part.start!, start, this.#context);
+    const isOfSeries = times.isSeries(component) || component.lines.has('recurrence-id');
     if ((isOfSeries && start.epochMs > this.#context.toMs) || endMs < this.#context.fromMs) return;
     part.content ??= await readContent(component);
-    const key = named ? `${uid}/${stampOf(named)}` : uid;
+    const key = named ? `${uid}/${times.stampOf(named)}` : uid;
     if (part.content.title === '') this.#remark('no title', uid);
     else if (this.events.has(key)) this.#remark('the same UID and start as another', key);
     else if (this.events.size >= source.MAX_SOURCE_EVENTS) this.#remark('more than 20,000 events', key);
-    else this.events.set(key, { key, uid, ...part.content, ...timesOf(start, endMs, this.#context) });
+    else this.events.set(key, { key, uid, ...part.content, ...times.timesOf(start, endMs, this.#context) });
   }
 }
 
@@ -194,12 +181,12 @@ class EventReader {
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
  * change cannot be read, or its instance is named by its day.
  */
-function movedBy({ time, start }: Part, unchanged: Moment): Moment | undefined {
+function movedBy({ time, start }: Part, unchanged: times.Moment): times.Moment | undefined {
   if (start === undefined || time.isDate !== unchanged.isDate) return undefined;
   const zone = siteZone(unchanged.zone);
-  const wallOf = ({ isDate, wallMs, epochMs }: Moment) => (isDate ? wallMs : epochToWallMs(epochMs, zone));
+  const wallOf = ({ isDate, wallMs, epochMs }: times.Moment) => (isDate ? wallMs : epochToWallMs(epochMs, zone));
   const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
-  return momentAt(wallMs, { zone: unchanged.zone, isDate: start.isDate });
+  return times.momentAt(wallMs, { zone: unchanged.zone, isDate: start.isDate });
 }
 
 /** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */

@@ -1,9 +1,9 @@
 // Opens the source that the settings name.
 
 import type { SourceSettings } from '../../config-schema.ts';
-import { EventsApi } from './events-api.ts';
+import { createEventsSource } from './events-api.ts';
 import { createICalendarSource } from './icalendar.ts';
 import type { Source, SourceOptions } from './source.ts';
 
 export const openSource = ({ icalendar, events }: SourceSettings, options: SourceOptions): Source =>
-  icalendar === undefined ? new EventsApi(events!, options) : createICalendarSource(icalendar, options);
+  icalendar === undefined ? createEventsSource(events!, options) : createICalendarSource(icalendar, options);

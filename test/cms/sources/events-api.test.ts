@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EventsApi } from '../../../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
 import { MAX_SOURCE_EVENTS, SourceError, type SourceEvent } from '../../../src/cms/sources/source.ts';
 import { type EventsSite, event, startEventsSite } from './events-site.ts';
 
@@ -175,7 +175,7 @@ describe('an events/v1 API as a source', () => {
     });
 
     it('in a private network is not asked', async () => {
-      const reader = new EventsApi(site.address, { allowPrivate: false }, async () => undefined);
+      const reader = createEventsSource(site.address, { allowPrivate: false }, async () => undefined);
       const error = await reader.read(undefined, signal()).catch((thrown: Error) => thrown);
       expect(error).to.be.instanceOf(SourceError).with.property('message', '127.0.0.1 is not a public host');
       expect(site.requests).to.deep.equal([]);

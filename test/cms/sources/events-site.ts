@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EventsApi } from '../../../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
 interface Recording {
@@ -50,7 +50,7 @@ export async function startEventsSite() {
     nowMs: Date.parse('2026-11-28T12:00:00Z'),
     /** A reader whose clock only moves when it waits. */
     reader: () =>
-      new EventsApi(site.address, { allowPrivate: true, nowMs: () => site.nowMs }, async (ms) => {
+      createEventsSource(site.address, { allowPrivate: true, nowMs: () => site.nowMs }, async (ms) => {
         site.nowMs += ms;
       }),
     read: () => site.reader().read(undefined, AbortSignal.timeout(30_000)),
