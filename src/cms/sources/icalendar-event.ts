@@ -64,9 +64,9 @@ function venueOf(component: Component, location: string): source.SourceVenue | u
   const [name = '', ...address] = location.split('\n');
   if (name === '') return undefined;
   // ical.js reads 0 for what is no number.
-  const [, latitude, longitude] =
-    /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(component.lines.get('geo')?.[0]?.trim() ?? '') ?? [];
-  const place = source.placeAt(Number(latitude ?? Number.NaN), Number(longitude ?? Number.NaN));
+  const geo = component.lines.get('geo')?.[0]?.trim() ?? '';
+  const [, latitude = 'NaN', longitude = 'NaN'] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(geo) ?? [];
+  const place = source.placeAt(Number(latitude), Number(longitude));
   return { name: line(name), address: line(address.join('\n')), ...place };
 }
 

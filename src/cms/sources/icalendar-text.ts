@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import ICAL from 'ical.js';
+import { describeBody } from '../http-exchange.ts';
 import { SourceError } from './source.ts';
 
 /** A longer line, such as a picture in base64, is cut before anything parses it. */
@@ -39,16 +40,14 @@ export async function readFile(bytes: Uint8Array) {
   await pause();
   const hasUtf8 = isUtf8(unfolded);
   // Windows-1252 contains Latin-1.
-  const text = new TextDecoder(hasUtf8 ? 'utf-8' : 'windows-1252').decode(unfolded).trimStart();
-  if (text === '') throw new SourceError('nothing instead of a calendar');
-  if (text.startsWith('<')) throw new SourceError('a web page instead of a calendar');
+  const text = new TextDecoder(hasUtf8 ? 'utf-8' : 'windows-1252').decode(unfolded);
   const reader = new ComponentReader();
   for (const [line] of text.matchAll(/[^\r\n]+/g)) {
     await pause();
     reader.add(line.slice(0, MAX_LINE));
   }
   const { calendar, isTruncated } = reader;
-  if (isTruncated === undefined) throw new SourceError('no calendar: BEGIN:VCALENDAR is missing');
+  if (isTruncated === undefined) throw new SourceError(`${describeBody(Buffer.from(bytes))} instead of a calendar`);
   return { calendar, isTruncated, isUtf8: hasUtf8 };
 }
 
@@ -57,29 +56,24 @@ class ComponentReader {
   readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), parts: [] };
   /** Undefined: no calendar began. */
   isTruncated: boolean | undefined;
-  /** The calendar, and the components in it around the current line; empty before it begins. */
-  #path: Component[] = [];
+  /** The calendar, and the components in it around the current line. */
+  readonly #path: Component[] = [this.calendar];
 
   /** A line that is no property, as of a description with raw line ends, is dropped. */
   add(line: string): void {
     const name = /^[A-Za-z0-9-]{1,100}(?=[;:])/.exec(line)?.[0].toLowerCase();
-    const lines = this.#path.at(-1)?.lines;
+    const { lines } = this.#path.at(-1)!;
     if (name === 'begin') this.#begin(line.slice(6).trim().toUpperCase());
     else if (name === 'end') this.#end(line.slice(4).trim().toUpperCase());
-    else if (name !== undefined && lines?.has(name)) lines.get(name)!.push(line);
-    else if (name !== undefined) lines?.set(name, [line]);
+    else if (name !== undefined && lines.has(name)) lines.get(name)!.push(line);
+    else if (name !== undefined) lines.set(name, [line]);
   }
 
   #begin(name: string): void {
-    if (name === 'VCALENDAR') {
-      this.isTruncated = true;
-      this.#path = [this.calendar];
-      return;
-    }
-    // An event inside an event: the END of the first is missing.
-    if (name === 'VEVENT') this.#close(1);
-    const depth = this.#path.length;
-    if (depth > 0 && depth < MAX_DEPTH) this.#path.push({ name, lines: new Map(), parts: [] });
+    if (name === 'VCALENDAR') this.isTruncated = true;
+    // No event is inside another one: the END of that is missing.
+    if (name === 'VCALENDAR' || name === 'VEVENT') this.#close(1);
+    if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), parts: [] });
   }
 
   /** Some files have events after the end of their calendar. */

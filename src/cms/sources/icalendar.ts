@@ -49,10 +49,11 @@ export async function readICalendar(
   const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
-  const reader = new EventReader({ zoneOf, zone, signal, ...window });
-  await reader.read(calendar.parts.filter(({ name }) => name === 'VEVENT'));
-  // The events that were not read any more are not gone.
-  signal?.throwIfAborted();
+  const reader = new EventReader({ zoneOf, zone, ...window });
+  await reader.read(
+    calendar.parts.filter(({ name }) => name === 'VEVENT'),
+    signal,
+  );
   const { events, remarks } = reader;
   if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
   if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
@@ -80,7 +81,7 @@ class EventReader {
     this.#context = context;
   }
 
-  async read(components: readonly Component[]): Promise<void> {
+  async read(components: readonly Component[], signal: AbortSignal | undefined): Promise<void> {
     const byUid = new Map<string, Component[]>();
     for (const component of components) {
       const uid = this.#uidOf(component);
@@ -89,7 +90,10 @@ class EventReader {
       else byUid.set(uid, [component]);
       await pause();
     }
-    for (const [uid, group] of byUid) await this.#readGroup(uid, group);
+    for (const [uid, group] of byUid) {
+      signal?.throwIfAborted();
+      await this.#readGroup(uid, group);
+    }
   }
 
   #remark(reason: string, example: string): void {
