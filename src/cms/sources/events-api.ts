@@ -42,9 +42,8 @@ export function createEventsSource(
     const headers = { accept: 'application/json', ...condition };
     const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, signal };
     const response = await source.get(urlOf(site, page, nowMs()), { headers, ...limits });
-    const { status } = response;
-    if (status !== 200 && status !== 304) throw new source.SourceError(`page ${page}: status ${status}`);
-    return response;
+    if (response.status === 200 || response.status === 304) return response;
+    throw new source.SourceError(`page ${page}: status ${response.status}`);
   }
 
   async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {

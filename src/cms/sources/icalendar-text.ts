@@ -89,19 +89,17 @@ class ComponentReader {
   }
 }
 
-export interface Property {
-  /** By lower-case name. */
-  params: Readonly<Record<string, string>>;
-  /** Decoded by ical.js: texts without escapes, times as `2027-05-01T18:00:00Z`. */
-  values: readonly unknown[];
-}
+export type Property = ReturnType<typeof properties>[number];
 
-/** The properties of this name that can be read, of the first lines. */
-export function properties(component: Component, name: string, maxLines?: number): Property[] {
+/**
+ * The properties of this name that can be read, of the first lines, decoded by ical.js: parameters by lower-case name,
+ * texts without escapes, times as `2027-05-01T18:00:00Z`.
+ */
+export function properties(component: Component, name: string, maxLines?: number) {
   return (component.lines.get(name) ?? []).slice(0, maxLines).flatMap((line) => {
     try {
       const [, params, , ...values] = ICAL.parse.property(line, ICAL.design.icalendar) as unknown[];
-      return [{ params: params as Property['params'], values }];
+      return [{ params: params as Readonly<Record<string, string>>, values }];
     } catch {
       return [];
     }

@@ -127,12 +127,11 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
-  const kept: Moment[] = [];
-  for (const moment of starts.values()) {
+  for (const [epochMs, moment] of starts) {
     await pause();
-    if (!excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs))) kept.push(moment);
+    if (excluded.has(stampOf(moment)) || excluded.has(dayStamp(moment.wallMs))) starts.delete(epochMs);
   }
-  return kept;
+  return [...starts.values()];
 }
 
 /** @throws Error if the rule cannot be read */

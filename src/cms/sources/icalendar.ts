@@ -3,14 +3,16 @@
 
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../../model/records.ts';
-import { formatWallTime } from '../../time/wall-time.ts';
-import { epochToWallMs, siteZone } from '../../time/zones.ts';
-import { readContent } from './icalendar-event.ts';
-import { type Component, pause, readFile, textOf } from './icalendar-text.ts';
+import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
+import { cutText, webAddress } from '../../text/text.ts';
+import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
+import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
 const MAX_UID = 500;
+const MAX_TEXT = 50_000;
 
 /** @param url `http:`, `https:` or `webcal:` */
 export function createICalendarSource(url: string, options: source.SourceOptions): source.Source {
@@ -96,17 +98,13 @@ class EventReader {
     }
   }
 
-  #remark(reason: string, example: string): void {
-    source.addRemark(this.remarks, reason, example);
-  }
-
   /** Whatever is wrong with one event, the others are served. */
   async #attempt(uid: string, work: () => unknown): Promise<void> {
     await pause();
     try {
       await work();
     } catch (error) {
-      this.#remark(error instanceof Error ? error.message : String(error), uid);
+      source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
     }
   }
 
@@ -114,7 +112,7 @@ class EventReader {
     const uid = textOf(component, 'uid');
     if (uid !== '' && uid.length <= MAX_UID) return uid;
     const title = textOf(component, 'summary');
-    if (uid === '') this.#remark('no UID: named by start and title', title.slice(0, 100));
+    if (uid === '') source.addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
     const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', title]);
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
@@ -125,7 +123,7 @@ class EventReader {
     const changed = components.filter((component) => component.lines.has('recurrence-id'));
     const masters = await this.#partsByTime(uid, own, 'dtstart');
     if ([...masters.values()].some(({ start }) => start === undefined)) return;
-    if (masters.size > 1) this.#remark('the same UID for several events: named by start, too', uid);
+    if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
     const changes = await this.#partsByTime(uid, changed, 'recurrence-id');
     for (const master of masters.values())
       await this.#attempt(uid, () => this.#addInstances(master, changes, own.length > 1));
@@ -139,7 +137,8 @@ class EventReader {
     for (const component of components)
       await this.#attempt(uid, () => {
         const time = times.timeOf(component, name, this.#context);
-        if (found.has(times.stampOf(time))) this.#remark('the same UID and start as another: the last one counts', uid);
+        if (found.has(times.stampOf(time)))
+          source.addRemark(this.remarks, 'the same UID and start as another: the last one counts', uid);
         const part: Part = { uid, component, time };
         found.set(times.stampOf(time), part);
         if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
@@ -160,7 +159,7 @@ class EventReader {
       // A change that is named by its day is of the first instance of that day.
       if (change?.time.isDate) change.time = start;
       else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
-      else if (!change && !moved) this.#remark('after a change of all later instances', uid);
+      else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
       else if (!change) await this.#add(range!, moved!, start);
     }
   }
@@ -174,9 +173,10 @@ class EventReader {
     if ((isOfSeries && start.epochMs > this.#context.toMs) || endMs < this.#context.fromMs) return;
     part.content ??= await readContent(component);
     const key = named ? `${uid}/${times.stampOf(named)}` : uid;
-    if (part.content.title === '') this.#remark('no title', uid);
-    else if (this.events.has(key)) this.#remark('the same UID and start as another', key);
-    else if (this.events.size >= source.MAX_SOURCE_EVENTS) this.#remark('more than 20,000 events', key);
+    if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
+    else if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
+    else if (this.events.size >= source.MAX_SOURCE_EVENTS)
+      source.addRemark(this.remarks, 'more than 20,000 events', key);
     else this.events.set(key, { key, uid, ...part.content, ...times.timesOf(start, endMs, this.#context) });
   }
 }
@@ -185,14 +185,93 @@ class EventReader {
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
  * change cannot be read, or its instance is named by its day.
  */
-function movedBy({ time, start }: Part, unchanged: times.Moment): times.Moment | undefined {
-  if (start === undefined || time.isDate !== unchanged.isDate) return undefined;
-  const zone = siteZone(unchanged.zone);
-  const wallOf = ({ isDate, wallMs, epochMs }: times.Moment) => (isDate ? wallMs : epochToWallMs(epochMs, zone));
-  const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
-  return times.momentAt(wallMs, { zone: unchanged.zone, isDate: start.isDate });
+function movedBy({ time, start }: Part, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
+  if (start === undefined || time.isDate !== isDate) return undefined;
+  const shiftMs = start.isDate ? start.wallMs - time.wallMs : start.epochMs - time.epochMs;
+  return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
 }
 
 /** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
 const isOfLaterToo = ({ component }: Part): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
+
+/** Everything of an event that its instances share. */
+async function readContent(component: Component): Promise<Omit<source.SourceEvent, 'key' | 'uid' | source.Times>> {
+  const url = addressOf(textOf(component, 'url'));
+  const location = textOf(component, 'location');
+  // A LOCATION that is nothing but an address.
+  const onlineUrl = addressOf(location);
+  const status = textOf(component, 'status').toUpperCase();
+  return {
+    title: line(textOf(component, 'summary')),
+    description: await descriptionOf(component, url),
+    url,
+    eventStatus: status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '',
+    attendanceMode: onlineUrl === '' ? '' : 'online',
+    onlineUrl,
+    createdUtc: source.wallOf(isoToWall(textOf(component, 'created'))),
+    modifiedUtc: source.wallOf(isoToWall(textOf(component, 'last-modified'))),
+    categories: categoriesOf(component),
+    venue: onlineUrl === '' ? venueOf(component, location) : undefined,
+    organizers: organizersOf(component),
+    image: imageOf(component),
+  };
+}
+
+/** A text in one line, as HTML. Many programs write HTML's entities into it: `R&amp;D`. */
+function line(text: string): string {
+  const words = text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ');
+  return escapeHtmlOnce(cutText(words.trim(), source.MAX_LINE));
+}
+
+const addressOf = (text: string): string => (text.length <= source.MAX_LINE ? (webAddress(text) ?? '') : '');
+
+/** Programs such as Google Calendar write HTML into DESCRIPTION itself. `<me@town.example>` is none. */
+const TAG = /<\/?(?:p|br|a|b|i|u|ul|ol|li|div|span|strong|em|h[1-6]|html)(?:[\s/][^<>]*)?>/i;
+
+async function descriptionOf(component: Component, url: string): Promise<string> {
+  // ical.js decodes no properties that it does not know.
+  const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
+  const plain = textOf(component, 'description');
+  const html = [rich, plain].find((text) => TAG.test(text)) ?? '';
+  const blocks = escapeHtml(cutText(plain, MAX_TEXT))
+    .replace(/\n\s*\n/g, '</p>\n<p>')
+    .replace(/(?<!>)\n/g, '<br>');
+  if (html === '') return blocks && `<p>${blocks}</p>`;
+  return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+}
+
+/** The first line of LOCATION is its name. Commas tell nothing: what is before the first may be a street. */
+function venueOf(component: Component, location: string): source.SourceVenue | undefined {
+  const [name = '', ...address] = location.split('\n');
+  if (name === '') return undefined;
+  // ical.js reads 0 for what is no number.
+  const geo = component.lines.get('geo')?.[0]?.trim() ?? '';
+  const [, latitude = 'NaN', longitude = 'NaN'] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(geo) ?? [];
+  const place = source.placeAt(Number(latitude), Number(longitude));
+  return { name: line(name), address: line(address.join('\n')), ...place };
+}
+
+function categoriesOf(component: Component): string[] {
+  // A line may have thousands.
+  const lists = properties(component, 'categories', 10);
+  const names = lists.flatMap(({ values }) => values.slice(0, source.MAX_LISTED).map((value) => line(String(value))));
+  return [...new Set(names.filter((name) => name !== ''))].slice(0, source.MAX_LISTED);
+}
+
+/** By name, never by e-mail address. */
+function organizersOf(component: Component): source.SourceOrganizer[] {
+  return properties(component, 'organizer', source.MAX_LISTED)
+    .map(({ params, values }) => ({ name: line(params.cn ?? ''), website: addressOf(String(values[0])) }))
+    .filter(({ name }) => name !== '' && !decodeEntities(name).includes('@'));
+}
+
+/** IMAGE (RFC 7986), or an attached picture, as The Events Calendar and others write it. By address only. */
+function imageOf(component: Component): source.SourceEvent['image'] {
+  const isPicture = ({ params, values }: Property) =>
+    /^image\//i.test(params.fmttype ?? '') || /\.(png|jpe?g|gif|webp|avif)([?#]|$)/i.test(String(values[0]));
+  const attached = properties(component, 'attach', source.MAX_LISTED).filter(isPicture);
+  const pictures = [...properties(component, 'image', source.MAX_LISTED), ...attached];
+  const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');
+  return url === undefined ? undefined : { url, width: 0, height: 0 };
+}
