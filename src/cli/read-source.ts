@@ -25,7 +25,7 @@ export async function readSource(
   }
 }
 
-/** `2 × no valid start (such as 1041)`. */
+/** `2 × no valid times (such as 1041)`. */
 export const remarkText = ({ count, reason, example }: Remark): string =>
   `${count} × ${reason}${example === '' ? '' : ` (such as ${example})`}`;
 

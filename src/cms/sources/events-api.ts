@@ -147,8 +147,7 @@ const idOf = (json: unknown): string =>
 function timesOf(json: JsonObject) {
   const start = source.wallOf(json.start_date);
   const end = source.wallOf(json.end_date) ?? start;
-  if (start === undefined || end === undefined) return 'no valid start';
-  if (end < start) return 'an end before the start';
+  if (start === undefined || end === undefined || end < start) return 'no valid times';
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
   if (zone === undefined) return 'an unknown time zone';

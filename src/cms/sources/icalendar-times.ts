@@ -114,11 +114,15 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     const rule = ruleOf(line);
     // Of a whole day, RFC 5545 has them ignored.
     if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
-    const isBefore = untilOf(rule, start, context);
+    // A day as UNTIL includes all of its instances.
+    const until = rule.until && momentOf(rule.until, { params: {} }, { ...context, zone: start.zone });
+    const isByDay = until?.isDate || start.isDate;
+    const isAfter = ({ wallMs, epochMs }: Moment) =>
+      until && (isByDay ? dayStamp(wallMs) > dayStamp(until.wallMs) : epochMs > until.epochMs);
     for (const walls of expandRule(rule, start.wallMs, context.fromMs - 2 * DAY_MS, context.toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
-      for (const moment of moments) if (isBefore(moment)) starts.set(moment.epochMs, moment);
-      if (moments.some((moment) => !isBefore(moment))) break;
+      for (const moment of moments) if (!isAfter(moment)) starts.set(moment.epochMs, moment);
+      if (moments.some(isAfter)) break;
       await pause();
     }
   }
@@ -136,14 +140,6 @@ export async function startsOf(component: Component, start: Moment, context: Tim
 
 /** @throws Error if the rule cannot be read */
 const ruleOf = (line: string): ICAL.Recur => ICAL.Recur.fromString(line.slice(line.indexOf(':') + 1).toUpperCase());
-
-/** A day as UNTIL includes all of its instances. */
-function untilOf({ until }: ICAL.Recur, start: Moment, context: TimeContext): (moment: Moment) => boolean {
-  if (!until) return () => true;
-  const last = momentOf(until, { params: {} }, { ...context, zone: start.zone });
-  if (last.isDate || start.isDate) return ({ wallMs }) => dayStamp(wallMs) <= dayStamp(last.wallMs);
-  return ({ epochMs }) => epochMs <= last.epochMs;
-}
 
 /**
  * Of DTEND, RDATE and EXDATE. A period counts with its start. One that is no time is left out.
@@ -195,15 +191,14 @@ function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: nu
   const times = timesOfDay(parts, startMs - start.number * DAY_MS);
   const positions = new Set(parts.BYSETPOS);
   const numberOf = (day: Day) => periodOf(day, wkst - 1);
-  const next = ({ number }: Day, days = 1) => dayOf(number + days);
   let day = count === null && fromMs > startMs ? dayOf(Math.floor(fromMs / DAY_MS)) : start;
   // Positions count from the first day of the period.
-  while (numberOf(next(day, -1)) === numberOf(day)) day = next(day, -1);
+  while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
   for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toMs; ) {
     const period = numberOf(day);
     const isRepeated = (period - numberOf(start)) % interval === 0;
     let instances: number[] = [];
-    for (; numberOf(day) === period; day = next(day)) {
+    for (; numberOf(day) === period; day = dayOf(day.number + 1)) {
       const dayMs = day.number * DAY_MS;
       if (isRepeated && isWanted(day)) instances.push(...times.map((time) => dayMs + time));
     }
@@ -341,8 +336,7 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
  * Exchange writes an hour of its own for the change.
  */
 function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
-  const [line] = part.lines.get('rrule') ?? [];
-  const rule = line === undefined ? undefined : ruleOf(line);
+  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
   const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
   // A rule that ends is one of the past.
   if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;

@@ -57,9 +57,8 @@ export interface SourceVenue extends Pick<VenueFields, Place>, Partial<Pick<Venu
  */
 export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  return isOnEarth && (latitude !== 0 || longitude !== 0)
-    ? { latitude, longitude }
-    : { latitude: null, longitude: null };
+  if (!isOnEarth || (latitude === 0 && longitude === 0)) return { latitude: null, longitude: null };
+  return { latitude, longitude };
 }
 
 /** Without e-mail addresses: iCalendar's are of people. */

@@ -325,9 +325,9 @@ describe('an events/v1 API as a source', () => {
       [event(1, { id: 2 ** 60 }), 'no id'],
       [event(2, { status: 'draft' }), 'not published'],
       [event(3, { all_day: null }), 'protected by a password'],
-      [event(4, { start_date: '2027-02-30 10:00:00' }), 'no valid start'],
-      [event(5, { start_date: { year: 2027 } }), 'no valid start'],
-      [event(6, { end_date: '2027-01-09 10:00:00' }), 'an end before the start'],
+      [event(4, { start_date: '2027-02-30 10:00:00' }), 'no valid times'],
+      [event(5, { start_date: { year: 2027 } }), 'no valid times'],
+      [event(6, { end_date: '2027-01-09 10:00:00' }), 'no valid times'],
       [event(7, { timezone: 'Mars/Olympus' }), 'an unknown time zone'],
       [event(8, { timezone: '' }), 'an unknown time zone'],
     ];
