@@ -1,5 +1,6 @@
 // Reads a source once for a command, and words what the gateway leaves out or changes.
 
+import { PublicRequestError } from '../cms/public-request.ts';
 import { openSource } from '../cms/sources/open-source.ts';
 import { type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
 import type { SourceSettings } from '../config-schema.ts';
@@ -20,7 +21,7 @@ export async function readSource(
     // Without validators there is always a snapshot.
     return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;
   } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
+    if (!(error instanceof SourceError || error instanceof PublicRequestError)) throw error;
     return error.message.replaceAll(sourceAddress(settings), 'its address');
   }
 }

@@ -12,7 +12,7 @@ import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
 import { endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { describeBody, parseJson } from '../http-exchange.ts';
-import type { PublicResponse } from '../public-request.ts';
+import { getPublic, type PublicResponse } from '../public-request.ts';
 import * as source from './source.ts';
 
 /** The most that The Events Calendar sends. */
@@ -39,9 +39,9 @@ export function createEventsSource(
   /** @throws SourceError unless the status is 200 or 304 */
   async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
     await wait(PAUSE_MS, undefined, { signal });
-    const headers = { accept: 'application/json', ...condition };
-    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, signal };
-    const response = await source.get(urlOf(site, page, nowMs()), { headers, ...limits });
+    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway', ...condition };
+    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, anyPort: true, signal };
+    const response = await getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
     if (response.status === 200 || response.status === 304) return response;
     throw new source.SourceError(`page ${page}: status ${response.status}`);
   }
@@ -134,8 +134,12 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     modifiedUtc: source.wallOf(json.modified_utc),
     categories: termsOf(json.categories),
     tags: termsOf(json.tags),
-    venue: objectsOf(json.venue).map(venueOf).find(isNamed),
-    organizers: objectsOf(json.organizer).map(organizerOf).filter(isNamed),
+    venue: objectsOf(json.venue)
+      .map(venueOf)
+      .find(({ name }) => name !== ''),
+    organizers: objectsOf(json.organizer)
+      .map(organizerOf)
+      .filter(({ name }) => name !== ''),
     image: imageOf(json.image),
   };
 }
@@ -190,8 +194,6 @@ const objectsOf = (value: unknown): JsonObject[] =>
 
 const termsOf = (terms: unknown): string[] =>
   [...new Set(objectsOf(terms).map(({ name }) => lineOf(name)))].filter(Boolean);
-
-const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
   const [state, province] = [lineOf(json.state), lineOf(json.province)];

@@ -14,6 +14,10 @@ const MAX_DEPTH = 8;
 /** Uninterrupted work. Five files are read at once. */
 const MAX_WORK_MS = 10;
 
+const utf8 = new TextDecoder();
+/** It contains Latin-1. */
+const windows1252 = new TextDecoder('windows-1252');
+
 let workingSince = 0;
 
 /** Lets other work run once files have been read for 10 ms. Call it between small steps. */
@@ -33,22 +37,27 @@ export interface Component {
 
 /** All calendars of a file as one. @throws SourceError if the bytes are none */
 export async function readFile(bytes: Uint8Array) {
-  // Lines that continue others are joined first: old programs fold within a character.
-  const latin1 = Buffer.from(bytes).toString('latin1');
-  await pause();
-  const unfolded = Buffer.from(latin1.replace(/\r?\r?\n[ \t]|\r[ \t]/g, ''), 'latin1');
-  await pause();
-  const hasUtf8 = isUtf8(unfolded);
-  // Windows-1252 contains Latin-1.
-  const text = new TextDecoder(hasUtf8 ? 'utf-8' : 'windows-1252').decode(unfolded);
   const reader = new ComponentReader();
-  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
-    await pause();
-    reader.add(line.slice(0, MAX_LINE));
+  let hasUtf8 = true;
+  for await (const line of unfold(Buffer.from(bytes).toString('latin1'))) {
+    hasUtf8 &&= isUtf8(line);
+    reader.add((isUtf8(line) ? utf8 : windows1252).decode(line));
   }
   const { calendar, isTruncated } = reader;
   if (isTruncated === undefined) throw new SourceError(`${describeBody(Buffer.from(bytes))} instead of a calendar`);
   return { calendar, isTruncated, isUtf8: hasUtf8 };
+}
+
+/** Lines with those that continue them, as bytes: old programs fold within a character. */
+async function* unfold(latin1: string): AsyncGenerator<Buffer> {
+  let line = '';
+  for (const [part] of latin1.matchAll(/[^\r\n]+/g)) {
+    await pause();
+    const isContinued = part.startsWith(' ') || part.startsWith('\t');
+    if (!isContinued) yield Buffer.from(line, 'latin1');
+    line = isContinued ? line + part.slice(1, 1 + MAX_LINE - line.length) : part.slice(0, MAX_LINE);
+  }
+  yield Buffer.from(line, 'latin1');
 }
 
 /** Follows BEGIN and END. What the end of the text breaks off is no part of the calendar. */

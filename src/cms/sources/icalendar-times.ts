@@ -67,9 +67,8 @@ function momentOf(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf
   const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
   if (wallMs === undefined) throw new Error('a start that is no time');
   if (time === undefined) return momentAt(wallMs, { zone: own, isDate: true });
-  const { tzid } = params;
-  const zone = utc ? '' : tzid === undefined ? own : zoneOf(tzid);
-  if (zone === undefined) throw new Error(`the unknown time zone ${tzid}`);
+  const zone = utc ? '' : params.tzid === undefined ? own : zoneOf(params.tzid);
+  if (zone === undefined) throw new Error(`the unknown time zone ${params.tzid}`);
   return momentAt(wallMs, { zone, isDate: false });
 }
 
@@ -199,8 +198,8 @@ function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: nu
     const isRepeated = (period - numberOf(start)) % interval === 0;
     let instances: number[] = [];
     for (; numberOf(day) === period; day = dayOf(day.number + 1)) {
-      const dayMs = day.number * DAY_MS;
-      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => dayMs + time));
+      const { number } = day;
+      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => number * DAY_MS + time));
     }
     if (positions.size > 0)
       instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
@@ -232,11 +231,9 @@ type Day = ReturnType<typeof dayOf>;
 
 /** The condition on days. Without a part that names days, the start's weekday or date applies. */
 function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
-  const { BYYEARDAY: yearDays } = parts;
   let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
   const isInYear = freq === 'YEARLY' && !months;
-  const hasPosition = freq === 'MONTHLY' || freq === 'YEARLY';
-  if (!monthDays && !yearDays && !weekdays) {
+  if (!monthDays && !parts.BYYEARDAY && !weekdays) {
     if (freq === 'WEEKLY') weekdays = [DAYS[start.weekday]!];
     else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
     if (isInYear) months = [start.month];
@@ -248,11 +245,11 @@ function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boole
     const [position, negative] = isInYear ? day.inYear : day.inMonth;
     const positions = [Math.ceil(position / 7), -Math.ceil(-negative / 7)].map((each) => `${each}${name}`);
     // `MO` is every Monday, `2MO` (or `+2MO`) the second of the month or year, `-1MO` the last.
-    const names = hasPosition ? [name, ...positions, `+${positions[0]}`] : [name];
+    const names = freq === 'WEEKLY' || freq === 'DAILY' ? [name] : [name, ...positions, `+${positions[0]}`];
     return (
       isWanted(months, [day.month]) &&
       isWanted(monthDays, day.inMonth) &&
-      isWanted(yearDays, day.inYear) &&
+      isWanted(parts.BYYEARDAY, day.inYear) &&
       isWanted(weekdays, names)
     );
   };
@@ -332,7 +329,7 @@ async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promis
 }
 
 /**
- * Notes the offsets of a part of a zone half a day before and after each of its changes in the years around now:
+ * Notes the offsets of a part of a zone half a day before and after each of its changes in this year and the next:
  * Exchange writes an hour of its own for the change.
  */
 function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
@@ -341,7 +338,7 @@ function noteOffsets(part: Component, nowMs: number, around: Map<string, number>
   // A rule that ends is one of the past.
   if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
   const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
-  for (const wallMs of [...expandRule(rule, startMs, nowMs - YEAR_MS, nowMs + YEAR_MS)].flat()) {
+  for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + YEAR_MS)].flat()) {
     const utcMs = wallMs - from * 60_000;
     around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
   }

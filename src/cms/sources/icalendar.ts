@@ -7,12 +7,15 @@ import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
 import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
+import { getPublic } from '../public-request.ts';
 import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
+const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 const MAX_UID = 500;
 const MAX_TEXT = 50_000;
+const TOO_MANY = 'more than 20,000 events';
 
 /** @param url `http:`, `https:` or `webcal:` */
 export function createICalendarSource(url: string, options: source.SourceOptions): source.Source {
@@ -23,17 +26,16 @@ export function createICalendarSource(url: string, options: source.SourceOptions
       // What changes the events although the file stays the same: the window moves with each day.
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()} `;
       const etag = previous?.hash?.startsWith(basis) ? previous.etag : undefined;
-      const headers = { accept: 'text/calendar, */*;q=0.5', ...(etag !== undefined && { 'if-none-match': etag }) };
-      const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, signal };
-      const response = await source.get(address, { headers, ...limits });
+      const headers = { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) };
+      const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, anyPort: true, signal };
+      const response = await getPublic(address, { headers, ...limits });
       if (response.status === 304 && etag !== undefined) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
       const hash = basis + createHash('sha256').update(response.bytes).digest('base64url');
       if (previous?.hash === hash) return undefined;
       const given = response.headers.etag;
       const validators = { ...(typeof given === 'string' && { etag: given }), hash };
-      const snapshot = await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal });
-      return { ...snapshot, validators };
+      return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal })), validators };
     },
   };
 }
@@ -52,10 +54,7 @@ export async function readICalendar(
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const reader = new EventReader({ zoneOf, zone, ...window });
-  await reader.read(
-    calendar.parts.filter(({ name }) => name === 'VEVENT'),
-    signal,
-  );
+  await reader.read(calendar, signal);
   const { events, remarks } = reader;
   if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
   if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
@@ -83,9 +82,9 @@ class EventReader {
     this.#context = context;
   }
 
-  async read(components: readonly Component[], signal: AbortSignal | undefined): Promise<void> {
+  async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
     const byUid = new Map<string, Component[]>();
-    for (const component of components) {
+    for (const component of calendar.parts.filter(({ name }) => name === 'VEVENT')) {
       const uid = this.#uidOf(component);
       const group = byUid.get(uid);
       if (group) group.push(component);
@@ -102,6 +101,7 @@ class EventReader {
   async #attempt(uid: string, work: () => unknown): Promise<void> {
     await pause();
     try {
+      if (this.events.size >= source.MAX_SOURCE_EVENTS) throw new Error(TOO_MANY);
       await work();
     } catch (error) {
       source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
@@ -175,8 +175,7 @@ class EventReader {
     const key = named ? `${uid}/${times.stampOf(named)}` : uid;
     if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
     else if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
-    else if (this.events.size >= source.MAX_SOURCE_EVENTS)
-      source.addRemark(this.remarks, 'more than 20,000 events', key);
+    else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
     else this.events.set(key, { key, uid, ...part.content, ...times.timesOf(start, endMs, this.#context) });
   }
 }
@@ -233,12 +232,12 @@ async function descriptionOf(component: Component, url: string): Promise<string>
   // ical.js decodes no properties that it does not know.
   const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
   const plain = textOf(component, 'description');
-  const html = [rich, plain].find((text) => TAG.test(text)) ?? '';
+  const html = [rich, plain].find((text) => TAG.test(text));
+  if (html !== undefined) return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
   const blocks = escapeHtml(cutText(plain, MAX_TEXT))
-    .replace(/\n\s*\n/g, '</p>\n<p>')
-    .replace(/(?<!>)\n/g, '<br>');
-  if (html === '') return blocks && `<p>${blocks}</p>`;
-  return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+    .replace(/\n\s*\n/g, '</p><p>')
+    .replaceAll('\n', '<br>');
+  return blocks && `<p>${blocks}</p>`;
 }
 
 /** The first line of LOCATION is its name. Commas tell nothing: what is before the first may be a street. */

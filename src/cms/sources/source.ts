@@ -2,7 +2,6 @@
 
 import type { EventFields, VenueFields, WallTime } from '../../model/records.ts';
 import { parseWallTime } from '../../time/wall-time.ts';
-import { getPublic, type PublicRequest, type PublicResponse } from '../public-request.ts';
 
 /** Of one answer of a source. */
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
@@ -82,10 +81,9 @@ export interface Remark {
 
 /** A reason holds texts of the source: a file of a thousand unknown zones must not fill the status. */
 const MAX_REMARKS = 50;
-const MAX_REASON = 200;
 
 export function addRemark(remarks: Remark[], text: string, example: string): void {
-  const reason = text.slice(0, MAX_REASON);
+  const reason = text.slice(0, 200);
   const known = remarks.find((remark) => remark.reason === reason);
   if (known) known.count += 1;
   else if (remarks.length < MAX_REMARKS) remarks.push({ reason, count: 1, example });
@@ -110,7 +108,7 @@ export interface SourceOptions {
 export interface Source {
   /**
    * All events now. Undefined: nothing changed since these validators.
-   * @throws SourceError
+   * @throws SourceError, or PublicRequestError without an answer
    */
   read(previous: SourceValidators | undefined, signal: AbortSignal): Promise<SourceSnapshot | undefined>;
 }
@@ -123,11 +121,3 @@ export class SourceError extends Error {
 /** A time that a source says of a record; undefined if it is none. */
 export const wallOf = (value: unknown): WallTime | undefined =>
   typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;
-
-/** What the address answers. @throws SourceError without an answer */
-export function get(address: string, options: PublicRequest): Promise<PublicResponse> {
-  const headers = { ...options.headers, 'user-agent': 'calendar-gateway' };
-  return getPublic(address, { ...options, headers, anyPort: true }).catch((error: Error) => {
-    throw new SourceError(error.message, { cause: error });
-  });
-}

@@ -141,7 +141,7 @@ describe('an iCalendar file', () => {
       'END:VALARM',
     );
     expect(given).to.deep.include({
-      description: '<p>One &lt;3</p>\n<p>Two, three</p>',
+      description: '<p>One &lt;3</p><p>Two, three</p>',
       url: 'https://town.example/jazz',
       categories: ['Music', 'R&amp;D'],
       image: { url: 'https://town.example/a', width: 0, height: 0 },
