@@ -134,12 +134,8 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     modifiedUtc: source.wallOf(json.modified_utc),
     categories: termsOf(json.categories),
     tags: termsOf(json.tags),
-    venue: objectsOf(json.venue)
-      .map(venueOf)
-      .find(({ name }) => name !== ''),
-    organizers: objectsOf(json.organizer)
-      .map(organizerOf)
-      .filter(({ name }) => name !== ''),
+    venue: objectsOf(json.venue).map(venueOf).find(isNamed),
+    organizers: objectsOf(json.organizer).map(organizerOf).filter(isNamed),
     image: imageOf(json.image),
   };
 }
@@ -194,6 +190,8 @@ const objectsOf = (value: unknown): JsonObject[] =>
 
 const termsOf = (terms: unknown): string[] =>
   [...new Set(objectsOf(terms).map(({ name }) => lineOf(name)))].filter(Boolean);
+
+const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
   const [state, province] = [lineOf(json.state), lineOf(json.province)];

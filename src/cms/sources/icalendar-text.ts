@@ -116,7 +116,5 @@ export function properties(component: Component, name: string, maxLines?: number
 }
 
 /** The text of the first such property; empty without one. */
-export function textOf(component: Component, name: string): string {
-  const [property] = properties(component, name, 1);
-  return property ? property.values.join(', ').trim() : '';
-}
+export const textOf = (component: Component, name: string): string =>
+  properties(component, name, 1)[0]?.values.join(', ').trim() ?? '';

@@ -198,8 +198,7 @@ function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: nu
     const isRepeated = (period - numberOf(start)) % interval === 0;
     let instances: number[] = [];
     for (; numberOf(day) === period; day = dayOf(day.number + 1)) {
-      const { number } = day;
-      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => number * DAY_MS + time));
+      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => day.number * DAY_MS + time));
     }
     if (positions.size > 0)
       instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
