@@ -118,7 +118,8 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     const isByDay = until?.isDate || start.isDate;
     const isAfter = ({ wallMs, epochMs }: Moment) =>
       until && (isByDay ? dayStamp(wallMs) > dayStamp(until.wallMs) : epochMs > until.epochMs);
-    for (const walls of expandRule(rule, start.wallMs, context.fromMs - 2 * DAY_MS, context.toMs + 2 * DAY_MS)) {
+    // An instance may last a month.
+    for (const walls of expandRule(rule, start.wallMs, context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
       for (const moment of moments) if (!isAfter(moment)) starts.set(moment.epochMs, moment);
       if (moments.some(isAfter)) break;
