@@ -43,7 +43,8 @@ function apiPage(source: number, page: number): string {
     const title = `Play ${index} of ${source}`;
     return { ...like, id: index + 1, global_id: `${source}?id=${index}`, title, description: DESCRIPTION, ...times };
   });
-  return JSON.stringify({ events, total: EVENTS, total_pages: EVENTS / PER_PAGE });
+  const next = page < EVENTS / PER_PAGE && { next_rest_url: `/events?page=${page + 1}` };
+  return JSON.stringify({ events, total: EVENTS, ...next });
 }
 
 /** The server, in a process of its own: `/3/events?page=2` is a page of an API, `/4.ics` a file. */
