@@ -131,7 +131,7 @@ class EventReader {
       if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.time));
   }
 
-  /** By their times: of two the last one counts. A change without a start is no event, and neither is what it changes. */
+  /** By their times: of two the last counts. A change without a start is no event, and neither is what it changes. */
   async #partsByTime(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
     const found = new Map<string, Part>();
     for (const component of components)

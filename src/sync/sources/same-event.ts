@@ -93,7 +93,7 @@ function isSamePlace(a: Place, b: Place): boolean {
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
 
-/** Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, Springfield`, with the town of the first, if known. */
+/** Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, Springfield`, with the town of the first, if any */
 const isBeginOf = ({ name, city }: Place, { name: long }: Place): boolean =>
   letters(name) === letters(long.split(',', 1)[0]!) && letters(long).includes(letters(city));
 
