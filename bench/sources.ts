@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { EventsApi } from '../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../src/cms/sources/events-api.ts';
 import { createICalendarSource } from '../src/cms/sources/icalendar.ts';
 import { Replica } from '../src/store/replica.ts';
 import { Sources } from '../src/sync/sources/sources.ts';
@@ -43,7 +43,8 @@ function apiPage(source: number, page: number): string {
     const title = `Play ${index} of ${source}`;
     return { ...like, id: index + 1, global_id: `${source}?id=${index}`, title, description: DESCRIPTION, ...times };
   });
-  return JSON.stringify({ events, total: EVENTS, total_pages: EVENTS / PER_PAGE });
+  const next = page < EVENTS / PER_PAGE && { next_rest_url: `/events?page=${page + 1}` };
+  return JSON.stringify({ events, total: EVENTS, ...next });
 }
 
 /** The server, in a process of its own: `/3/events?page=2` is a page of an API, `/4.ics` a file. */
@@ -64,8 +65,8 @@ async function measure(): Promise<void> {
   const at = `http://127.0.0.1:${port}`;
   const sources = Array.from({ length: SOURCES }, (_, index) =>
     index % 2 === 0
-      ? createICalendarSource({ url: `${at}/${index}.ics`, timezone: () => 'UTC', now: Date.now, allowPrivate: true })
-      : new EventsApi(`${at}/${index}`, { allowPrivate: true }),
+      ? createICalendarSource(`${at}/${index}.ics`, { timezone: () => 'UTC', allowPrivate: true })
+      : createEventsSource(`${at}/${index}`, { allowPrivate: true }),
   );
   const allRead = Promise.withResolvers<void>();
   let left = SOURCES;

@@ -1,5 +1,6 @@
 // Reads a source once for a command, and words what the gateway leaves out or changes.
 
+import { PublicRequestError } from '../cms/public-request.ts';
 import { openSource } from '../cms/sources/open-source.ts';
 import { type Remark, SourceError, type SourceSnapshot } from '../cms/sources/source.ts';
 import type { SourceSettings } from '../config-schema.ts';
@@ -20,15 +21,15 @@ export async function readSource(
     // Without validators there is always a snapshot.
     return (await source.read(undefined, AbortSignal.timeout(READ_TIMEOUT_MS)))!;
   } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
+    if (!(error instanceof SourceError || error instanceof PublicRequestError)) throw error;
     return error.message.replaceAll(sourceAddress(settings), 'its address');
   }
 }
 
-/** `2 × no valid start (such as 1041)`. */
+/** `2 × no valid times (such as 1041)`. */
 export const remarkText = ({ count, reason, example }: Remark): string =>
   `${count} × ${reason}${example === '' ? '' : ` (such as ${example})`}`;
 
 export const SOURCE_ADVICE =
-  'Open the address in a browser. A source in a private network, or on another port than 80 and 443, needs ' +
-  '"sync": { "privateSources": true } in the configuration, or CALENDAR_SYNC_PRIVATE_SOURCES=true.';
+  'Open the address in a browser. A source in a private network needs "sync": { "privateSources": true } in the ' +
+  'configuration, or CALENDAR_SYNC_PRIVATE_SOURCES=true.';

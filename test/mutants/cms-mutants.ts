@@ -179,26 +179,21 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/cms/sources/icalendar.ts', 'test/cms/sources/icalendar.test.ts', {
     'a private event is not served': {
-      function: 'addInstances',
-      code: 'if (isPrivate(_1)) return;',
+      function: 'partsByTime',
+      code: "if (/^(private|confidential)$/i.test(textOf(_1, 'class'))) throw new Error('private');",
       title: 'does not show an instance whose change cannot be read, or is private',
     },
-    'the number of instances of a series': {
-      function: 'addInstances',
-      code: '.slice(0, source.MAX_INSTANCES)',
-      title: 'with endless rules is bounded, and lets other work run',
-    },
   }),
-  ...mutantsOf('src/cms/sources/icalendar-recurrence.ts', 'test/cms/sources/icalendar.test.ts', {
+  ...mutantsOf('src/cms/sources/icalendar-times.ts', 'test/cms/sources/icalendar.test.ts', {
     'the times of one day': {
-      function: 'timesOf',
+      function: 'timesOfDay',
       code: '_1.length * _2.length * _3.length > MAX_TIMES_A_DAY',
       replacement: 'false',
       title: 'loses only what is wrong',
     },
-    'the periods of a rule with a number': {
+    'the years of a rule with a number': {
       function: 'expandRule',
-      code: '_1 > MAX_PERIODS',
+      code: '_1 - _2 > MAX_COUNTED_MS',
       replacement: 'false',
       title: 'with endless rules is bounded, and lets other work run',
     },

@@ -5,13 +5,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
-import type { WallTime } from '../../model/records.ts';
+import { DAY_MS, type WallTime } from '../../model/records.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
-import { endOfDay, formatWallTime, parseWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
+import { endOfDay, formatWallTime, startOfDay, wholeDays } from '../../time/wall-time.ts';
 import { instantsOf, parseZone, wallToUtc, type Zone } from '../../time/zones.ts';
-import { describeBody, parseJson, parseRetryAfter } from '../http-exchange.ts';
+import { describeBody, parseJson } from '../http-exchange.ts';
 import { getPublic, type PublicResponse } from '../public-request.ts';
 import * as source from './source.ts';
 
@@ -22,137 +22,87 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** Fifty events have about 40,000 values. Parsing a hundred thousand takes up to 50 ms, in which nothing else runs. */
 const MAX_VALUES = 100_000;
 const PAUSE_MS = 1000;
-/** A source that asks for more patience is read in the next interval. */
-const MAX_DELAY_S = 60;
-const MAX_RETRIES = 3;
 /** As far ahead as the original's lists. */
 const FUTURE_DAYS = 2 * 366;
-/** Longer texts are cut, and longer addresses count as not said. */
-const MAX_LINE = 2000;
-/** Terms, organizers and venues of one event, each. */
-const MAX_LISTED = 100;
 
-/** What one pass over all pages found. */
-interface Pass {
-  events: Map<string, source.SourceEvent>;
-  remarks: source.Remark[];
-  /** Of each page; `''` without one. */
-  etags: string[];
-  /** The list changed between two pages, so an event may be missing. */
-  isShifted: boolean;
-}
+/**
+ * @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1`
+ * @param wait for a second before each page
+ */
+export function createEventsSource(
+  address: string,
+  { allowPrivate, nowMs = Date.now }: Omit<source.SourceOptions, 'timezone'>,
+  wait: (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<unknown> = sleep,
+): source.Source {
+  const site = trimCharactersEnd(address, '/');
 
-export interface EventsApiOptions {
-  allowPrivate?: boolean;
-  nowMs?: () => number;
-  wait?: (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<unknown>;
-}
-
-export class EventsApi implements source.Source {
-  readonly #address: string;
-  readonly #options: Required<EventsApiOptions>;
-  #nextRequestMs = 0;
-
-  /** @param address of the namespace, such as `https://theatre.example/wp-json/tribe/events/v1` */
-  constructor(address: string, options: EventsApiOptions = {}) {
-    this.#address = trimCharactersEnd(address, '/');
-    this.#options = { allowPrivate: false, nowMs: Date.now, wait: sleep, ...options };
+  /** @throws SourceError unless the status is 200 or 304 */
+  async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
+    await wait(PAUSE_MS, undefined, { signal });
+    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway', ...condition };
+    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, anyPort: true, signal };
+    const response = await getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
+    if (response.status === 200 || response.status === 304) return response;
+    throw new source.SourceError(`page ${page}: status ${response.status}`);
   }
 
-  async read(previous: source.SourceValidators | undefined, signal: AbortSignal) {
-    if (previous?.etag && (await this.#areUnchanged(previous.etag.split('\n'), signal))) return undefined;
-    let pass = await this.#readPages(signal);
-    if (pass.isShifted) {
-      const { events: seen } = pass;
-      pass = await this.#readPages(signal);
-      // A list that never rests: an event that only the second pass missed would be taken for deleted.
-      if (pass.isShifted) pass.events = new Map([...seen, ...pass.events]);
-    }
-    const { events, remarks, etags, isShifted } = pass;
-    const isKnown = !isShifted && etags.every((etag) => etag !== '');
-    return { events: [...events.values()], remarks, validators: isKnown ? { etag: etags.join('\n') } : {} };
-  }
-
-  async #areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
+  async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
     for (const [index, etag] of etags.entries())
-      if ((await this.#get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
+      if ((await get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
     return true;
   }
 
-  async #readPages(signal: AbortSignal): Promise<Pass> {
-    const pass: Pass = { events: new Map(), remarks: [], etags: [], isShifted: false };
-    let [bytes, received, firstTotal] = [0, 0, 0];
-    for (let page = 1; page <= source.MAX_SOURCE_EVENTS / PER_PAGE; page += 1) {
-      const response = await this.#get(page, signal);
-      // The last events were deleted meanwhile, and with them the page.
-      if (response.status === 404) return { ...pass, isShifted: true };
-      const { events, total, hasNext } = listOf(response, page);
-      if (page === 1) firstTotal = total;
-      if (total !== firstTotal) pass.isShifted = true;
-      for (const event of events.slice(0, source.MAX_SOURCE_EVENTS - received)) await this.#add(pass, event);
-      pass.etags.push(String(response.headers.etag ?? ''));
-      bytes += response.bytes.length;
-      received += events.length;
-      if (!hasNext && received <= source.MAX_SOURCE_EVENTS) return pass;
-      if (bytes >= source.MAX_SOURCE_BYTES || received >= source.MAX_SOURCE_EVENTS) break;
-    }
-    const count = Math.max(1, firstTotal - Math.min(received, source.MAX_SOURCE_EVENTS));
-    const example = `page ${pass.etags.length + 1}`;
-    source.addRemark(pass.remarks, 'beyond 10 MB or 20,000 events', example, count);
-    return pass;
-  }
-
-  async #add(pass: Pass, json: unknown): Promise<void> {
-    // A description of the greatest length takes some milliseconds.
-    await nextTurn();
-    const event = await readEvent(json, this.#address);
-    if (typeof event === 'string') return source.addRemark(pass.remarks, event, idOf(json));
-    if (pass.events.has(event.key)) pass.isShifted = true;
-    pass.events.set(event.key, event);
-  }
-
-  /** The page, after the pauses that the source asks for. @throws SourceError unless the status is 200, 304 or 404 */
-  async #get(page: number, signal: AbortSignal, headers: Record<string, string> = {}): Promise<PublicResponse> {
-    const { allowPrivate, nowMs, wait } = this.#options;
-    for (let retries = 0; ; retries += 1) {
-      const pauseMs = this.#nextRequestMs - nowMs();
-      if (pauseMs > 0) await wait(pauseMs, undefined, { signal });
-      const response = await getPublic(this.#urlOf(page), {
-        headers: { accept: 'application/json', 'user-agent': 'calendar-gateway', ...headers },
-        ...{ maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, signal, allowPrivate, anyPort: allowPrivate },
-      }).catch((error: Error) => {
-        throw new source.SourceError(`page ${page}: ${error.message}`, { cause: error });
-      });
-      this.#nextRequestMs = nowMs() + PAUSE_MS;
-      const { status } = response;
-      if (status === 200 || status === 304 || (status === 404 && page > 1)) return response;
-      const delayS = parseRetryAfter(String(response.headers['retry-after'] ?? ''), nowMs()) ?? MAX_DELAY_S + 1;
-      const isBusy = (status === 429 || status === 503) && delayS <= MAX_DELAY_S;
-      if (!isBusy || retries === MAX_RETRIES) throw new source.SourceError(`page ${page}: status ${status}`);
-      this.#nextRequestMs = nowMs() + delayS * 1000;
-    }
-  }
-
-  /** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
-  #urlOf(page: number): string {
-    const monthAt = (days: number) => new Date(this.#options.nowMs() + days * 86_400_000).toISOString().slice(0, 7);
-    const window = {
-      start_date: `${monthAt(-source.SERIES_WINDOW.pastDays)}-01`,
-      end_date: `${monthAt(FUTURE_DAYS)}-01`,
-    };
-    return `${this.#address}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
-  }
+  return {
+    async read(previous, signal) {
+      if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
+      const events = new Map<string, source.SourceEvent>();
+      const remarks: source.Remark[] = [];
+      const etags: string[] = [];
+      const totals = new Set<unknown>();
+      let isTruncated = false;
+      for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
+        if (bytes >= source.MAX_SOURCE_BYTES || events.size >= source.MAX_SOURCE_EVENTS) {
+          source.addRemark(remarks, 'beyond 10 MB or 20,000 events', `page ${page}`);
+          break;
+        }
+        const response = await get(page, signal);
+        const list = listOf(response, page);
+        for (const json of list.events) {
+          // A description of the greatest length takes some milliseconds.
+          await nextTurn();
+          const event = await readEvent(json, site);
+          if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
+          else if (events.has(event.key)) isTruncated = true;
+          else events.set(event.key, event);
+        }
+        etags.push(String(response.headers.etag ?? ''));
+        totals.add(list.total);
+        bytes += response.bytes.length;
+        hasNext = list.hasNext;
+      }
+      // The list changed between two pages: an event may have moved to a page that was read before.
+      isTruncated ||= totals.size > 1;
+      const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
+      return { events: [...events.values()], remarks, isTruncated, validators };
+    },
+  };
 }
 
-function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: number; hasNext: boolean } {
+/** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
+function urlOf(site: string, page: number, nowMs: number): string {
+  const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
+  const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
+  return `${site}/events?${new URLSearchParams({ page: `${page}`, per_page: `${PER_PAGE}`, ...window })}`;
+}
+
+function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; total: unknown; hasNext: boolean } {
   if (bytes.toString('latin1').split(/[[{,:]/, MAX_VALUES).length === MAX_VALUES)
     throw new source.SourceError(`page ${page}: too many values`);
   const json = parseJson(bytes);
   if (json === undefined) throw new source.SourceError(`${describeBody(bytes)} instead of JSON`);
   if (!isObject(json) || !Array.isArray(json.events)) throw new source.SourceError('JSON without a list of events');
-  const { events, total, total_pages: pages, next_rest_url: next } = json;
-  const hasNext = events.length > 0 && (typeof pages === 'number' ? page < pages : typeof next === 'string');
-  return { events, total: typeof total === 'number' ? total : 0, hasNext };
+  const { events, total, next_rest_url: next } = json;
+  return { events, total, hasNext: events.length > 0 && typeof next === 'string' };
 }
 
 /** @returns the reason why the event cannot be served, if it cannot */
@@ -168,20 +118,20 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
   const bases = { linkBase: url || siteUrl, imageBase: siteUrl };
   return {
     key: id,
-    uid: plainText(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
-    title: nameOf(json.title),
+    uid: lineOf(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
+    title: lineOf(json.title),
     description: await safeHtml(textOf(json.description, 100_000), bases),
     excerpt: await safeHtml(textOf(json.excerpt, 100_000), bases),
     ...times,
-    cost: decodeEntities(plainText(json.cost)),
+    cost: decodeEntities(lineOf(json.cost)),
     website: addressOf(json.website),
     url,
     eventStatus: EVENT_STATUSES.find((word) => word === json.event_status) ?? '',
-    eventStatusReason: plainText(json.event_status_reason),
+    eventStatusReason: lineOf(json.event_status_reason),
     attendanceMode: ATTENDANCE_MODES.find((word) => word === json.attendance_mode) ?? '',
     onlineUrl: addressOf(json.online_url),
-    createdUtc: wallOf(json.date_utc),
-    modifiedUtc: wallOf(json.modified_utc),
+    createdUtc: source.wallOf(json.date_utc),
+    modifiedUtc: source.wallOf(json.modified_utc),
     categories: termsOf(json.categories),
     tags: termsOf(json.tags),
     venue: objectsOf(json.venue).map(venueOf).find(isNamed),
@@ -191,16 +141,13 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
 }
 
 /** A whole number above 0 as text; `''` for anything else. */
-function idOf(json: unknown): string {
-  const id = isObject(json) ? Number(textOf(json.id)) : 0;
-  return Number.isSafeInteger(id) && id > 0 ? String(id) : '';
-}
+const idOf = (json: unknown): string =>
+  isObject(json) && /^[1-9]\d{0,14}$/.test(textOf(json.id)) ? textOf(json.id) : '';
 
 function timesOf(json: JsonObject) {
-  const start = wallOf(json.start_date);
-  const end = wallOf(json.end_date) ?? start;
-  if (start === undefined || end === undefined) return 'no valid start';
-  if (end < start) return 'an end before the start';
+  const start = source.wallOf(json.start_date);
+  const end = source.wallOf(json.end_date) ?? start;
+  if (start === undefined || end === undefined || end < start) return 'no valid times';
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
   if (zone === undefined) return 'an unknown time zone';
@@ -212,35 +159,26 @@ function timesOf(json: JsonObject) {
   return { start: from, end: to, startUtc, endUtc, timezone, allDay };
 }
 
-const wallOf = (value: unknown): WallTime | undefined =>
-  typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;
-
 /** A clock shows 02:30 twice on a day in autumn: the source says which of the two it means. */
 const toUtc = (wall: WallTime, zone: Zone, said: unknown): WallTime =>
   instantsOf(wall, zone).some((epochMs) => formatWallTime(epochMs) === said) ? String(said) : wallToUtc(wall, zone);
 
 /** A text or a number, without control characters (SQLite ends some texts at NUL) and halves of characters. */
-function textOf(value: unknown, maxLength = MAX_LINE): string {
+function textOf(value: unknown, maxLength = source.MAX_LINE): string {
   const text = typeof value === 'string' || Number.isFinite(value) ? String(value) : '';
   const cut = cutHtml(text, maxLength).replace(/[^\P{Cc}\t\n\r]/gu, '');
   return cut.toWellFormed().trim();
 }
 
-/** A text that is no HTML. The CMS of the source removes tags when it saves one. */
-function plainText(value: unknown): string {
-  const text = textOf(value);
-  return text.includes('<') ? textLine(text, MAX_LINE) : text;
-}
-
-/** A title or name as HTML. Of one with tags only the text stays. */
-function nameOf(value: unknown): string {
+/** A text of one line. The CMS of the source removes tags when it saves one; of one with tags only the text stays. */
+function lineOf(value: unknown): string {
   const html = textOf(value);
-  return html.includes('<') ? escapeMarkup(textLine(html, MAX_LINE)) : html;
+  return html.includes('<') ? escapeMarkup(textLine(html, source.MAX_LINE)) : html;
 }
 
 /** The address as the source writes it. The original escapes the ampersands of an event's website. */
 function addressOf(value: unknown): string {
-  if (typeof value !== 'string' || value.length > MAX_LINE) return '';
+  if (typeof value !== 'string' || value.length > source.MAX_LINE) return '';
   const address = textOf(value).replace(/&(amp|#0?38);/g, '&');
   const href = webAddress(address) ?? '';
   return /[\s"'<>\\]/.test(address) || href === '' ? href : address;
@@ -248,37 +186,36 @@ function addressOf(value: unknown): string {
 
 /** The original has one venue as an object, several as a list, and none as an empty list. */
 const objectsOf = (value: unknown): JsonObject[] =>
-  (Array.isArray(value) ? value.slice(0, MAX_LISTED) : [value]).filter(isObject);
+  (Array.isArray(value) ? value.slice(0, source.MAX_LISTED) : [value]).filter(isObject);
 
 const termsOf = (terms: unknown): string[] =>
-  [...new Set(objectsOf(terms).map(({ name }) => nameOf(name)))].filter(Boolean);
+  [...new Set(objectsOf(terms).map(({ name }) => lineOf(name)))].filter(Boolean);
 
 const isNamed = ({ name }: { name: string }): boolean => name !== '';
 
 function venueOf(json: JsonObject): source.SourceVenue {
-  const [state, province] = [plainText(json.state), plainText(json.province)];
+  const [state, province] = [lineOf(json.state), lineOf(json.province)];
   const degrees = (value: unknown) => Number(textOf(value) || Number.NaN);
   return {
-    name: nameOf(json.venue),
-    address: plainText(json.address),
-    city: plainText(json.city),
-    country: plainText(json.country),
-    province: province || (state === '' ? plainText(json.stateprovince) : ''),
+    name: lineOf(json.venue),
+    address: lineOf(json.address),
+    city: lineOf(json.city),
+    country: lineOf(json.country),
+    province: province || (state === '' ? lineOf(json.stateprovince) : ''),
     state,
-    zip: plainText(json.zip),
-    phone: plainText(json.phone),
+    zip: lineOf(json.zip),
+    phone: lineOf(json.phone),
     website: addressOf(json.website),
     ...source.placeAt(degrees(json.geo_lat), degrees(json.geo_lng)),
   };
 }
 
 const organizerOf = ({ organizer, phone, website }: JsonObject): source.SourceOrganizer => {
-  return { name: nameOf(organizer), phone: plainText(phone), website: addressOf(website) };
+  return { name: lineOf(organizer), phone: lineOf(phone), website: addressOf(website) };
 };
 
 function imageOf(value: unknown): source.SourceEvent['image'] {
   const { url, width, height } = isObject(value) ? value : {};
-  return addressOf(url) === ''
-    ? undefined
-    : { url: addressOf(url), width: numberOrZero(width), height: numberOrZero(height) };
+  const address = addressOf(url);
+  return address === '' ? undefined : { url: address, width: numberOrZero(width), height: numberOrZero(height) };
 }

@@ -3,26 +3,18 @@
 
 import ICAL from 'ical.js';
 import { findIana, WINDOWS_TO_IANA_MAP } from 'windows-iana';
-import { formatWallTime, parseWallTime } from '../../time/wall-time.ts';
-import {
-  epochToWallMs,
-  instantsOf,
-  offsetMinutes,
-  offsetText,
-  parseZone,
-  siteZone,
-  wallMsToEpoch,
-} from '../../time/zones.ts';
-import { expandRule } from './icalendar-recurrence.ts';
+import { DAY_MS } from '../../model/records.ts';
+import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
+import * as zones from '../../time/zones.ts';
 import { type Component, type Property, pause, properties, textOf } from './icalendar-text.ts';
 
-const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
-const MAX_NAME = 200;
+/** Hours times minutes times seconds of one day: those of a year are fewer than the events that a source may have. */
+const MAX_TIMES_A_DAY = 24;
+/** With a number of instances everything since the start is counted. */
+const MAX_COUNTED_MS = 100 * YEAR_MS;
 /** Of one calendar. */
 const MAX_ZONES = 100;
-/** Of one zone. */
-const MAX_RULES = 4;
 /** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
 
@@ -30,8 +22,9 @@ export interface TimeContext {
   zoneOf: (tzid: string) => string | undefined;
   /** Of times without a zone, and the one in which times in UTC are shown. */
   zone: string;
-  /** Aborts the expansion of series: a rule that counts from 1970 takes a tenth of a second. */
-  signal?: AbortSignal | undefined;
+  /** Instances of series are served in this time, both included. */
+  fromMs: number;
+  toMs: number;
 }
 
 /** A point in a zone, or a day. */
@@ -44,12 +37,9 @@ export interface Moment {
   zone: string;
 }
 
-export const momentAt = (wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment => ({
-  wallMs,
-  epochMs: instantOf(wallMs, zone),
-  isDate,
-  zone,
-});
+export function momentAt(wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
+  return { wallMs, epochMs: instantOf(wallMs, zone), isDate, zone };
+}
 
 /** `20270501`, or in UTC `20270501T180000Z`: names an instance of a series. */
 export const stampOf = ({ wallMs, epochMs, isDate }: Moment): string =>
@@ -60,7 +50,7 @@ export const dayStamp = (wallMs: number): string => formatWallTime(wallMs).slice
 /** @throws Error with the reason why there is none */
 export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
   const [property] = properties(component, name);
-  if (!property) throw new Error(component.has(name) ? 'a start that is no time' : 'no start');
+  if (!property) throw new Error(component.lines.has(name) ? 'a start that is no time' : 'no start');
   const start = momentOf(property.values[0], property, context);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
@@ -77,9 +67,8 @@ function momentOf(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf
   const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
   if (wallMs === undefined) throw new Error('a start that is no time');
   if (time === undefined) return momentAt(wallMs, { zone: own, isDate: true });
-  const { tzid } = params;
-  const zone = utc ? '' : tzid === undefined ? own : zoneOf(tzid);
-  if (zone === undefined) throw new Error(`the unknown time zone ${tzid}`);
+  const zone = utc ? '' : params.tzid === undefined ? own : zoneOf(params.tzid);
+  if (zone === undefined) throw new Error(`the unknown time zone ${params.tzid}`);
   return momentAt(wallMs, { zone, isDate: false });
 }
 
@@ -87,27 +76,24 @@ function momentOf(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf
  * When an instance ends that starts then. Days count as the calendar does, the rest as the clock: over a night of 23
  * hours too. An end that is missing, no time, or before the start counts as the start.
  */
-export function endingOf(component: Component, own: Moment, context: TimeContext): (start: Moment) => number {
+export function endOf(component: Component, own: Moment, start: Moment, context: TimeContext): number {
   const [end] = listedMoments(component, 'dtend', context);
-  const [, weeks = 0, daysOfIt = 0, hours = 0, minutes = 0, seconds = 0] = (
-    /^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,8})S)?)?$/.exec(
-      textOf(component, 'duration'),
-    ) ?? []
-  ).map((text) => Number(text ?? 0));
-  const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : weeks * 7 + daysOfIt;
-  if (own.isDate) return ({ wallMs, zone }) => instantOf(wallMs + Math.max(1, days) * DAY_MS - 1000, zone);
-  if (end) return ({ epochMs }) => epochMs + Math.max(0, end.epochMs - own.epochMs);
-  const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000;
-  return ({ wallMs, epochMs, zone }) => (days === 0 ? epochMs : instantOf(wallMs + days * DAY_MS, zone)) + ms;
+  const duration = textOf(component, 'duration');
+  const said = ICAL.Duration.isValueString(duration) ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
+  const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
+  if (own.isDate) return instantOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
+  if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
+  const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
+  return (days === 0 ? start.epochMs : instantOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
 }
 
 /** The times of an event as the calendar has them. */
 export function timesOf(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
-  const zone = siteZone(timezone);
+  const zone = zones.siteZone(timezone);
   return {
-    start: formatWallTime(epochToWallMs(start.epochMs, zone)),
-    end: formatWallTime(epochToWallMs(endMs, zone)),
+    start: formatWallTime(zones.epochToWallMs(start.epochMs, zone)),
+    end: formatWallTime(zones.epochToWallMs(endMs, zone)),
     startUtc: formatWallTime(start.epochMs),
     endUtc: formatWallTime(endMs),
     timezone,
@@ -115,62 +101,52 @@ export function timesOf(start: Moment, endMs: number, context: TimeContext) {
   };
 }
 
-export const isSeries = (component: Component): boolean => component.has('rrule') || component.has('rdate');
+export const isSeries = (component: Component): boolean => component.lines.has('rrule') || component.lines.has('rdate');
 
 /**
  * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
  * @throws Error for a rule that is not supported
  */
-export async function startsOf(
-  component: Component,
-  start: Moment,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-  context: TimeContext,
-): Promise<Moment[]> {
+export async function startsOf(component: Component, start: Moment, context: TimeContext): Promise<Moment[]> {
   const starts = new Map([[start.epochMs, start]]);
-  for (const line of component.get('rrule') ?? []) {
+  for (const line of component.lines.get('rrule') ?? []) {
     const rule = ruleOf(line);
     // Of a whole day, RFC 5545 has them ignored.
     if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
-    const isBefore = untilOf(rule, start, context);
-    for (const walls of expandRule(rule, start.wallMs, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS)) {
+    // A day as UNTIL includes all of its instances.
+    const until = rule.until && momentOf(rule.until, { params: {} }, { ...context, zone: start.zone });
+    const isByDay = until?.isDate || start.isDate;
+    const isAfter = ({ wallMs, epochMs }: Moment) =>
+      until && (isByDay ? dayStamp(wallMs) > dayStamp(until.wallMs) : epochMs > until.epochMs);
+    // An instance may last a month.
+    for (const walls of expandRule(rule, start.wallMs, context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
-      for (const moment of moments) if (isBefore(moment)) starts.set(moment.epochMs, moment);
-      if (moments.some((moment) => !isBefore(moment))) break;
+      for (const moment of moments) if (!isAfter(moment)) starts.set(moment.epochMs, moment);
+      if (moments.some(isAfter)) break;
       await pause();
-      context.signal?.throwIfAborted();
     }
   }
   for (const moment of listedMoments(component, 'rdate', context)) {
-    const wallMs = moment.isDate ? moment.wallMs : epochToWallMs(moment.epochMs, siteZone(start.zone));
+    const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.siteZone(start.zone));
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
   const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
-  const kept: Moment[] = [];
-  for (const moment of starts.values()) {
+  for (const [epochMs, moment] of starts) {
     await pause();
-    if (!excluded.has(stampOf(moment)) && !excluded.has(dayStamp(moment.wallMs))) kept.push(moment);
+    if (excluded.has(stampOf(moment)) || excluded.has(dayStamp(moment.wallMs))) starts.delete(epochMs);
   }
-  return kept;
+  return [...starts.values()];
 }
 
 /** @throws Error if the rule cannot be read */
 const ruleOf = (line: string): ICAL.Recur => ICAL.Recur.fromString(line.slice(line.indexOf(':') + 1).toUpperCase());
-
-/** A day as UNTIL includes all of its instances. */
-function untilOf({ until }: ICAL.Recur, start: Moment, context: TimeContext): (moment: Moment) => boolean {
-  if (!until) return () => true;
-  const last = momentOf(until, { params: {} }, { ...context, zone: start.zone });
-  if (last.isDate) return ({ wallMs }) => wallMs < last.wallMs + DAY_MS;
-  return (moment) => (moment.isDate ? moment.wallMs <= last.wallMs : moment.epochMs <= last.epochMs);
-}
 
 /**
  * Of DTEND, RDATE and EXDATE. A period counts with its start. One that is no time is left out.
  * @throws Error for too many
  */
 function listedMoments(component: Component, name: string, context: TimeContext): Moment[] {
-  const count = component.get(name)?.join().split(',').length ?? 0;
+  const count = component.lines.get(name)?.join().split(',').length ?? 0;
   if (count > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
   return properties(component, name).flatMap((property) =>
     property.values.flatMap((value) => {
@@ -183,20 +159,126 @@ function listedMoments(component: Component, name: string, context: TimeContext)
   );
 }
 
+// Rules (RFC 5545, 3.3.10) are expanded one period at a time, so that the caller can pause: the iterator of ical.js
+// never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
+
+const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+
+/** The number of the period that a day is in. Weeks begin on `weekStart`, where 0 is Sunday. */
+const PERIODS: Readonly<Record<string, (day: Day, weekStart: number) => number>> = {
+  DAILY: ({ number }) => number,
+  // Day 0, the first of 1970, was a Thursday.
+  WEEKLY: ({ number }, weekStart) => Math.floor((number + 4 - weekStart) / 7),
+  MONTHLY: ({ year, month }) => year * 12 + month,
+  YEARLY: ({ year }) => year,
+};
+
+/**
+ * The instances of a rule from `startMs` on, sorted, a list for each period (a month of a monthly rule). Without a
+ * `count`, those of periods that end before `fromMs` are skipped; the last period ends after `toMs`.
+ * @param startMs as the milliseconds of the same wall time in UTC, like all times here
+ * @throws Error for a rule that is not supported
+ */
+function* expandRule(rule: ICAL.Recur, startMs: number, fromMs: number, toMs: number): Generator<number[]> {
+  const { freq, interval, parts, count, wkst } = rule;
+  const periodOf = PERIODS[freq];
+  if (periodOf === undefined) throw new Error(`a rule that repeats ${freq.toLowerCase()}`);
+  if (parts.BYWEEKNO) throw new Error('a rule with numbers of weeks');
+  if (count !== null && toMs - startMs > MAX_COUNTED_MS)
+    throw new Error('a rule that counts through more than a hundred years');
+  const start = dayOf(Math.floor(startMs / DAY_MS));
+  const isWanted = dayFilter(rule, start);
+  const times = timesOfDay(parts, startMs - start.number * DAY_MS);
+  const positions = new Set(parts.BYSETPOS);
+  const numberOf = (day: Day) => periodOf(day, wkst - 1);
+  let day = count === null && fromMs > startMs ? dayOf(Math.floor(fromMs / DAY_MS)) : start;
+  // Positions count from the first day of the period.
+  while (numberOf(dayOf(day.number - 1)) === numberOf(day)) day = dayOf(day.number - 1);
+  for (let left = count ?? Number.POSITIVE_INFINITY; left > 0 && day.number * DAY_MS <= toMs; ) {
+    const period = numberOf(day);
+    const isRepeated = (period - numberOf(start)) % interval === 0;
+    let instances: number[] = [];
+    for (; numberOf(day) === period; day = dayOf(day.number + 1)) {
+      if (isRepeated && isWanted(day)) instances.push(...times.map((time) => day.number * DAY_MS + time));
+    }
+    if (positions.size > 0)
+      instances = instances.filter((_, i) => positions.has(i + 1) || positions.has(i - instances.length));
+    instances = instances.filter((instance) => instance >= startMs).slice(0, Math.min(left, instances.length));
+    left -= instances.length;
+    yield instances;
+  }
+}
+
+/** The first day of a month; months may be above 12. */
+const dayNumber = (year: number, month: number): number => dayStartMs(year, month - 1, 1) / DAY_MS;
+
+/** Months from 1, weekdays from 0, which is Sunday. */
+function dayOf(number: number) {
+  const date = new Date(number * DAY_MS);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
+  return {
+    number,
+    year,
+    month,
+    weekday: date.getUTCDay(),
+    // Counted from the start and from the end: May 31 is [31, -1].
+    inMonth: [date.getUTCDate(), number - dayNumber(year, month + 1)] as const,
+    inYear: [number - dayNumber(year, 1) + 1, number - dayNumber(year + 1, 1)] as const,
+  };
+}
+
+type Day = ReturnType<typeof dayOf>;
+
+/** The condition on days. Without a part that names days, the start's weekday or date applies. */
+function dayFilter({ freq, parts }: ICAL.Recur, start: Day): (day: Day) => boolean {
+  let [months, monthDays, weekdays] = [parts.BYMONTH, parts.BYMONTHDAY, parts.BYDAY];
+  const isInYear = freq === 'YEARLY' && !months;
+  if (!monthDays && !parts.BYYEARDAY && !weekdays) {
+    if (freq === 'WEEKLY') weekdays = [DAYS[start.weekday]!];
+    else if (freq !== 'DAILY') monthDays = [start.inMonth[0]];
+    if (isInYear) months = [start.month];
+  }
+  const isWanted = <T>(wanted: readonly T[] | undefined, values: readonly T[]) =>
+    wanted === undefined || values.some((value) => wanted.includes(value));
+  return (day) => {
+    const name = DAYS[day.weekday]!;
+    const [position, negative] = isInYear ? day.inYear : day.inMonth;
+    const positions = [Math.ceil(position / 7), -Math.ceil(-negative / 7)].map((each) => `${each}${name}`);
+    // `MO` is every Monday, `2MO` (or `+2MO`) the second of the month or year, `-1MO` the last.
+    const names = freq === 'WEEKLY' || freq === 'DAILY' ? [name] : [name, ...positions, `+${positions[0]}`];
+    return (
+      isWanted(months, [day.month]) &&
+      isWanted(monthDays, day.inMonth) &&
+      isWanted(parts.BYYEARDAY, day.inYear) &&
+      isWanted(weekdays, names)
+    );
+  };
+}
+
+/** Milliseconds since midnight, sorted. */
+function timesOfDay(parts: ICAL.Recur['parts'], startTime: number): number[] {
+  const seconds = Math.floor(startTime / 1000);
+  const hours = parts.BYHOUR ?? [Math.floor(seconds / 3600)];
+  const minutes = parts.BYMINUTE ?? [Math.floor(seconds / 60) % 60];
+  const ofMinute = parts.BYSECOND ?? [seconds % 60];
+  if (hours.length * minutes.length * ofMinute.length > MAX_TIMES_A_DAY)
+    throw new Error('a rule that repeats too often a day');
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => ofMinute.map((second) => (hour * 3600 + minute * 60 + second) * 1000)),
+  );
+  return times.sort((a, b) => a - b);
+}
+
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
 export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {
   const known = new Map<string, string | undefined>();
-  for (const zone of calendar.partsNamed('VTIMEZONE').slice(0, MAX_ZONES)) {
+  for (const zone of calendar.parts.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
     const id = textOf(zone, 'tzid');
     const name = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
     // A rule that cannot be read costs the events of its zone.
     known.set(id, name ?? (await zoneByOffsets(zone.parts, nowMs).catch(() => undefined)));
   }
-  return (tzid) => {
-    const id = tzid.trim();
-    if (!known.has(id)) known.set(id, zoneByName(id));
-    return known.get(id);
-  };
+  return (tzid) => known.get(tzid.trim()) ?? zoneByName(tzid);
 }
 
 /**
@@ -204,11 +286,11 @@ export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid
  * `"Europe/Berlin"`.
  */
 function zoneByName(text: string): string | undefined {
-  const name = text.slice(0, MAX_NAME).replaceAll('"', '').trim();
+  const name = text.replaceAll('"', '').trim();
   const parts = name.split('/').filter((part) => part !== '');
   const ends = [3, 2].filter((length) => length <= parts.length).map((length) => parts.slice(-length).join('/'));
   for (const candidate of [name, name.replace(/[-_]/, '/'), ...ends, findIana(name)[0] ?? '']) {
-    const zone = parseZone(candidate);
+    const zone = zones.parseZone(candidate);
     if (zone?.kind === 'iana') return zone.name;
     // Of abbreviations only those of UTC: `CST` is on three continents.
     if (zone && (/^(utc|gmt|z)$/i.test(candidate) || zone.kind === 'fixed')) return fixedZone(zone.minutes);
@@ -217,53 +299,53 @@ function zoneByName(text: string): string | undefined {
 }
 
 const fixedZone = (minutes: number): string =>
-  minutes === 0 ? 'UTC' : `UTC${offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
+  minutes === 0 ? 'UTC' : `UTC${zones.offsetText(minutes, ':').replace(/^(.)0/, '$1').replace(':00', '')}`;
 
-/** `+0530` in minutes. */
-function minutesOf(part: Component, name: string): number {
-  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)/.exec(textOf(part, name)) ?? [];
-  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
-}
+/** `+0530` in minutes. @throws Error for anything else */
+const minutesOf = (part: Component, name: string): number =>
+  ICAL.UtcOffset.fromString(textOf(part, name)).toSeconds() / 60;
 
 /**
  * The only offset, or the first zone that Windows knows whose clocks change as the file says in the years around
  * now.
  */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
-  const [minutes, ...others] = new Set(parts.map((part) => minutesOf(part, 'tzoffsetto')));
-  if (minutes === undefined || Number.isNaN(minutes)) return undefined;
-  if (others.length === 0) return fixedZone(minutes);
-  const current = parts.filter((part) => part.has('rrule') && !/UNTIL|COUNT/i.test(part.get('rrule')!.join()));
-  const changes = current.slice(0, MAX_RULES).flatMap((part) => changesOf(part, nowMs));
-  if (changes.length === 0) return undefined;
-  for (const { iana } of WINDOWS_TO_IANA_MAP) {
+  const all = new Set<number>();
+  const around = new Map<string, number>();
+  for (const part of parts) {
+    await pause();
+    all.add(minutesOf(part, 'tzoffsetto'));
+    noteOffsets(part, nowMs, around);
+  }
+  if (all.size === 1) return fixedZone([...all][0]!);
+  for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name !== undefined && changes.every((change) => isChange(name, change))) return name;
+    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.siteZone(name)) === minutes))
+      return name;
   }
   return undefined;
 }
 
-/** When clocks change in the years around now, as the part of a zone says, and the offsets before and after. */
-function changesOf(part: Component, nowMs: number) {
-  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+/**
+ * Notes the offsets of a part of a zone half a day before and after each of its changes in this year and the next:
+ * Exchange writes an hour of its own for the change.
+ */
+function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
+  const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
   const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
-  const rule = ruleOf(part.get('rrule')![0]!);
-  if (startMs === undefined || rule.freq !== 'YEARLY') return [];
-  const walls = [...expandRule(rule, startMs, nowMs - YEAR_MS, nowMs + YEAR_MS)].flat();
-  const recent = walls.filter((wallMs) => Math.abs(wallMs - nowMs) < YEAR_MS);
-  return recent.map((wallMs) => ({ atMs: wallMs - from * 60_000, from, to }));
-}
-
-/** Whether the zone changes on that day: Exchange writes an hour of its own for the change. */
-function isChange(zone: string, { atMs, from, to }: ReturnType<typeof changesOf>[number]): boolean {
-  const at = (ms: number) => offsetMinutes(formatWallTime(ms), siteZone(zone));
-  return at(atMs - DAY_MS / 2) === from && at(atMs + DAY_MS / 2) === to;
+  // A rule that ends is one of the past.
+  if (startMs === undefined || rule?.freq !== 'YEARLY' || rule.isFinite()) return;
+  const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
+  for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + YEAR_MS)].flat()) {
+    const utcMs = wallMs - from * 60_000;
+    around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+  }
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
 function instantOf(wallMs: number, zoneName: string): number {
-  const zone = siteZone(zoneName);
-  return instantsOf(formatWallTime(wallMs), zone)[0] ?? wallMsToEpoch(wallMs, zone);
+  const zone = zones.siteZone(zoneName);
+  return zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
 }

@@ -2,68 +2,40 @@
 // events of the calendar.
 
 import { createHash } from 'node:crypto';
-import { formatWallTime } from '../../time/wall-time.ts';
-import { epochToWallMs, siteZone } from '../../time/zones.ts';
+import { DAY_MS } from '../../model/records.ts';
+import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
+import { safeHtml } from '../../text/safe-html.ts';
+import { cutText, webAddress } from '../../text/text.ts';
+import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
 import { getPublic } from '../public-request.ts';
-import { readContent } from './icalendar-event.ts';
-import { type Component, pause, readFile, textOf } from './icalendar-text.ts';
-import {
-  dayStamp,
-  endingOf,
-  isSeries,
-  type Moment,
-  momentAt,
-  stampOf,
-  startsOf,
-  type TimeContext,
-  timeOf,
-  timesOf,
-  zonesOf,
-} from './icalendar-times.ts';
+import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
+import * as times from './icalendar-times.ts';
 import * as source from './source.ts';
 
-const TIMEOUT_MS = 60_000;
-const DAY_MS = 86_400_000;
-const MAX_UID = 500;
-const MAX_REASON = 200;
 const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
+const MAX_UID = 500;
+const MAX_TEXT = 50_000;
+const TOO_MANY = 'more than 20,000 events';
 
-export interface ICalendarOptions {
-  /** `http:`, `https:` or `webcal:`. */
-  url: string;
-  /** The zone of times without one, if the file names none. */
-  timezone: () => string;
-  now: () => number;
-  /** Hosts of private networks too. */
-  allowPrivate?: boolean;
-}
-
-export function createICalendarSource({ url, timezone, now, allowPrivate = false }: ICalendarOptions): source.Source {
+/** @param url `http:`, `https:` or `webcal:` */
+export function createICalendarSource(url: string, options: source.SourceOptions): source.Source {
+  const { allowPrivate, timezone, nowMs: now = Date.now } = options;
   const address = url.replace(/^webcal(s?):/i, (_, secure) => (secure || !allowPrivate ? 'https:' : 'http:'));
   return {
     async read(previous, signal) {
       // What changes the events although the file stays the same: the window moves with each day.
-      const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()}`;
-      const isCurrent = previous?.hash?.startsWith(`${basis} `) ?? false;
-      const etag = isCurrent ? previous?.etag : undefined;
-      const response = await getPublic(address, {
-        headers: { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) },
-        maxBytes: source.MAX_SOURCE_BYTES,
-        timeoutMs: TIMEOUT_MS,
-        anyPort: true,
-        allowPrivate,
-        signal,
-      }).catch((error: Error) => {
-        throw new source.SourceError(error.message, { cause: error });
-      });
+      const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()} `;
+      const etag = previous?.hash?.startsWith(basis) ? previous.etag : undefined;
+      const headers = { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) };
+      const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, anyPort: true, signal };
+      const response = await getPublic(address, { headers, ...limits });
       if (response.status === 304 && etag !== undefined) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
-      const hash = `${basis} ${createHash('sha256').update(response.bytes).digest('base64url')}`;
+      const hash = basis + createHash('sha256').update(response.bytes).digest('base64url');
       if (previous?.hash === hash) return undefined;
       const given = response.headers.etag;
       const validators = { ...(typeof given === 'string' && { etag: given }), hash };
-      const snapshot = await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal });
-      return { ...snapshot, validators };
+      return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal })), validators };
     },
   };
 }
@@ -76,82 +48,63 @@ export async function readICalendar(
   bytes: Uint8Array,
   { timezone, nowMs, signal }: { timezone: string; nowMs: number; signal?: AbortSignal },
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
-  const { calendars, broken, isUtf8, isTruncated } = await readFile(bytes);
-  const reader = new EventReader(nowMs, signal);
-  for (const calendar of calendars) await reader.readCalendar(calendar, timezone);
-  // The events that were not read any more are not gone.
-  signal?.throwIfAborted();
+  const { calendar, isUtf8, isTruncated } = await readFile(bytes);
+  const { pastDays, futureDays } = source.SERIES_WINDOW;
+  const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
+  const zoneOf = await times.zonesOf(calendar, nowMs);
+  const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
+  const reader = new EventReader({ zoneOf, zone, ...window });
+  await reader.read(calendar, signal);
   const { events, remarks } = reader;
-  for (const event of broken) source.addRemark(remarks, 'no end', textOf(event, 'uid').slice(0, MAX_UID));
   if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
   if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
   return { events: [...events.values()], remarks, isTruncated };
 }
 
-interface Instance {
-  key: string;
-  start: Moment;
-}
-
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
 interface Part {
+  uid: string;
   component: Component;
-  /** What tells it from other parts of its UID: its start, or that of the instance it changes. */
-  time: Moment;
-  start: Moment;
-  instances: Instance[];
-}
-
-/** The changed instances of a UID. */
-interface Changes {
-  /** By the instance that they change. */
-  byStamp: ReadonlyMap<string, Part>;
-  /** Those of all later instances too, ascending. */
-  ofLater: readonly Part[];
+  /** What tells it from other parts of its UID: its start, or that of the instance that it changes. */
+  time: times.Moment;
+  /** Undefined: it is private, or cannot be read. */
+  start?: times.Moment;
+  /** Once an instance is in the window. */
+  content?: Awaited<ReturnType<typeof readContent>>;
 }
 
 class EventReader {
   readonly events = new Map<string, source.SourceEvent>();
   readonly remarks: source.Remark[] = [];
-  readonly #nowMs: number;
-  readonly #signal: AbortSignal | undefined;
-  /** Milliseconds since 1970, both included. */
-  readonly #window: { fromMs: number; toMs: number };
+  readonly #context: times.TimeContext;
 
-  constructor(nowMs: number, signal: AbortSignal | undefined) {
-    const { pastDays, futureDays } = source.SERIES_WINDOW;
-    this.#nowMs = nowMs;
-    this.#signal = signal;
-    this.#window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
+  constructor(context: times.TimeContext) {
+    this.#context = context;
   }
 
-  async readCalendar(calendar: Component, timezone: string): Promise<void> {
-    for (const { name } of calendar.parts)
-      if (/^V(TODO|JOURNAL)$/.test(name)) source.addRemark(this.remarks, 'no event', name);
-    const zoneOf = await zonesOf(calendar, this.#nowMs);
-    const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
-    const context = { zoneOf, zone, signal: this.#signal };
+  async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
     const byUid = new Map<string, Component[]>();
-    for (const component of calendar.partsNamed('VEVENT')) {
+    for (const component of calendar.parts.filter(({ name }) => name === 'VEVENT')) {
       const uid = this.#uidOf(component);
       const group = byUid.get(uid);
       if (group) group.push(component);
       else byUid.set(uid, [component]);
       await pause();
     }
-    for (const [uid, components] of byUid) {
-      await this.#readGroup(uid, components, context);
-      await pause();
+    for (const [uid, group] of byUid) {
+      signal?.throwIfAborted();
+      await this.#readGroup(uid, group);
     }
   }
 
   /** Whatever is wrong with one event, the others are served. */
   async #attempt(uid: string, work: () => unknown): Promise<void> {
+    await pause();
     try {
+      if (this.events.size >= source.MAX_SOURCE_EVENTS) throw new Error(TOO_MANY);
       await work();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      source.addRemark(this.remarks, reason.slice(0, MAX_REASON), uid);
+      source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
     }
   }
 
@@ -160,129 +113,164 @@ class EventReader {
     if (uid !== '' && uid.length <= MAX_UID) return uid;
     const title = textOf(component, 'summary');
     if (uid === '') source.addRemark(this.remarks, 'no UID: named by start and title', title.slice(0, 100));
-    const text = uid || JSON.stringify([component.get('dtstart')?.[0] ?? '', title]);
+    const text = uid || JSON.stringify([component.lines.get('dtstart')?.[0] ?? '', title]);
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
   /** All events of one UID: a series or single event, and its changed instances. */
-  async #readGroup(uid: string, components: readonly Component[], context: TimeContext): Promise<void> {
-    if (this.events.size >= source.MAX_SOURCE_EVENTS)
-      return source.addRemark(this.remarks, TOO_MANY, uid, components.length);
-    const hidden = components.filter(isPrivate).length;
-    if (hidden > 0) source.addRemark(this.remarks, 'private', uid, hidden);
-    const own = components.filter((component) => !component.has('recurrence-id'));
-    if (own.some(isPrivate)) return;
-    const changed = components.filter((component) => component.has('recurrence-id'));
-    const byStamp = await this.#newestByTime(uid, changed, 'recurrence-id', context);
-    // A change without a start is no event, and neither is the instance that it changes.
-    for (const [stamp, change] of byStamp)
-      await this.#attempt(uid, () => {
-        change.start = timeOf(change.component, 'dtstart', context);
-        change.instances = [{ key: `${uid}/${stamp}`, start: change.start }];
-      });
-    const ofLater = [...byStamp.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
-    const changes = { byStamp, ofLater };
-    const masters = await this.#newestByTime(uid, own, 'dtstart', context);
+  async #readGroup(uid: string, components: readonly Component[]): Promise<void> {
+    const own = components.filter((component) => !component.lines.has('recurrence-id'));
+    const changed = components.filter((component) => component.lines.has('recurrence-id'));
+    const masters = await this.#partsByTime(uid, own, 'dtstart');
+    if ([...masters.values()].some(({ start }) => start === undefined)) return;
     if (masters.size > 1) source.addRemark(this.remarks, 'the same UID for several events: named by start, too', uid);
+    const changes = await this.#partsByTime(uid, changed, 'recurrence-id');
     for (const master of masters.values())
-      await this.#attempt(uid, () => this.#expand(uid, master, changes, own.length > 1, context));
-    for (const part of [...masters.values(), ...byStamp.values()])
-      await this.#attempt(uid, () => this.#addInstances(uid, part, context));
+      await this.#attempt(uid, () => this.#addInstances(master, changes, own.length > 1));
+    for (const change of changes.values())
+      if (change.start) await this.#attempt(uid, () => this.#add(change, change.start!, change.time));
   }
 
-  /** Gives the instances of an event or series to it, or to what changes them. */
-  async #expand(
-    uid: string,
-    { component, time, instances }: Part,
-    { byStamp, ofLater }: Changes,
-    hasOthers: boolean,
-    context: TimeContext,
-  ): Promise<void> {
-    const isNamedByStart = isSeries(component) || hasOthers;
-    for (const start of isSeries(component) ? await startsOf(component, time, this.#window, context) : [time]) {
-      await pause();
-      const named = `${uid}/${stampOf(start)}`;
-      const change = byStamp.get(stampOf(start)) ?? byStamp.get(dayStamp(start.wallMs));
-      const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
-      if (!change && range) this.#addMoved(uid, range, { key: named, start });
-      else if (!change) instances.push({ key: isNamedByStart ? named : uid, start });
-      else if (change.time.isDate) {
-        // A change that is named by its day is of the first instance of that day, with its key.
-        change.time = start;
-        if (change.instances[0]) change.instances[0].key = named;
-      }
-    }
-  }
-
-  /**
-   * Adds an instance to a change of all later ones: as far from its time as the changed instance is. Of a change that
-   * cannot be read, or whose instance is named by its day, the later ones are not known.
-   */
-  #addMoved(uid: string, { time, start, instances }: Part, { key, start: unchanged }: Instance): void {
-    if (instances.length === 0 || time.isDate !== unchanged.isDate) {
-      source.addRemark(this.remarks, 'after a change of all later instances', uid);
-      return;
-    }
-    const { zone } = unchanged;
-    const wallOf = ({ isDate, wallMs, epochMs }: Moment) => (isDate ? wallMs : epochToWallMs(epochMs, siteZone(zone)));
-    const wallMs = unchanged.wallMs + wallOf(start) - wallOf(time);
-    instances.push({ key, start: momentAt(wallMs, { zone, isDate: start.isDate }) });
-  }
-
-  /** The newest component of each time. */
-  async #newestByTime(
-    uid: string,
-    components: readonly Component[],
-    property: 'dtstart' | 'recurrence-id',
-    context: TimeContext,
-  ): Promise<Map<string, Part>> {
+  /** By their times: of two the last counts. A change without a start is no event, and neither is what it changes. */
+  async #partsByTime(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
     const found = new Map<string, Part>();
-    for (const component of components) {
-      await pause();
+    for (const component of components)
       await this.#attempt(uid, () => {
-        const time = timeOf(component, property, context);
-        const other = found.get(stampOf(time));
-        if (other) source.addRemark(this.remarks, 'an older version', uid);
-        if (!other || versionOf(other.component) < versionOf(component))
-          found.set(stampOf(time), { component, time, start: time, instances: [] });
+        const time = times.timeOf(component, name, this.#context);
+        if (found.has(times.stampOf(time)))
+          source.addRemark(this.remarks, 'the same UID and start as another: the last one counts', uid);
+        const part: Part = { uid, component, time };
+        found.set(times.stampOf(time), part);
+        if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
+        part.start = times.timeOf(component, 'dtstart', this.#context);
       });
-    }
     return found;
   }
 
-  /** Adds those of the instances that are in the window. */
-  async #addInstances(uid: string, { component, start: ownStart, instances }: Part, context: TimeContext) {
-    if (isPrivate(component)) return;
-    const endOf = endingOf(component, ownStart, context);
-    const isOfSeries = isSeries(component) || component.has('recurrence-id');
-    const toMs = isOfSeries ? this.#window.toMs : Number.POSITIVE_INFINITY;
-    const isInWindow = ({ start }: Instance) => start.epochMs <= toMs && endOf(start) >= this.#window.fromMs;
-    const distance = ({ start }: Instance) => Math.abs(start.epochMs - this.#nowMs);
-    const wanted = instances.filter(isInWindow).sort((a, b) => distance(a) - distance(b));
-    if (wanted.length === 0) return;
-    const content = await readContent(component);
-    if (content.title === '') return source.addRemark(this.remarks, 'no title', uid, wanted.length);
-    const excess = wanted.length - source.MAX_INSTANCES;
-    if (excess > 0) source.addRemark(this.remarks, `more than ${source.MAX_INSTANCES} times`, uid, excess);
-    for (const { key, start } of wanted.slice(0, source.MAX_INSTANCES)) {
-      await pause();
-      if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
-      else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
-      else this.events.set(key, { key, uid, ...content, ...timesOf(start, endOf(start), context) });
+  /** Adds the instances of an event or series that no change is of, and those after a change of all later ones. */
+  async #addInstances(master: Part, changes: ReadonlyMap<string, Part>, hasOthers: boolean): Promise<void> {
+    const { uid, component, time } = master;
+    const isNamedByStart = times.isSeries(component) || hasOthers;
+    const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
+    for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
+      const change = changes.get(times.stampOf(start)) ?? changes.get(times.dayStamp(start.wallMs));
+      const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
+      const moved = range && movedBy(range, start);
+      // A change that is named by its day is of the first instance of that day.
+      if (change?.time.isDate) change.time = start;
+      else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
+      else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
+      else if (!change) await this.#add(range!, moved!, start);
     }
+  }
+
+  /** Adds an instance if it is in the window. Single events may be later. `named`: its own time, if its key has it. */
+  async #add(part: Part, start: times.Moment, named: times.Moment | undefined): Promise<void> {
+    await pause();
+    const { uid, component } = part;
+    const endMs = times.endOf(component, part.start!, start, this.#context);
+    const isOfSeries = times.isSeries(component) || component.lines.has('recurrence-id');
+    if ((isOfSeries && start.epochMs > this.#context.toMs) || endMs < this.#context.fromMs) return;
+    part.content ??= await readContent(component);
+    const key = named ? `${uid}/${times.stampOf(named)}` : uid;
+    if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
+    else if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
+    else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
+    else this.events.set(key, { key, uid, ...part.content, ...times.timesOf(start, endMs, this.#context) });
   }
 }
 
-const TOO_MANY = `more than ${source.MAX_SOURCE_EVENTS} events`;
+/**
+ * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
+ * change cannot be read, or its instance is named by its day.
+ */
+function movedBy({ time, start }: Part, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
+  if (start === undefined || time.isDate !== isDate) return undefined;
+  const shiftMs = start.isDate ? start.wallMs - time.wallMs : start.epochMs - time.epochMs;
+  return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
+}
 
 /** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
 const isOfLaterToo = ({ component }: Part): boolean =>
-  /^[^:]*;range="?thisandfuture/i.test(component.get('recurrence-id')![0]!);
+  /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
 
-const isPrivate = (component: Component): boolean =>
-  ['PRIVATE', 'CONFIDENTIAL'].includes(textOf(component, 'class').toUpperCase());
+/** Everything of an event that its instances share. */
+async function readContent(component: Component): Promise<Omit<source.SourceEvent, 'key' | 'uid' | source.Times>> {
+  const url = addressOf(textOf(component, 'url'));
+  const location = textOf(component, 'location');
+  // A LOCATION that is nothing but an address.
+  const onlineUrl = addressOf(location);
+  const status = textOf(component, 'status').toUpperCase();
+  return {
+    title: line(textOf(component, 'summary')),
+    description: await descriptionOf(component, url),
+    url,
+    eventStatus: status === 'CANCELLED' ? 'cancelled' : status === 'CONFIRMED' ? 'scheduled' : '',
+    attendanceMode: onlineUrl === '' ? '' : 'online',
+    onlineUrl,
+    createdUtc: source.wallOf(isoToWall(textOf(component, 'created'))),
+    modifiedUtc: source.wallOf(isoToWall(textOf(component, 'last-modified'))),
+    categories: categoriesOf(component),
+    venue: onlineUrl === '' ? venueOf(component, location) : undefined,
+    organizers: organizersOf(component),
+    image: imageOf(component),
+  };
+}
 
-/** Sorts by SEQUENCE, then by the time of the last change. */
-const versionOf = (component: Component): string =>
-  textOf(component, 'sequence').padStart(10, '0') +
-  (textOf(component, 'last-modified') || textOf(component, 'dtstamp'));
+/** A text in one line, as HTML. Many programs write HTML's entities into it: `R&amp;D`. */
+function line(text: string): string {
+  const words = text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ');
+  return escapeHtmlOnce(cutText(words.trim(), source.MAX_LINE));
+}
+
+const addressOf = (text: string): string => (text.length <= source.MAX_LINE ? (webAddress(text) ?? '') : '');
+
+/** Programs such as Google Calendar write HTML into DESCRIPTION itself. `<me@town.example>` is none. */
+const TAG = /<\/?(?:p|br|a|b|i|u|ul|ol|li|div|span|strong|em|h[1-6]|html)(?:[\s/][^<>]*)?>/i;
+
+async function descriptionOf(component: Component, url: string): Promise<string> {
+  // ical.js decodes no properties that it does not know.
+  const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
+  const plain = textOf(component, 'description');
+  const html = [rich, plain].find((text) => TAG.test(text));
+  if (html !== undefined) return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+  const blocks = escapeHtml(cutText(plain, MAX_TEXT))
+    .replace(/\n\s*\n/g, '</p><p>')
+    .replaceAll('\n', '<br>');
+  return blocks && `<p>${blocks}</p>`;
+}
+
+/** The first line of LOCATION is its name. Commas tell nothing: what is before the first may be a street. */
+function venueOf(component: Component, location: string): source.SourceVenue | undefined {
+  const [name = '', ...address] = location.split('\n');
+  if (name === '') return undefined;
+  // ical.js reads 0 for what is no number.
+  const geo = component.lines.get('geo')?.[0]?.trim() ?? '';
+  const [, latitude = 'NaN', longitude = 'NaN'] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(geo) ?? [];
+  const place = source.placeAt(Number(latitude), Number(longitude));
+  return { name: line(name), address: line(address.join('\n')), ...place };
+}
+
+function categoriesOf(component: Component): string[] {
+  // A line may have thousands.
+  const lists = properties(component, 'categories', 10);
+  const names = lists.flatMap(({ values }) => values.slice(0, source.MAX_LISTED).map((value) => line(String(value))));
+  return [...new Set(names.filter((name) => name !== ''))].slice(0, source.MAX_LISTED);
+}
+
+/** By name, never by e-mail address. */
+function organizersOf(component: Component): source.SourceOrganizer[] {
+  return properties(component, 'organizer', source.MAX_LISTED)
+    .map(({ params, values }) => ({ name: line(params.cn ?? ''), website: addressOf(String(values[0])) }))
+    .filter(({ name }) => name !== '' && !decodeEntities(name).includes('@'));
+}
+
+/** IMAGE (RFC 7986), or an attached picture, as The Events Calendar and others write it. By address only. */
+function imageOf(component: Component): source.SourceEvent['image'] {
+  const isPicture = ({ params, values }: Property) =>
+    /^image\//i.test(params.fmttype ?? '') || /\.(png|jpe?g|gif|webp|avif)([?#]|$)/i.test(String(values[0]));
+  const attached = properties(component, 'attach', source.MAX_LISTED).filter(isPicture);
+  const pictures = [...properties(component, 'image', source.MAX_LISTED), ...attached];
+  const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');
+  return url === undefined ? undefined : { url, width: 0, height: 0 };
+}

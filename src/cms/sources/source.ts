@@ -1,22 +1,29 @@
 // What a read-only calendar beside the CMS gives: a snapshot of all its events, or the news that nothing changed.
 
-import type { AttendanceMode, EventStatus } from '../../model/event-state.ts';
-import type { WallTime } from '../../model/records.ts';
+import type { EventFields, VenueFields, WallTime } from '../../model/records.ts';
+import { parseWallTime } from '../../time/wall-time.ts';
 
 /** Of one answer of a source. */
 export const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 /** Of one source, each instance of a series counted. */
 export const MAX_SOURCE_EVENTS = 20_000;
+/** Of an event: longer texts of one line are cut, and longer addresses count as not said. */
+export const MAX_LINE = 2000;
+/** Categories, organizers or pictures of one event. */
+export const MAX_LISTED = 100;
 /** Of an iCalendar file, as for the recurring events of WordPress plugins. Single events may be later. */
 export const SERIES_WINDOW = { pastDays: 180, futureDays: 366 };
-/** Of a series: those nearest to today. */
-export const MAX_INSTANCES = 1000;
+
+type Said = 'title' | 'description' | 'url' | 'onlineUrl' | 'eventStatus' | 'attendanceMode';
+export type Times = 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay';
+type Optional = 'excerpt' | 'cost' | 'website' | 'eventStatusReason';
 
 /**
- * An event, as its source describes it: what is absent or empty, the source does not say. Titles, names and
- * descriptions are HTML as in the replica: `R&amp;D`. Those of descriptions and excerpts are safe (text/safe-html.ts).
+ * An event, as its source describes it, in the fields of the replica: what is absent or empty, the source does not say.
+ * Titles, names and descriptions are HTML: `R&amp;D`. That of descriptions and excerpts is safe (text/safe-html.ts).
+ * A whole day is 00:00:00 to 23:59:59. `url` is the event's page at its origin.
  */
-export interface SourceEvent {
+export interface SourceEvent extends Pick<EventFields, Said | Times>, Partial<Pick<EventFields, Optional>> {
   /**
    * Names the event for ever within its source: the UID, and for an instance of a series also its start
    * (`uid/20270501T180000Z`).
@@ -24,24 +31,6 @@ export interface SourceEvent {
   key: string;
   /** The iCalendar UID, or the `global_id` of an events/v1 site: equal ones of two sources are the same event. */
   uid: string;
-  title: string;
-  description: string;
-  excerpt?: string;
-  /** In `timezone`. A whole day is 00:00:00 to 23:59:59. */
-  start: WallTime;
-  end: WallTime;
-  startUtc: WallTime;
-  endUtc: WallTime;
-  timezone: string;
-  allDay: boolean;
-  cost?: string;
-  website?: string;
-  /** The page of the event at its origin. */
-  url: string;
-  eventStatus: EventStatus | '';
-  eventStatusReason?: string;
-  attendanceMode: AttendanceMode | '';
-  onlineUrl: string;
   createdUtc?: WallTime | undefined;
   modifiedUtc?: WallTime | undefined;
   /** Names, in the order of the source. */
@@ -53,19 +42,12 @@ export interface SourceEvent {
   image?: { url: string; width: number; height: number } | undefined;
 }
 
+type Place = 'address' | 'latitude' | 'longitude';
+type Contact = 'city' | 'country' | 'province' | 'state' | 'zip' | 'phone' | 'website';
+
 /** Texts as in a venue of the replica. */
-export interface SourceVenue {
+export interface SourceVenue extends Pick<VenueFields, Place>, Partial<Pick<VenueFields, Contact>> {
   name: string;
-  address: string;
-  city?: string;
-  country?: string;
-  province?: string;
-  state?: string;
-  zip?: string;
-  phone?: string;
-  website?: string;
-  latitude: number | null;
-  longitude: number | null;
 }
 
 /**
@@ -74,17 +56,12 @@ export interface SourceVenue {
  */
 export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  return isOnEarth && (latitude !== 0 || longitude !== 0)
-    ? { latitude, longitude }
-    : { latitude: null, longitude: null };
+  if (!isOnEarth || (latitude === 0 && longitude === 0)) return { latitude: null, longitude: null };
+  return { latitude, longitude };
 }
 
 /** Without e-mail addresses: iCalendar's are of people. */
-export interface SourceOrganizer {
-  name: string;
-  phone?: string;
-  website: string;
-}
+export type SourceOrganizer = { name: string; phone?: string; website: string };
 
 /** What the next request sends, or compares its answer with. */
 export interface SourceValidators {
@@ -105,24 +82,33 @@ export interface Remark {
 /** A reason holds texts of the source: a file of a thousand unknown zones must not fill the status. */
 const MAX_REMARKS = 50;
 
-export function addRemark(remarks: Remark[], reason: string, example: string, count = 1): void {
+export function addRemark(remarks: Remark[], text: string, example: string): void {
+  const reason = text.slice(0, 200);
   const known = remarks.find((remark) => remark.reason === reason);
-  if (known) known.count += count;
-  else if (remarks.length < MAX_REMARKS) remarks.push({ reason, count, example });
+  if (known) known.count += 1;
+  else if (remarks.length < MAX_REMARKS) remarks.push({ reason, count: 1, example });
 }
 
 export interface SourceSnapshot {
   events: SourceEvent[];
   remarks: Remark[];
-  /** The answer broke off: of what it lacks, nothing is known. */
+  /** The answer broke off, or changed while it was read: of what it lacks, nothing is known. */
   isTruncated?: boolean;
   validators: SourceValidators;
+}
+
+export interface SourceOptions {
+  /** Hosts of private networks too. */
+  allowPrivate: boolean;
+  /** Of times in a file that names none. */
+  timezone: () => string;
+  nowMs?: () => number;
 }
 
 export interface Source {
   /**
    * All events now. Undefined: nothing changed since these validators.
-   * @throws SourceError
+   * @throws SourceError, or PublicRequestError without an answer
    */
   read(previous: SourceValidators | undefined, signal: AbortSignal): Promise<SourceSnapshot | undefined>;
 }
@@ -131,3 +117,7 @@ export interface Source {
 export class SourceError extends Error {
   override name = 'SourceError';
 }
+
+/** A time that a source says of a record; undefined if it is none. */
+export const wallOf = (value: unknown): WallTime | undefined =>
+  typeof value === 'string' && parseWallTime(value) !== undefined ? value : undefined;

@@ -86,11 +86,16 @@ const NEAR_DEGREES = 0.005;
 
 /** Many towns have a "Main Library": what is known of the town, or of the coordinates, must not differ. */
 function isSamePlace(a: Place, b: Place): boolean {
-  if (letters(a.name) === '' || letters(a.name) !== letters(b.name)) return false;
+  if (letters(a.name) === '' || letters(b.name) === '') return false;
+  if (letters(a.name) !== letters(b.name) && !isBeginOf(a, b) && !isBeginOf(b, a)) return false;
   if (letters(a.city) !== '' && letters(b.city) !== '' && letters(a.city) !== letters(b.city)) return false;
   if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return true;
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
+
+/** Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, Springfield`, with the town of the first, if any */
+const isBeginOf = ({ name, city }: Place, { name: long }: Place): boolean =>
+  letters(name) === letters(long.split(',', 1)[0]!) && letters(long).includes(letters(city));
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
 export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');

@@ -1,7 +1,7 @@
 // Another gateway as a source: its events with what it adds to the original, and its ETags.
 
 import { expect } from 'chai';
-import { EventsApi } from '../../../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
 import { MOUNT, startGateway, type TestGateway } from '../../start-gateway.ts';
 import { CREDENTIALS } from '../fake-accounts.ts';
 import { createFakeCms } from '../fake-cms.ts';
@@ -25,7 +25,7 @@ describe('another gateway as a source', () => {
   after(() => gateway.stop());
 
   const read = (previous?: object) => {
-    const reader = new EventsApi(address, { allowPrivate: true, nowMs: () => NOW_MS, wait: async () => undefined });
+    const reader = createEventsSource(address, { allowPrivate: true, nowMs: () => NOW_MS }, async () => undefined);
     return reader.read(previous, AbortSignal.timeout(30_000));
   };
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EventsApi } from '../../../src/cms/sources/events-api.ts';
+import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
 interface Recording {
@@ -48,16 +48,10 @@ export async function startEventsSite() {
     /** Set by a test to answer otherwise. Returns false for an ordinary answer. */
     respond: (_page: number, _response: ServerResponse): boolean => false,
     nowMs: Date.parse('2026-11-28T12:00:00Z'),
-    waits: [] as number[],
     /** A reader whose clock only moves when it waits. */
     reader: () =>
-      new EventsApi(site.address, {
-        allowPrivate: true,
-        nowMs: () => site.nowMs,
-        wait: async (ms) => {
-          site.waits.push(ms);
-          site.nowMs += ms;
-        },
+      createEventsSource(site.address, { allowPrivate: true, nowMs: () => site.nowMs }, async (ms) => {
+        site.nowMs += ms;
       }),
     read: () => site.reader().read(undefined, AbortSignal.timeout(30_000)),
     close: () => {
@@ -73,7 +67,8 @@ export async function startEventsSite() {
     const events = site.pages[page - 1];
     if (events === undefined) return void response.writeHead(404).end('{"code":"event-archive-page-not-found"}');
     const total = site.pages.flat().length;
-    response.end(JSON.stringify({ events, total, total_pages: site.pages.length }));
+    const next = page < site.pages.length && { next_rest_url: `${site.address}/events?page=${page + 1}` };
+    response.end(JSON.stringify({ events, total, ...next }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   site.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/wp-json/tribe/events/v1`;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { PublicRequestError } from '../../../src/cms/public-request.ts';
 import { createICalendarSource } from '../../../src/cms/sources/icalendar.ts';
 import { SourceError } from '../../../src/cms/sources/source.ts';
 
@@ -17,7 +18,7 @@ describe('an iCalendar source', () => {
   const { signal } = new AbortController();
   const sourceOf = (allowPrivate: boolean) => {
     const url = `webcal://127.0.0.1:${(server.address() as AddressInfo).port}/a.ics`;
-    return createICalendarSource({ url, timezone: () => 'Europe/Berlin', now: () => nowMs, allowPrivate });
+    return createICalendarSource(url, { timezone: () => 'Europe/Berlin', nowMs: () => nowMs, allowPrivate });
   };
 
   beforeEach(async () => {
@@ -73,12 +74,12 @@ describe('an iCalendar source', () => {
           () => undefined,
           (error: unknown) => error,
         );
-    for (const [allowPrivate, message] of [
-      [true, 'answered with status 404'],
-      [false, '127.0.0.1 is not a public host'],
+    for (const [allowPrivate, kind, message] of [
+      [true, SourceError, 'answered with status 404'],
+      [false, PublicRequestError, '127.0.0.1 is not a public host'],
     ] as const) {
       const error = await failureOf(allowPrivate);
-      expect(error).to.be.instanceOf(SourceError);
+      expect(error).to.be.instanceOf(kind);
       expect((error as Error).message).to.equal(message);
     }
   });

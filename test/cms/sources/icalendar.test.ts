@@ -141,7 +141,7 @@ describe('an iCalendar file', () => {
       'END:VALARM',
     );
     expect(given).to.deep.include({
-      description: '<p>One &lt;3</p>\n<p>Two, three</p>',
+      description: '<p>One &lt;3</p><p>Two, three</p>',
       url: 'https://town.example/jazz',
       categories: ['Music', 'R&amp;D'],
       image: { url: 'https://town.example/a', width: 0, height: 0 },
@@ -306,18 +306,15 @@ describe('a bad iCalendar file', () => {
   it('that is none is refused, with what it is', async () => {
     await isRefused('\n<!doctype html><title>Login</title>', 'a web page instead of a calendar');
     await isRefused(' \r\n', 'nothing instead of a calendar');
-    await isRefused('{"error": 1}', 'no calendar: BEGIN:VCALENDAR is missing');
-    await isRefused(Buffer.alloc(100_000), 'no calendar: BEGIN:VCALENDAR is missing');
+    await isRefused('BEGIN:VCARD', 'something else instead of a calendar');
+    await isRefused(Buffer.alloc(100_000), 'something else instead of a calendar');
   });
 
   it('that breaks off serves the events before', async () => {
     const text = calendar(GOOD, titled('cut', 'DTSTART:20270511T160000Z'));
     const { events, remarks, isTruncated } = await read(text.slice(0, text.lastIndexOf('END:VEVENT')));
     expect(events.map(({ uid }) => uid)).to.deep.equal(['good']);
-    expect(remarks).to.deep.equal([
-      { reason: 'no end', count: 1, example: 'cut' },
-      { reason: 'the file ends too early', count: 1, example: '' },
-    ]);
+    expect(remarks).to.deep.equal([{ reason: 'the file ends too early', count: 1, example: '' }]);
     expect(isTruncated).to.equal(true);
     expect((await read(text)).isTruncated).to.equal(false);
   });
@@ -367,8 +364,7 @@ describe('a bad iCalendar file', () => {
         'more than 3000 dates',
         titled('x', 'DTSTART:20270510T160000Z', ...Array<string>(3001).fill('RDATE:20270511T160000Z')),
       ],
-      open: ['no end', 'BEGIN:VEVENT\r\nUID:x'],
-      task: ['no event', 'BEGIN:VTODO\r\nUID:x\r\nEND:VTODO'],
+      open: ['no start', 'BEGIN:VEVENT\r\nUID:x'],
     };
     for (const [name, [reason, text]] of Object.entries(wrong)) {
       const { events, remarks } = await read(calendar(text, 'nonsense', 'DTSTART', GOOD));
@@ -412,25 +408,24 @@ describe('a bad iCalendar file', () => {
     expect(first.events).to.have.length(2);
     for (const title of ['one', 'two']) expect(keyOf(first.events, title)).to.equal(keyOf(second.events, title));
     expect(first.remarks).to.deep.equal([{ reason: 'no UID: named by start and title', count: 2, example: 'one' }]);
-    const same = (start: string, sequence: number) =>
-      titled('same', `DTSTART:${start}`, `SEQUENCE:${sequence}`, `URL:https://x.example/${sequence}`);
+    const same = (start: string, page: number) => titled('same', `DTSTART:${start}`, `URL:https://x.example/${page}`);
     const { events, remarks } = await read(
-      calendar(same('20270510T160000Z', 1), same('20270510T160000Z', 10), same('20270511T160000Z', 2)),
+      calendar(same('20270510T160000Z', 1), same('20270510T160000Z', 2), same('20270511T160000Z', 3)),
     );
     expect(events.map(({ key, url }) => `${key} ${url}`).sort()).to.deep.equal([
-      'same/20270510T160000Z https://x.example/10',
-      'same/20270511T160000Z https://x.example/2',
+      'same/20270510T160000Z https://x.example/2',
+      'same/20270511T160000Z https://x.example/3',
     ]);
     expect(remarks).to.deep.equal([
-      { reason: 'an older version', count: 1, example: 'same' },
+      { reason: 'the same UID and start as another: the last one counts', count: 1, example: 'same' },
       { reason: 'the same UID for several events: named by start, too', count: 1, example: 'same' },
     ]);
   });
 
-  it('with a line of a hundred thousand categories has none of them', async () => {
+  it('with a line of a hundred thousand categories has few of them', async () => {
     const many = `CATEGORIES:${'a,'.repeat(95_000)}a`;
     const { categories } = await readOne('DTSTART:20270510T160000Z', many, 'CATEGORIES:Music,Film');
-    expect(categories).to.deep.equal(['Music', 'Film']);
+    expect(categories).to.deep.equal(['a', 'Music', 'Film']);
   });
 
   it('whose reading is broken off is not taken for one with fewer events', async () => {
@@ -456,10 +451,9 @@ describe('a bad iCalendar file', () => {
     // 180 days before and 366 after today.
     expect(counts.get('rule0')).to.have.length(546);
     expect(counts.get('rule2')).to.have.length(1);
-    expect(counts.get('rule5')).to.have.length(1000);
     expect(remarks.map(({ reason }) => reason)).to.have.members([
-      'a rule that counts through more than 20,000 days, weeks, months or years',
-      'more than 1000 times',
+      'a rule that counts through more than a hundred years',
+      'a rule that repeats too often a day',
     ]);
   });
 });

@@ -276,6 +276,28 @@ describe('sources', () => {
     expect(left).not.to.have.property('also_at');
   });
 
+  it('take a hall for the same if one source writes its address behind a comma', async () => {
+    const at = (name: string, city = '') => ({ title: 'Jazz', venue: { ...VENUE, name, city, address: '' } });
+    const isMerged = async (a: object, b: object) => {
+      await read('library', [said('a', a)]);
+      await read('theatre', [said('b', b)]);
+      return (await list()).length === 1;
+    };
+    const long = at('Town Hall, 1 Main St, Springfield');
+    expect(await isMerged(at('Town hall'), long)).to.equal(true);
+    expect(await isMerged(long, at('Town Hall', 'Springfield'))).to.equal(true);
+    for (const other of [
+      // Another hall in the street, another part of the house, a hall of this name in another town, and none.
+      at('Mill, 1 Main St, Springfield'),
+      at('Town Hall, Cellar'),
+      at('Main St'),
+      at('Town Hall', 'Shelbyville'),
+      at(', 1 Main St'),
+    ])
+      expect(await isMerged(long, other), JSON.stringify(other)).to.equal(false);
+    expect(await isMerged(at('Hall A, 1 Main St'), at('Hall B, 1 Main St'))).to.equal(false);
+  });
+
   it('show an event of the CMS before that of a source, and note it in /changes', async () => {
     const meta = { start_date: '2027-05-01 18:00:00', end_date: '2027-05-01 20:00:00', timezone: 'Europe/Berlin' };
     const { id } = cms.createPost('events', { title: 'Own', meta: { ...meta, website: 'https://origin.example/a/' } });
