@@ -34,7 +34,7 @@ import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { combineRepeated, createBodyReader } from './read-request.ts';
+import { createBodyReader } from './read-request.ts';
 import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
@@ -101,10 +101,6 @@ export function routes(options: RouteOptions): Middleware {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.matchedRoute = route;
-    if (endpoint?.methods.includes('GET')) {
-      const lists = endpoint.parameters.filter(({ type }) => type.isList);
-      state.query = combineRepeated(state.query, ctx.querystring, lists);
-    }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.

@@ -1,14 +1,13 @@
-// The log: a reader of the observations. Lines are JSON, or formatted for people on a terminal.
+// The log: a reader of the observations, as lines of JSON.
 
-import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { Observation, ObservationOf, Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Default: standard error. On a terminal the lines are formatted for people. */
-  stream?: { write(text: string): unknown; isTTY?: boolean };
+  /** Default: standard error. */
+  stream?: { write(text: string): unknown };
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -71,17 +70,7 @@ const BREAKER = {
   'half-open': 'half open, one call is tried',
 };
 
-/** Fields that the message already contains; `pretty` lines omit them. */
-const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
-
-/** Loaded on demand: a server does not need it. */
-function createFormatter(): (line: string) => string {
-  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
-  return prettyFactory({ colorize: true, singleLine: true, ignore: IN_THE_MESSAGE });
-}
-
 export function createLog({ level, stream = process.stderr }: LogOptions): Observe {
-  const format = stream.isTTY ? createFormatter() : undefined;
   const log = pino(
     {
       level,
@@ -90,7 +79,7 @@ export function createLog({ level, stream = process.stderr }: LogOptions): Obser
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
-    format ? { write: (line: string) => stream.write(format(line)) } : stream,
+    stream,
   );
 
   return (observation) => {
