@@ -146,8 +146,6 @@ export class Gateway {
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   readonly #servers: HttpServer[] = [];
-  /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
-  readonly #openBreakers = new Set<string>();
   readonly #failure = Promise.withResolvers<unknown>();
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
@@ -164,9 +162,6 @@ export class Gateway {
     this.#observe = (observation) => {
       log(observation);
       metrics.observe(observation);
-      if (observation.type !== 'breaker') return;
-      if (observation.state === 'closed') this.#openBreakers.delete(observation.bulkhead);
-      else this.#openBreakers.add(observation.bulkhead);
     };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
@@ -382,7 +377,6 @@ export class Gateway {
       ...sync.status(),
       ...(this.#config.sources.length > 0 && sources.status()),
       ...status(),
-      openBreakers: [...this.#openBreakers],
       gatewayVersion: VERSION,
       mapping: this.#mapping.name,
       version: replica.version,

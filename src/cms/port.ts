@@ -197,9 +197,8 @@ export interface CallOptions {
   creationKey?: string | undefined;
 }
 
-/** A collection's own description: the statuses it can be filtered by and the permissions its actions need. */
+/** A collection's own description. */
 export interface CollectionInfo {
-  statuses: string[];
   /** Undefined if the CMS does not show them to this caller. */
   permissions: ActionPermissions | undefined;
   /**
@@ -208,8 +207,6 @@ export interface CollectionInfo {
    * missing.
    */
   writableFields: string[] | undefined;
-  /** Fields of its records, named like `writableFields`. Undefined if the CMS does not show its schema. */
-  fields?: string[] | undefined;
 }
 
 /**

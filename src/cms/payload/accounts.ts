@@ -17,7 +17,7 @@ import {
   type CmsRecord,
   type CollectionSpec,
 } from '../port.ts';
-import { type PayloadSite, statusesOf } from './records.ts';
+import type { PayloadSite } from './records.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -74,7 +74,6 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     },
 
     collectionInfo: async (spec) => ({
-      statuses: statusesOf(spec),
       permissions: Object.fromEntries(
         ACTIONS.map((action) => [action, permissionName(spec.collection, action)]),
       ) as ActionPermissions,
