@@ -15,7 +15,7 @@ import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-limits.ts';
-import { type HttpServer, openServer } from './http/server.ts';
+import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
@@ -87,7 +87,7 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
   };
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
-  const payload = createPayload({
+  const cms = createPayload({
     url: url!,
     observe,
     limits,
@@ -96,12 +96,8 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
     specs: Object.values(kinds),
     site: source.payload,
   });
-  const close = async () => {
-    await payload.close();
-    idMap?.close();
-  };
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
+  return { cms, serviceCredentials, idMapId: idMap?.mapId };
 };
 
 const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
@@ -145,7 +141,7 @@ export class Gateway {
   readonly #cluster: Cluster | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
-  readonly #servers: HttpServer[] = [];
+  readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
   readonly #failure = Promise.withResolvers<unknown>();
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;

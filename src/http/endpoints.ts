@@ -32,6 +32,7 @@ import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
+import { percentDecoded } from '../text/text.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBodyReader } from './read-request.ts';
@@ -265,12 +266,7 @@ function document({ baseUrl, query }: State, services: Services): ApiResponse {
 
 /** Throws 404 for a slug with an encoded slash or a control character, and for dots alone. */
 function decodeSlug(text: string): string {
-  let slug: string;
-  try {
-    slug = decodeURIComponent(text);
-  } catch {
-    throw noRoute();
-  }
+  const slug = percentDecoded(text);
   if (/[/\\\p{Cc}]|^\.+$/u.test(slug)) throw noRoute();
   return slug;
 }

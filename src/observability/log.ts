@@ -27,7 +27,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   ],
   breaker: ({ bulkhead, state }) => [
     state === 'closed' ? 'info' : 'warn',
-    `circuit breaker of ${bulkhead} calls to the CMS: ${BREAKER[state]}`,
+    `circuit breaker of ${bulkhead} calls to the CMS: ${state}`,
   ],
   queue: () => ['debug', 'calls to the CMS'],
   'sync-state': ({ from, to, why }) => [
@@ -62,12 +62,6 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
     `outgoing webhook to push.${receiver}, ${host}: ${answer}`,
   ],
   message: ({ level, message }) => [level, redactCredentials(message)],
-};
-
-const BREAKER = {
-  closed: 'closed',
-  open: 'open after repeated failures',
-  'half-open': 'half open, one call is tried',
 };
 
 export function createLog({ level, stream = process.stderr }: LogOptions): Observe {
