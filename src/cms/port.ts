@@ -48,8 +48,6 @@ export const ACTIONS = [
   /** To see records with the status `private`. */
   'readPrivate',
   'publish',
-  /** Only `check` looks at this: the gateway asks for the permissions of an edit, or for `manageTerms`. */
-  'delete',
   'manageTerms',
 ] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -189,7 +189,6 @@ export const GENERAL_PERMISSIONS: ActionPermissions = {
   readOthers: 'edit_others_posts',
   readPrivate: 'read_private_posts',
   publish: 'publish_posts',
-  delete: 'delete_posts',
   manageTerms: 'manage_terms',
 };
 
