@@ -26,11 +26,8 @@ import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
-import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
-import { listEvents } from './store/list-events.ts';
-import { listLinked, listTerms } from './store/lists.ts';
 import { getRecord } from './store/records.ts';
 import type { Replica } from './store/replica.ts';
 import type { Sync } from './sync/sync.ts';
@@ -144,27 +141,12 @@ function createUseCases(services: Services): UseCases {
   };
 }
 
-/** The totals of the public lists, by collection: the replica remembers them until it changes. */
-function countPublicRecords({ db }: Replica): Record<string, number> {
-  const window = { limit: 0, offset: 0 };
-  const terms = (kind: TermKind) =>
-    listTerms(db, { kind, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
-  return {
-    events: listEvents(db, { order: 'start', ...window }).total,
-    venues: listLinked(db, 'venue', window).total,
-    organizers: listLinked(db, 'organizer', window).total,
-    categories: terms('category'),
-    tags: terms('tag'),
-  };
-}
-
-function statusOf({ sync, replica, site }: Services) {
+function statusOf({ sync, site }: Services) {
   const { state, percent } = sync.status();
   return {
     site: { name: site().name, url: site().url },
     replica: { state, percent },
     cms: { reachable: state !== 'unreachable' },
-    counts: countPublicRecords(replica),
   };
 }
 
