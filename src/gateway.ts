@@ -276,7 +276,7 @@ export class Gateway {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const isPollDue = peers && (() => peers.takesTurn());
+      const isPollDue = peers && (() => peers.takesLease());
       const access = { cms, visitorCredentials, imageReader };
       const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
       const application = this.#openApplication(config, { replica, peers, sync });
@@ -292,8 +292,8 @@ export class Gateway {
     const { push: receivers } = this.#config;
     if (receivers === undefined) return undefined;
     const isReady = () => sync.state().complete;
-    const turns = this.#cluster?.createPushTurns();
-    return new Push({ receivers, replica, isReady, turns, observe: this.#observe });
+    const lease = this.#cluster?.createPushLease();
+    return new Push({ receivers, replica, isReady, lease, observe: this.#observe });
   }
 
   #openSources(replica: Replica, sync: Sync): Sources {

@@ -1,5 +1,5 @@
 // What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
-// whole; Redis carries keys and turns, nothing else.
+// whole; Redis carries keys and leases, nothing else.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -45,8 +45,8 @@ const RETRY_MS = 1000;
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
-/** Of an interval: how long a turn lasts. A gateway that is alone finds its own turn over when its next poll is due. */
-const TURN = 0.9;
+/** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
+const LEASE = 0.9;
 const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {
@@ -142,17 +142,17 @@ export class Peers implements PeersPort {
   }
 
   /** Whether this gateway polls in this interval. While Redis is away, it does. */
-  async takesTurn(): Promise<boolean> {
+  async takesLease(): Promise<boolean> {
     const { prefix, intervalMs, observe } = this.#options;
-    const expiration = { type: 'PX', value: Math.ceil(intervalMs * TURN) } as const;
+    const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE) } as const;
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
     const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));
-    // Null: another gateway has the turn. Undefined: Redis is away.
+    // Null: another gateway has the lease. Undefined: Redis is away.
     const isTaken = reply !== null;
     this.#skipped = isTaken ? 0 : this.#skipped + 1;
     this.#polls[isTaken ? 'taken' : 'skipped'] += 1;
-    observe({ type: 'cluster-turn', isTaken });
+    observe({ type: 'cluster-lease', isTaken });
     return isTaken;
   }
 

@@ -62,7 +62,7 @@ interface EndpointRequest {
   route: Route;
   endpoint: Endpoint;
   /** The id or slug in the path, still encoded. */
-  pathKey: string | undefined;
+  pathSegment: string | undefined;
   state: State;
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
@@ -110,7 +110,15 @@ export function routes(options: RouteOptions): Middleware {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;
     }
-    const response = await run({ route, endpoint, pathKey: ctx.captures?.[0], state, body, idempotencyKey, isDryRun });
+    const response = await run({
+      route,
+      endpoint,
+      pathSegment: ctx.captures?.[0],
+      state,
+      body,
+      idempotencyKey,
+      isDryRun,
+    });
     const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
     const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
     state.apiResponse = { ...response, headers };
@@ -143,12 +151,12 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   const run = createEndpointRunner(options);
   return async function read(path, query) {
     const route = routeAt(path)!;
-    const [, pathKey] = PATTERN_OF.get(route)!.exec(path)!;
+    const [, pathSegment] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
       endpoint,
-      pathKey,
+      pathSegment,
       state: { ...newState(''), ...mounted, query },
       body: {},
       idempotencyKey: undefined,
@@ -178,11 +186,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runOperation(
-    { route, endpoint, pathKey, state, body }: EndpointRequest,
+    { route, endpoint, pathSegment, state, body }: EndpointRequest,
     request: RequestContext,
   ): Promise<ApiResponse> {
     const { query } = state;
-    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathKey ?? '') } : {};
+    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathSegment ?? '') } : {};
     const { operation } = endpoint;
     checkLengths([path, query, body], endpoint.parameters);
     if (operation === 'describe') return describe(state, services);

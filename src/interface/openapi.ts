@@ -157,7 +157,9 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
-      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, route, context)),
+      ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) =>
+        parameterObject(one, route, context),
+      ),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
@@ -174,20 +176,20 @@ function securityOf(operation: Operation, kind: Kind | undefined): object[] {
 }
 
 /** The parameters that identify the record: those of the route's read endpoint. */
-function keyParameters({ by, endpoints }: Route): readonly Parameter[] {
+function identifyingParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 
 function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
-  const keys = keyParameters(route);
-  return parameters.filter((parameter) => !parameter.inPath && !keys.includes(parameter));
+  const identifying = identifyingParameters(route);
+  return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));
 }
 
 /**
  * Query parameters that the document of The Events Calendar wrongly declares `in: path`: the password of an
  * event.
  */
-const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).filter(({ inPath }) => !inPath);
+const misplacedParameters = (route: Route): Parameter[] => identifyingParameters(route).filter(({ inPath }) => !inPath);
 
 /**
  * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong

@@ -51,7 +51,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
       ? ['info', 'Redis: connected']
       : ['warn', `${reason}; this gateway works without it, and polls the CMS itself`],
   'cluster-applied': ({ entries }) => ['debug', `read again what ${entries} entries of peers name`],
-  'cluster-turn': ({ isTaken }) => [
+  'cluster-lease': ({ isTaken }) => [
     'debug',
     isTaken ? 'polls in this interval' : 'another gateway polls in this interval',
   ],

@@ -50,7 +50,7 @@ export function createMetrics(nowMs: () => number = Date.now) {
       metrics.sourceReads.inc({ source, result: problem === undefined ? 'current' : 'problem' }),
     'cluster-connection': ({ isConnected }) => metrics.clusterConnected.set(Number(isConnected)),
     'cluster-applied': ({ entries }) => metrics.clusterApplied.inc(entries),
-    'cluster-turn': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
+    'cluster-lease': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
     'cluster-entry-ignored': () => metrics.clusterIgnored.inc(),
     push({ receiver, host, answer, failures, position, durationMs }) {
       metrics.pushes.observe({ receiver, host, answer }, durationMs / 1000);

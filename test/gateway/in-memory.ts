@@ -188,7 +188,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     scanIntervalMs: options.scanIntervalMs,
     pageSize: options.syncPageSize,
-    isPollDue: peers && (() => peers.takesTurn()),
+    isPollDue: peers && (() => peers.takesLease()),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({
