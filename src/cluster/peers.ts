@@ -68,7 +68,6 @@ export class Peers implements PeersPort {
   #mustPoll = true;
   /** The last entry whose records this gateway has read again. */
   #applied = STREAM_START;
-  #appliedCount = 0;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** Records that are being read again because somebody named them: `changed` must not tell them. */
@@ -105,7 +104,6 @@ export class Peers implements PeersPort {
       connected: this.#isConnected === true,
       sinceMs: this.#sinceMs,
       applied: this.#applied,
-      entries: this.#appliedCount,
       unsent: this.#unsent.size,
       polls: { ...this.#polls },
     };
@@ -279,7 +277,6 @@ export class Peers implements PeersPort {
   #markApplied(id: string, entries: number): void {
     this.#cursor = id;
     this.#applied = id;
-    this.#appliedCount += entries;
     if (entries > 0) this.#options.observe({ type: 'cluster-applied', entries, id });
     for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve(true);
   }
@@ -294,7 +291,6 @@ export class Peers implements PeersPort {
 
   #reportIgnored(): void {
     const { observe } = this.#options;
-    observe({ type: 'cluster-entry-ignored' });
     if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = performance.now();
     observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });

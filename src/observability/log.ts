@@ -55,7 +55,6 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
     'debug',
     isTaken ? 'polls in this interval' : 'another gateway polls in this interval',
   ],
-  'cluster-entry-ignored': () => ['debug', 'ignored an entry in Redis that no gateway wrote'],
   push: ({ receiver, host, answer, failures }) => [
     // The first failure, and then only what an operator asks for.
     failures === 1 ? 'warn' : 'debug',

@@ -51,7 +51,6 @@ export function createMetrics(nowMs: () => number = Date.now) {
     'cluster-connection': ({ isConnected }) => metrics.clusterConnected.set(Number(isConnected)),
     'cluster-applied': ({ entries }) => metrics.clusterApplied.inc(entries),
     'cluster-lease': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
-    'cluster-entry-ignored': () => metrics.clusterIgnored.inc(),
     push({ receiver, host, answer, failures, position, durationMs }) {
       metrics.pushes.observe({ receiver, host, answer }, durationMs / 1000);
       metrics.pushFailures.set({ receiver, host }, failures);
@@ -114,7 +113,6 @@ function createInstruments(registry: Registry) {
       'Cluster: intervals in which this gateway polled, or left it to another one',
       'turn',
     ),
-    clusterIgnored: count('cluster_ignored_entries_total', 'Cluster: entries in Redis that no gateway wrote'),
     pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
     pushFailures: gauge(
       'push_failures',

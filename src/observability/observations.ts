@@ -48,8 +48,6 @@ export type Observation =
   | { type: 'cluster-applied'; entries: number; id: string }
   /** Whether this gateway polls in an interval, or leaves it to another one. */
   | { type: 'cluster-lease'; isTaken: boolean }
-  /** Redis contained an entry that no gateway wrote. */
-  | { type: 'cluster-entry-ignored' }
   /** An outgoing webhook: `answer` is a status, or why there was none. Nothing of the address but the host. */
   | {
       type: 'push';
