@@ -125,7 +125,6 @@ const IDEMPOTENCY_KEY = {
 
 /** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
-const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */
 const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
@@ -162,7 +161,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
       ),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
+    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
     responses: Object.fromEntries(
       statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
     ),
@@ -242,7 +241,7 @@ export function parameterSchema({ type: { schema }, limit }: Parameter): Schema 
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
 
-function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
+function requestBody(fields: Parameter[]): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const schema: Schema = {
     type: 'object',
@@ -251,12 +250,11 @@ function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
     ),
     ...(required.length > 0 ? { required } : {}),
   };
-  // Clients generated for several types send JSON without a Content-Type.
-  const types = context.complete ? [JSON_TYPE] : BODY_TYPES;
+  // One type: clients generated for several types send JSON without a Content-Type.
   return {
-    ...(context.complete ? { description: 'Forms with fields of the same names are accepted too.' } : {}),
+    description: 'Forms with fields of the same names are accepted too.',
     ...(required.length > 0 ? { required: true } : {}),
-    content: Object.fromEntries(types.map((type) => [type, { schema, example: exampleOf(fields) }])),
+    content: { [JSON_TYPE]: { schema, example: exampleOf(fields) } },
   };
 }
 
