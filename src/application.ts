@@ -54,7 +54,7 @@ export interface ApplicationOptions {
 
 export type Application = ReturnType<typeof createApplication>;
 
-/** Opens no port and starts no sync. `listener` serves the main port, and `status` is for the admin port. */
+/** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions) {
   const { config, cms, replica, observe, clocks, sharedCounters } = options;
   const { limits, mounts } = config;
@@ -97,7 +97,7 @@ export function createApplication(options: ApplicationOptions) {
     publicUrl,
     observe,
   });
-  return { services, useCases, listener, status: () => statusOf(services) };
+  return { services, useCases, listener };
 }
 
 function createServices(options: ApplicationOptions): Services {
@@ -138,15 +138,6 @@ function createUseCases(services: Services): UseCases {
     ...linked,
     category: new Terms(services, 'category'),
     tag: new Terms(services, 'tag'),
-  };
-}
-
-function statusOf({ sync, site }: Services) {
-  const { state, percent } = sync.status();
-  return {
-    site: { name: site().name, url: site().url },
-    replica: { state, percent },
-    cms: { reachable: state !== 'unreachable' },
   };
 }
 

@@ -107,7 +107,7 @@ const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
 };
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
-interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
+interface ReplicaStack extends Pick<Application, 'listener'> {
   replica: Replica;
   peers: ReturnType<Cluster['createPeers']> | undefined;
   sync: Sync;
@@ -368,11 +368,10 @@ export class Gateway {
   }
 
   #status(): object {
-    const { sync, sources, status, replica, peers, push } = this.#current;
+    const { sync, sources, replica, peers, push } = this.#current;
     return {
       ...sync.status(),
       ...(this.#config.sources.length > 0 && sources.status()),
-      ...status(),
       gatewayVersion: VERSION,
       mapping: this.#mapping.name,
       version: replica.version,

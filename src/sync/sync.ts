@@ -17,6 +17,8 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
+  site: Pick<Site, 'name' | 'url'>;
+  cms: { reachable: boolean };
   /** Of the events in the initial sync, a whole number; 100 once it is complete. */
   percent: number;
   /** By record kind. */
@@ -112,8 +114,11 @@ export class Sync {
     };
     const { done, total } = progressOf('event');
     const { failures: _, ...state } = memory.state;
+    const { name, url } = memory.site;
     return {
       ...state,
+      site: { name, url },
+      cms: { reachable: state.state !== 'unreachable' },
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
