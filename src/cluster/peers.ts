@@ -9,16 +9,6 @@ import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
-import {
-  compareIds,
-  EVERYTHING,
-  KEYS_PER_ENTRY,
-  keyOf,
-  parseEntry,
-  type RecordKey,
-  recordOf,
-  STREAM_START,
-} from './entries.ts';
 
 export interface PeersOptions {
   url: string;
@@ -30,6 +20,19 @@ export interface PeersOptions {
   intervalMs: number;
   observe: Observe;
 }
+
+/** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
+type RecordKey = string;
+
+/** Sent instead of keys if there were too many while Redis was away. */
+const EVERYTHING = '*';
+/** Before the first entry. Ids grow with time: `1764208800000-0`. */
+const STREAM_START = '0-0';
+const KEYS_PER_ENTRY = 200;
+/** Of the fields of an entry, in characters. */
+const MAX_ENTRY_LENGTH = 20_000;
+const NODE = /^[0-9a-f-]{36}$/;
+const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}(?::trashed)?$/;
 
 type StreamEntry = { id: string; message: Record<string, string> };
 
@@ -299,3 +302,25 @@ export class Peers implements PeersPort {
 
 /** The record alone: what the replica reports does not say that it was in the trash. */
 const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });
+
+const keyOf = ({ collection, id, isTrashed }: ChangedRecord): RecordKey =>
+  `${collection}:${id}${isTrashed ? ':trashed' : ''}`;
+
+function recordOf(key: RecordKey): ChangedRecord {
+  const [collection = '', id, trashed] = key.split(':');
+  return { collection, id: Number(id), ...(trashed !== undefined && { isTrashed: true }) };
+}
+
+/** Undefined if no gateway wrote these fields. */
+function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {
+  if (from.length + keys.length > MAX_ENTRY_LENGTH || !NODE.test(from)) return undefined;
+  const list = keys.split(' ');
+  return list.every((key) => key === EVERYTHING || KEY.test(key)) ? { from, keys: list } : undefined;
+}
+
+/** Negative if `a` is before `b`. */
+function compareIds(a: string, b: string): number {
+  const [aMs = 0, aSequence = 0] = a.split('-').map(Number);
+  const [bMs = 0, bSequence = 0] = b.split('-').map(Number);
+  return aMs - bMs || aSequence - bSequence;
+}
