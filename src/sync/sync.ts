@@ -17,7 +17,7 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
-  site: Pick<Site, 'name' | 'url'>;
+  site: Site;
   cms: { reachable: boolean };
   /** Of the events in the initial sync, a whole number; 100 once it is complete. */
   percent: number;
@@ -114,10 +114,9 @@ export class Sync {
     };
     const { done, total } = progressOf('event');
     const { failures: _, ...state } = memory.state;
-    const { name, url } = memory.site;
     return {
       ...state,
-      site: { name, url },
+      site: memory.site,
       cms: { reachable: state.state !== 'unreachable' },
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
@@ -152,8 +151,7 @@ export class Sync {
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const names = new Set(changes.map(({ collection }) => collection));
-    const reported = this.#context.collections.filter(({ name }) => names.has(name));
-    const kinds = new Set(reported.map(({ kind }) => kind));
+    const kinds = new Set(this.#context.collections.flatMap(({ name, kind }) => (names.has(name) ? [kind] : [])));
     for (const listener of this.#listeners) listener(kinds);
     return this.#fetchReported(changes);
   }
