@@ -1,7 +1,6 @@
 // Creates the application that answers requests: the use cases' services and the HTTP listener, over a
 // replica and a CMS.
 
-import { LRUCache } from 'lru-cache';
 import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { Events } from './calendar/events.ts';
@@ -27,11 +26,8 @@ import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
-import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
-import { listEvents } from './store/list-events.ts';
-import { listLinked, listTerms } from './store/lists.ts';
 import { getRecord } from './store/records.ts';
 import type { Replica } from './store/replica.ts';
 import type { Sync } from './sync/sync.ts';
@@ -58,10 +54,7 @@ export interface ApplicationOptions {
 
 export type Application = ReturnType<typeof createApplication>;
 
-/** About 2 MB with slugs of ordinary length. */
-const MAX_SLUGS = 10_000;
-
-/** Opens no port and starts no sync. `listener` serves the main port, and `status` is for the admin port. */
+/** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions) {
   const { config, cms, replica, observe, clocks, sharedCounters } = options;
   const { limits, mounts } = config;
@@ -104,7 +97,7 @@ export function createApplication(options: ApplicationOptions) {
     publicUrl,
     observe,
   });
-  return { services, useCases, listener, status: () => statusOf(services) };
+  return { services, useCases, listener };
 }
 
 function createServices(options: ApplicationOptions): Services {
@@ -124,7 +117,6 @@ function createServices(options: ApplicationOptions): Services {
     site,
     peers,
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
-    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),
@@ -146,30 +138,6 @@ function createUseCases(services: Services): UseCases {
     ...linked,
     category: new Terms(services, 'category'),
     tag: new Terms(services, 'tag'),
-  };
-}
-
-/** The totals of the public lists, by collection: the replica remembers them until it changes. */
-function countPublicRecords({ db }: Replica): Record<string, number> {
-  const window = { limit: 0, offset: 0 };
-  const terms = (kind: TermKind) =>
-    listTerms(db, { kind, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
-  return {
-    events: listEvents(db, { order: 'start', ...window }).total,
-    venues: listLinked(db, 'venue', window).total,
-    organizers: listLinked(db, 'organizer', window).total,
-    categories: terms('category'),
-    tags: terms('tag'),
-  };
-}
-
-function statusOf({ sync, replica, site }: Services) {
-  const { state, percent } = sync.status();
-  return {
-    site: { name: site().name, url: site().url },
-    replica: { state, percent },
-    cms: { reachable: state !== 'unreachable' },
-    counts: countPublicRecords(replica),
   };
 }
 

@@ -113,6 +113,15 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
 /** The address of the site. Without a CMS the gateway itself is the site. */
 export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
 
+/** A server that listens on all addresses is reachable on the loopback address. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The address of a path on the admin port, such as `/ready`, of the gateway that runs with these settings. */
+export function adminUrl({ adminHost, adminPort }: Config['listen'], path: string): string {
+  const host = LOOPBACK[adminHost] ?? adminHost;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}${path}`;
+}
+
 /**
  * Reads a file of the operator, also one with a byte order mark.
  * @param location names the file in errors, which do not quote its contents: they may be secret

@@ -1,40 +1,21 @@
-// The database files that the gateway writes: who may read them, and what their errors mean.
+// The database files that the gateway writes: their folder, and what their errors mean.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError, ReplicaError } from './errors.ts';
 
-/** The replica holds texts that a password protects: no other user of the machine may read it. */
-const DIRECTORY_MODE = 0o700;
-const FILE_MODE = 0o600;
-
 /**
- * Creates the directory of `file` if it is missing, but not its parents. Removes the access of other users to the
- * file, to all files whose name begins with its name, and to the directory if it holds nothing else.
- * @throws ConfigError if the directory cannot be created or read
+ * Creates the directory of `file` if it is missing, for this user alone, but not its parents.
+ * @throws ConfigError if it cannot be created
  */
-export function restrictAccess(file: string): void {
+export function createDirectoryOf(file: string): void {
   const directory = dirname(file);
-  let names: string[];
   try {
     // Not `recursive`: in /proc and the like, Node would try for ever.
-    if (!existsSync(directory)) mkdirSync(directory, { mode: DIRECTORY_MODE });
-    names = readdirSync(directory);
+    if (!existsSync(directory)) mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
     throw dataDirError(file, error);
-  }
-  const own = names.filter((name) => name.startsWith(basename(file)));
-  for (const name of own) restrictMode(join(directory, name), FILE_MODE);
-  if (own.length === names.length) restrictMode(directory, DIRECTORY_MODE);
-}
-
-function restrictMode(path: string, mode: number): void {
-  try {
-    const before = statSync(path).mode & 0o777;
-    if ((before & ~mode) !== 0) chmodSync(path, before & mode);
-  } catch {
-    // The path belongs to another user, or is a mount. Opening the file shows if it can be used.
   }
 }
 

@@ -15,7 +15,7 @@ import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
 import { createProxyCheck } from './http/client-limits.ts';
-import { type HttpServer, openServer } from './http/server.ts';
+import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
@@ -87,7 +87,7 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
   };
   // No id map in a cluster: each gateway would give a record another number.
   const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
-  const payload = createPayload({
+  const cms = createPayload({
     url: url!,
     observe,
     limits,
@@ -96,12 +96,8 @@ const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFil
     specs: Object.values(kinds),
     site: source.payload,
   });
-  const close = async () => {
-    await payload.close();
-    idMap?.close();
-  };
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
+  return { cms, serviceCredentials, idMapId: idMap?.mapId };
 };
 
 const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
@@ -111,7 +107,7 @@ const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
 };
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
-interface ReplicaStack extends Pick<Application, 'listener' | 'status'> {
+interface ReplicaStack extends Pick<Application, 'listener'> {
   replica: Replica;
   peers: ReturnType<Cluster['createPeers']> | undefined;
   sync: Sync;
@@ -145,9 +141,7 @@ export class Gateway {
   readonly #cluster: Cluster | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
-  readonly #servers: HttpServer[] = [];
-  /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
-  readonly #openBreakers = new Set<string>();
+  readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
   readonly #failure = Promise.withResolvers<unknown>();
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
@@ -164,9 +158,6 @@ export class Gateway {
     this.#observe = (observation) => {
       log(observation);
       metrics.observe(observation);
-      if (observation.type !== 'breaker') return;
-      if (observation.state === 'closed') this.#openBreakers.delete(observation.bulkhead);
-      else this.#openBreakers.add(observation.bulkhead);
     };
     this.#mapping = loadMapping(config.mapping);
     this.#file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
@@ -285,7 +276,7 @@ export class Gateway {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const isPollDue = peers && (() => peers.takesTurn());
+      const isPollDue = peers && (() => peers.takesLease());
       const access = { cms, visitorCredentials, imageReader };
       const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
       const application = this.#openApplication(config, { replica, peers, sync });
@@ -301,8 +292,8 @@ export class Gateway {
     const { push: receivers } = this.#config;
     if (receivers === undefined) return undefined;
     const isReady = () => sync.state().complete;
-    const turns = this.#cluster?.createPushTurns();
-    return new Push({ receivers, replica, isReady, turns, observe: this.#observe });
+    const lease = this.#cluster?.createPushLease();
+    return new Push({ receivers, replica, isReady, lease, observe: this.#observe });
   }
 
   #openSources(replica: Replica, sync: Sync): Sources {
@@ -377,12 +368,10 @@ export class Gateway {
   }
 
   #status(): object {
-    const { sync, sources, status, replica, peers, push } = this.#current;
+    const { sync, sources, replica, peers, push } = this.#current;
     return {
       ...sync.status(),
       ...(this.#config.sources.length > 0 && sources.status()),
-      ...status(),
-      openBreakers: [...this.#openBreakers],
       gatewayVersion: VERSION,
       mapping: this.#mapping.name,
       version: replica.version,

@@ -9,6 +9,7 @@ import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mappin
 import {
   FIRST_SOURCE_ID,
   isOccurrenceId,
+  KINDS,
   type Kind,
   type KindOrImage,
   type PostKind,
@@ -103,7 +104,7 @@ interface PermissionParts {
 export class Permissions {
   readonly #parts: PermissionParts;
   /** By collection. They are the same for all actors. */
-  readonly #known = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
+  readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /** By account and collection, because the CMS shows them only to those who may edit it. */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     max: MAX_LOOKUPS,
@@ -125,14 +126,11 @@ export class Permissions {
     const { kinds } = this.#parts.mapping;
     const spec = kinds[kind] ?? kinds.event;
     const known = this.#known.get(spec.collection);
-    if (known && performance.now() < known.untilMs) return known.permissions;
+    if (known) return known;
     const key = `${actor.account.userId} ${spec.collection}`;
     const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
     this.#lookups.set(key, lookup, { noUpdateTTL: true });
-    if (!known) return lookup;
-    // Old ones stay in use while they are read again, so that no request waits.
-    lookup.catch(() => {});
-    return known.permissions;
+    return lookup;
   }
 
   /** Whether the CMS lets the actor do this with records of the kind. Throws `CmsUnavailable`. */
@@ -148,7 +146,7 @@ export class Permissions {
       try {
         const { permissions } = await cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
         if (!permissions) continue;
-        this.#known.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
+        this.#known.set(spec.collection, permissions);
         return permissions;
       } catch (error) {
         if (!(error instanceof CmsRejected)) throw error;

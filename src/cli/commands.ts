@@ -1,10 +1,9 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
+import { adminUrl, loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
-import { adminUrl } from './admin-url.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
 import { columns } from './table.ts';
 

@@ -46,7 +46,7 @@ export function openSite(
   const client = createCmsClient(options);
   const [cms, call] =
     mapping?.cms === 'payload'
-      ? [openPayload(options, mapping), createPayloadCall(client, apiPathOf(address))]
+      ? [payloadOf(options, mapping), createPayloadCall(client, apiPathOf(address))]
       : [createWordPress(options), createRestCall(client, address)];
   return {
     url: trimCharactersEnd(url, '/'),
@@ -60,15 +60,8 @@ export function openSite(
 }
 
 /** Numbers of ids that are texts are forgotten at the end. */
-function openPayload(options: CmsClientOptions & { url: string }, { file: source, kinds }: Mapping): Cms {
-  const idMap = new IdMap();
-  const cms = createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap });
-  const close = async () => {
-    await cms.close();
-    idMap.close();
-  };
-  return { ...cms, close };
-}
+const payloadOf = (options: CmsClientOptions, { file: source, kinds }: Mapping): Cms =>
+  createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap: new IdMap() });
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws

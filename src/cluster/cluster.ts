@@ -5,7 +5,7 @@ import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { openConnection } from './connection.ts';
 import { Peers, type PeersOptions } from './peers.ts';
-import { PushTurns } from './push-turns.ts';
+import { PushLease } from './push-lease.ts';
 
 export interface ClusterOptions extends Pick<PeersOptions, 'url' | 'intervalMs' | 'observe'> {
   siteUrl: string;
@@ -25,7 +25,7 @@ export function openCluster({ siteUrl, mapping, ...options }: ClusterOptions) {
     /** For one replica. */
     createPeers: () => new Peers({ ...options, connection, prefix }),
     /** Likewise. */
-    createPushTurns: () => new PushTurns({ connection, prefix }),
+    createPushLease: () => new PushLease({ connection, prefix }),
     /** For what else the gateways share, under keys with the prefix. */
     connection,
     prefix,

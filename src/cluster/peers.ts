@@ -1,5 +1,5 @@
 // What the gateways of one site tell each other: which records have changed, and which of them polls. Every gateway is
-// whole; Redis carries keys and turns, nothing else.
+// whole; Redis carries keys and leases, nothing else.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,16 +9,6 @@ import type { Observe } from '../observability/observations.ts';
 import type { ChangedRecord } from '../sync/poll.ts';
 import type { Sync } from '../sync/sync.ts';
 import { type Connection, DEADLINE_MS, openConnection, reasonOf } from './connection.ts';
-import {
-  compareIds,
-  EVERYTHING,
-  KEYS_PER_ENTRY,
-  keyOf,
-  parseEntry,
-  type RecordKey,
-  recordOf,
-  STREAM_START,
-} from './entries.ts';
 
 export interface PeersOptions {
   url: string;
@@ -30,6 +20,19 @@ export interface PeersOptions {
   intervalMs: number;
   observe: Observe;
 }
+
+/** `events:12`, `venues:3`: the collection's name in the CMS, and the id; `events:12:trashed` of one in the trash. */
+type RecordKey = string;
+
+/** Sent instead of keys if there were too many while Redis was away. */
+const EVERYTHING = '*';
+/** Before the first entry. Ids grow with time: `1764208800000-0`. */
+const STREAM_START = '0-0';
+const KEYS_PER_ENTRY = 200;
+/** Of the fields of an entry, in characters. */
+const MAX_ENTRY_LENGTH = 20_000;
+const NODE = /^[0-9a-f-]{36}$/;
+const KEY = /^[^\s:]{1,80}:[1-9]\d{0,15}(?::trashed)?$/;
 
 type StreamEntry = { id: string; message: Record<string, string> };
 
@@ -45,8 +48,8 @@ const RETRY_MS = 1000;
 const MAX_UNSENT = 1000;
 /** A gateway polls at least every sixth interval: another one may have died between its poll and its message. */
 const MAX_SKIPPED = 5;
-/** Of an interval: how long a turn lasts. A gateway that is alone finds its own turn over when its next poll is due. */
-const TURN = 0.9;
+/** Of an interval: how long a lease to poll lasts. A gateway that is alone finds its own over at its next poll. */
+const LEASE = 0.9;
 const WARN_INTERVAL_MS = 60_000;
 
 export class Peers implements PeersPort {
@@ -68,7 +71,6 @@ export class Peers implements PeersPort {
   #mustPoll = true;
   /** The last entry whose records this gateway has read again. */
   #applied = STREAM_START;
-  #appliedCount = 0;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** Records that are being read again because somebody named them: `changed` must not tell them. */
@@ -105,7 +107,6 @@ export class Peers implements PeersPort {
       connected: this.#isConnected === true,
       sinceMs: this.#sinceMs,
       applied: this.#applied,
-      entries: this.#appliedCount,
       unsent: this.#unsent.size,
       polls: { ...this.#polls },
     };
@@ -142,17 +143,17 @@ export class Peers implements PeersPort {
   }
 
   /** Whether this gateway polls in this interval. While Redis is away, it does. */
-  async takesTurn(): Promise<boolean> {
+  async takesLease(): Promise<boolean> {
     const { prefix, intervalMs, observe } = this.#options;
-    const expiration = { type: 'PX', value: Math.ceil(intervalMs * TURN) } as const;
+    const expiration = { type: 'PX', value: Math.ceil(intervalMs * LEASE) } as const;
     const isForced = this.#skipped >= MAX_SKIPPED;
     const set = isForced ? { expiration } : ({ expiration, condition: 'NX' } as const);
     const reply = await this.#command((client) => client.set(`${prefix}poll`, this.#node, set));
-    // Null: another gateway has the turn. Undefined: Redis is away.
+    // Null: another gateway has the lease. Undefined: Redis is away.
     const isTaken = reply !== null;
     this.#skipped = isTaken ? 0 : this.#skipped + 1;
     this.#polls[isTaken ? 'taken' : 'skipped'] += 1;
-    observe({ type: 'cluster-turn', isTaken });
+    observe({ type: 'cluster-lease', isTaken });
     return isTaken;
   }
 
@@ -279,7 +280,6 @@ export class Peers implements PeersPort {
   #markApplied(id: string, entries: number): void {
     this.#cursor = id;
     this.#applied = id;
-    this.#appliedCount += entries;
     if (entries > 0) this.#options.observe({ type: 'cluster-applied', entries, id });
     for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve(true);
   }
@@ -294,7 +294,6 @@ export class Peers implements PeersPort {
 
   #reportIgnored(): void {
     const { observe } = this.#options;
-    observe({ type: 'cluster-entry-ignored' });
     if (performance.now() - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = performance.now();
     observe({ type: 'message', level: 'warn', message: 'Redis has entries that no gateway wrote: ignored' });
@@ -303,3 +302,25 @@ export class Peers implements PeersPort {
 
 /** The record alone: what the replica reports does not say that it was in the trash. */
 const nameOf = ({ collection, id }: ChangedRecord): RecordKey => keyOf({ collection, id });
+
+const keyOf = ({ collection, id, isTrashed }: ChangedRecord): RecordKey =>
+  `${collection}:${id}${isTrashed ? ':trashed' : ''}`;
+
+function recordOf(key: RecordKey): ChangedRecord {
+  const [collection = '', id, trashed] = key.split(':');
+  return { collection, id: Number(id), ...(trashed !== undefined && { isTrashed: true }) };
+}
+
+/** Undefined if no gateway wrote these fields. */
+function parseEntry({ from = '', keys = '' }: Record<string, string>): { from: string; keys: RecordKey[] } | undefined {
+  if (from.length + keys.length > MAX_ENTRY_LENGTH || !NODE.test(from)) return undefined;
+  const list = keys.split(' ');
+  return list.every((key) => key === EVERYTHING || KEY.test(key)) ? { from, keys: list } : undefined;
+}
+
+/** Negative if `a` is before `b`. */
+function compareIds(a: string, b: string): number {
+  const [aMs = 0, aSequence = 0] = a.split('-').map(Number);
+  const [bMs = 0, bSequence = 0] = b.split('-').map(Number);
+  return aMs - bMs || aSequence - bSequence;
+}

@@ -48,8 +48,6 @@ export const ACTIONS = [
   /** To see records with the status `private`. */
   'readPrivate',
   'publish',
-  /** Only `check` looks at this: the gateway asks for the permissions of an edit, or for `manageTerms`. */
-  'delete',
   'manageTerms',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -197,9 +195,8 @@ export interface CallOptions {
   creationKey?: string | undefined;
 }
 
-/** A collection's own description: the statuses it can be filtered by and the permissions its actions need. */
+/** A collection's own description. */
 export interface CollectionInfo {
-  statuses: string[];
   /** Undefined if the CMS does not show them to this caller. */
   permissions: ActionPermissions | undefined;
   /**
@@ -208,8 +205,6 @@ export interface CollectionInfo {
    * missing.
    */
   writableFields: string[] | undefined;
-  /** Fields of its records, named like `writableFields`. Undefined if the CMS does not show its schema. */
-  fields?: string[] | undefined;
 }
 
 /**

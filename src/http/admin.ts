@@ -2,6 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { readBody } from '../cms/http-exchange.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/observations.ts';
 
@@ -88,7 +89,8 @@ export function createAdmin(options: AdminOptions): RequestListener {
   async function webhook(req: IncomingMessage): Promise<Reply> {
     if (webhookSecret === undefined)
       return refuse('no-secret', 404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
-    const body = await readBody(req);
+    // The response to one that is too large still needs the connection.
+    const body = await readBody(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES).catch(() => undefined);
     if (body === undefined)
       return refuse('too-large', 413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
     const problem = signatureProblem(body, req.headers['x-calendar-signature'], webhookSecret, nowMs());
@@ -121,18 +123,6 @@ function send(res: ServerResponse, { status, body, type, headers }: Reply): void
     ...headers,
   });
   res.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
-}
-
-/** Reads the body; undefined if it is too large. The error response then still needs the connection. */
-async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > MAX_WEBHOOK_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /**

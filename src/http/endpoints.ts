@@ -32,9 +32,10 @@ import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
+import { percentDecoded } from '../text/text.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { combineRepeated, createBodyReader } from './read-request.ts';
+import { createBodyReader } from './read-request.ts';
 import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
@@ -61,7 +62,7 @@ interface EndpointRequest {
   route: Route;
   endpoint: Endpoint;
   /** The id or slug in the path, still encoded. */
-  pathKey: string | undefined;
+  pathSegment: string | undefined;
   state: State;
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
@@ -101,10 +102,6 @@ export function routes(options: RouteOptions): Middleware {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.matchedRoute = route;
-    if (endpoint?.methods.includes('GET')) {
-      const lists = endpoint.parameters.filter(({ type }) => type.isList);
-      state.query = combineRepeated(state.query, ctx.querystring, lists);
-    }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
@@ -113,7 +110,15 @@ export function routes(options: RouteOptions): Middleware {
       state.apiResponse = { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
       return;
     }
-    const response = await run({ route, endpoint, pathKey: ctx.captures?.[0], state, body, idempotencyKey, isDryRun });
+    const response = await run({
+      route,
+      endpoint,
+      pathSegment: ctx.captures?.[0],
+      state,
+      body,
+      idempotencyKey,
+      isDryRun,
+    });
     const unknown = DESCRIPTIONS.has(endpoint.operation) ? [] : unknownNames(endpoint, { ...state.query, ...body });
     const headers = { ...response.headers, ...(unknown.length > 0 && unknownParametersHeader(unknown)) };
     state.apiResponse = { ...response, headers };
@@ -146,12 +151,12 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   const run = createEndpointRunner(options);
   return async function read(path, query) {
     const route = routeAt(path)!;
-    const [, pathKey] = PATTERN_OF.get(route)!.exec(path)!;
+    const [, pathSegment] = PATTERN_OF.get(route)!.exec(path)!;
     const endpoint = endpointOf(route, 'GET')!;
     const { body } = await run({
       route,
       endpoint,
-      pathKey,
+      pathSegment,
       state: { ...newState(''), ...mounted, query },
       body: {},
       idempotencyKey: undefined,
@@ -181,11 +186,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   async function runOperation(
-    { route, endpoint, pathKey, state, body }: EndpointRequest,
+    { route, endpoint, pathSegment, state, body }: EndpointRequest,
     request: RequestContext,
   ): Promise<ApiResponse> {
     const { query } = state;
-    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathKey ?? '') } : {};
+    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(pathSegment ?? '') } : {};
     const { operation } = endpoint;
     checkLengths([path, query, body], endpoint.parameters);
     if (operation === 'describe') return describe(state, services);
@@ -269,12 +274,7 @@ function document({ baseUrl, query }: State, services: Services): ApiResponse {
 
 /** Throws 404 for a slug with an encoded slash or a control character, and for dots alone. */
 function decodeSlug(text: string): string {
-  let slug: string;
-  try {
-    slug = decodeURIComponent(text);
-  } catch {
-    throw noRoute();
-  }
+  const slug = percentDecoded(text);
   if (/[/\\\p{Cc}]|^\.+$/u.test(slug)) throw noRoute();
   return slug;
 }

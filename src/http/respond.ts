@@ -112,8 +112,8 @@ async function methodsOf({ actor, path, matchedRoute, apiResponse }: State, serv
   }
   if (!can(actor, 'edit', permissions)) return 'GET';
   if (!by) return 'GET, POST';
-  const key = path.split('/').at(-1) ?? '';
-  const id = by === 'id' ? Number(key) : idsBySlug(services.replica.db, kind, key)[0];
+  const segment = path.split('/').at(-1) ?? '';
+  const id = by === 'id' ? Number(segment) : idsBySlug(services.replica.db, kind, segment)[0];
   const record = id === undefined ? undefined : getRecord(services.replica.db, kind, id);
   // Staff read as editors what visitors do not see.
   const mayEdit = record ? mayEditPublished(actor, record.author, permissions) : (apiResponse?.status ?? 404) < 300;

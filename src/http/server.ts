@@ -33,18 +33,12 @@ export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
   variables: string;
 }
 
-export interface HttpServer {
-  /** The open port; differs from the configured one only if that is 0. */
-  port: number;
-  /** Graceful shutdown. */
-  close(): Promise<void>;
-}
-
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** A connection without a byte in either direction is closed after this many times `requestTimeoutMs`: 120 s. */
 const STALL_FACTOR = 4;
+
 /** Starts listening. Throws `ConfigError` if the port cannot be opened. */
-export async function openServer(listener: RequestListener, options: ServerOptions): Promise<HttpServer> {
+export async function openServer(listener: RequestListener, options: ServerOptions) {
   const { requestTimeoutMs: requestTimeout, keepAliveTimeoutMs: keepAliveTimeout } = options;
   const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
   const server = createServer({
@@ -70,8 +64,10 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     throw cannotListen(error, options);
   }
   return {
+    /** The open port; differs from the configured one only if that is 0. */
     port: (server.address() as AddressInfo).port,
-    async close() {
+    /** Graceful shutdown. */
+    async close(): Promise<void> {
       // Closing the listening socket resets connections that the process has not accepted yet.
       await connections.acceptPending();
       const closed = once(server, 'close');

@@ -125,7 +125,6 @@ const IDEMPOTENCY_KEY = {
 
 /** Of the operations whose response is not JSON. */
 const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
-const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */
 const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
@@ -157,10 +156,12 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
-      ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, route, context)),
+      ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) =>
+        parameterObject(one, route, context),
+      ),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
+    ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
     responses: Object.fromEntries(
       statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
     ),
@@ -174,20 +175,20 @@ function securityOf(operation: Operation, kind: Kind | undefined): object[] {
 }
 
 /** The parameters that identify the record: those of the route's read endpoint. */
-function keyParameters({ by, endpoints }: Route): readonly Parameter[] {
+function identifyingParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 
 function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
-  const keys = keyParameters(route);
-  return parameters.filter((parameter) => !parameter.inPath && !keys.includes(parameter));
+  const identifying = identifyingParameters(route);
+  return parameters.filter((parameter) => !parameter.inPath && !identifying.includes(parameter));
 }
 
 /**
  * Query parameters that the document of The Events Calendar wrongly declares `in: path`: the password of an
  * event.
  */
-const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).filter(({ inPath }) => !inPath);
+const misplacedParameters = (route: Route): Parameter[] => identifyingParameters(route).filter(({ inPath }) => !inPath);
 
 /**
  * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong
@@ -240,7 +241,7 @@ export function parameterSchema({ type: { schema }, limit }: Parameter): Schema 
   return { ...withLimit(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(withLimit) } : {}) };
 }
 
-function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
+function requestBody(fields: Parameter[]): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const schema: Schema = {
     type: 'object',
@@ -249,12 +250,11 @@ function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
     ),
     ...(required.length > 0 ? { required } : {}),
   };
-  // Clients generated for several types send JSON without a Content-Type.
-  const types = context.complete ? [JSON_TYPE] : BODY_TYPES;
+  // One type: clients generated for several types send JSON without a Content-Type.
   return {
-    ...(context.complete ? { description: 'Forms with fields of the same names are accepted too.' } : {}),
+    description: 'Forms with fields of the same names are accepted too.',
     ...(required.length > 0 ? { required: true } : {}),
-    content: Object.fromEntries(types.map((type) => [type, { schema, example: exampleOf(fields) }])),
+    content: { [JSON_TYPE]: { schema, example: exampleOf(fields) } },
   };
 }
 

@@ -66,15 +66,15 @@ function collectionRoute(kind: Kind): Route {
   };
 }
 
-function itemRoute(kind: Kind, by: 'id' | 'slug', key: Parameter[], updateKey = key): Route {
+function itemRoute(kind: Kind, by: 'id' | 'slug', inPath: Parameter[], inUpdate = inPath): Route {
   return {
     path: `/${PLURALS[kind]}/${by === 'id' ? '{id}' : 'by-slug/{slug}'}`,
     kind,
     by,
     endpoints: [
-      get('read', key),
-      { methods: ['DELETE'], operation: 'delete', parameters: key },
-      { methods: ['POST', 'PUT', 'PATCH'], operation: 'update', parameters: [...updateKey, ...updateParameters(kind)] },
+      get('read', inPath),
+      { methods: ['DELETE'], operation: 'delete', parameters: inPath },
+      { methods: ['POST', 'PUT', 'PATCH'], operation: 'update', parameters: [...inUpdate, ...updateParameters(kind)] },
     ],
   };
 }

@@ -10,11 +10,7 @@ import type { Endpoint } from './routes.ts';
 import { GLOBAL_LIMITS, type Limit, MAX_NAMES, UNDECLARED_LIMIT } from './value-lengths.ts';
 import { parseBoolean, parseNumber } from './value-types.ts';
 
-export interface RequestValues {
-  path: Record<string, string>;
-  query: Record<string, unknown>;
-  body: Record<string, unknown>;
-}
+type RequestValues = Readonly<Record<'path' | 'query' | 'body', Record<string, unknown>>>;
 
 const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
@@ -84,7 +80,7 @@ export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unkn
 /** @param resolved parsed values by parameter, for those that validation has parsed */
 function parseInput(
   parameters: readonly Parameter[],
-  path: Record<string, string>,
+  path: Record<string, unknown>,
   sent: Record<string, unknown>,
   resolved: ReadonlyMap<string, unknown>,
 ): Input {

@@ -1,14 +1,13 @@
-// The log: a reader of the observations. Lines are JSON, or formatted for people on a terminal.
+// The log: a reader of the observations, as lines of JSON.
 
-import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { Observation, ObservationOf, Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Default: standard error. On a terminal the lines are formatted for people. */
-  stream?: { write(text: string): unknown; isTTY?: boolean };
+  /** Default: standard error. */
+  stream?: { write(text: string): unknown };
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -28,7 +27,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   ],
   breaker: ({ bulkhead, state }) => [
     state === 'closed' ? 'info' : 'warn',
-    `circuit breaker of ${bulkhead} calls to the CMS: ${BREAKER[state]}`,
+    `circuit breaker of ${bulkhead} calls to the CMS: ${state}`,
   ],
   queue: () => ['debug', 'calls to the CMS'],
   'sync-state': ({ from, to, why }) => [
@@ -52,11 +51,10 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
       ? ['info', 'Redis: connected']
       : ['warn', `${reason}; this gateway works without it, and polls the CMS itself`],
   'cluster-applied': ({ entries }) => ['debug', `read again what ${entries} entries of peers name`],
-  'cluster-turn': ({ isTaken }) => [
+  'cluster-lease': ({ isTaken }) => [
     'debug',
     isTaken ? 'polls in this interval' : 'another gateway polls in this interval',
   ],
-  'cluster-entry-ignored': () => ['debug', 'ignored an entry in Redis that no gateway wrote'],
   push: ({ receiver, host, answer, failures }) => [
     // The first failure, and then only what an operator asks for.
     failures === 1 ? 'warn' : 'debug',
@@ -65,23 +63,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   message: ({ level, message }) => [level, redactCredentials(message)],
 };
 
-const BREAKER = {
-  closed: 'closed',
-  open: 'open after repeated failures',
-  'half-open': 'half open, one call is tried',
-};
-
-/** Fields that the message already contains; `pretty` lines omit them. */
-const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
-
-/** Loaded on demand: a server does not need it. */
-function createFormatter(): (line: string) => string {
-  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
-  return prettyFactory({ colorize: true, singleLine: true, ignore: IN_THE_MESSAGE });
-}
-
 export function createLog({ level, stream = process.stderr }: LogOptions): Observe {
-  const format = stream.isTTY ? createFormatter() : undefined;
   const log = pino(
     {
       level,
@@ -90,7 +72,7 @@ export function createLog({ level, stream = process.stderr }: LogOptions): Obser
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
-    format ? { write: (line: string) => stream.write(format(line)) } : stream,
+    stream,
   );
 
   return (observation) => {

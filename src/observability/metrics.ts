@@ -4,12 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { VERSION } from '../version.ts';
 import { type Observation, type ObservationOf, type Observe, REPLICA_STATES } from './observations.ts';
 
-export interface Metrics {
-  observe: Observe;
-  /** Content type and body of the response to a scrape. */
-  contentType: string;
-  text(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 type Readers = { [T in Observation['type']]?: (observation: ObservationOf<T>) => void };
 
@@ -17,7 +12,7 @@ const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 
 /** `nowMs`: the clock of the sync lag. */
-export function createMetrics(nowMs: () => number = Date.now): Metrics {
+export function createMetrics(nowMs: () => number = Date.now) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = createInstruments(registry);
@@ -55,8 +50,7 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
       metrics.sourceReads.inc({ source, result: problem === undefined ? 'current' : 'problem' }),
     'cluster-connection': ({ isConnected }) => metrics.clusterConnected.set(Number(isConnected)),
     'cluster-applied': ({ entries }) => metrics.clusterApplied.inc(entries),
-    'cluster-turn': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
-    'cluster-entry-ignored': () => metrics.clusterIgnored.inc(),
+    'cluster-lease': ({ isTaken }) => metrics.clusterPolls.inc({ turn: isTaken ? 'taken' : 'skipped' }),
     push({ receiver, host, answer, failures, position, durationMs }) {
       metrics.pushes.observe({ receiver, host, answer }, durationMs / 1000);
       metrics.pushFailures.set({ receiver, host }, failures);
@@ -65,11 +59,12 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   };
   const observeLag = createSyncLag(registry, nowMs);
   return {
-    observe(observation) {
+    observe(observation: Observation): void {
       readers[observation.type]?.(observation as never);
       observeLag(observation);
     },
-    contentType: registry.contentType,
+    /** Content type and body of the response to a scrape. */
+    contentType: registry.contentType as string,
     text: () => registry.metrics(),
   };
 }
@@ -118,7 +113,6 @@ function createInstruments(registry: Registry) {
       'Cluster: intervals in which this gateway polled, or left it to another one',
       'turn',
     ),
-    clusterIgnored: count('cluster_ignored_entries_total', 'Cluster: entries in Redis that no gateway wrote'),
     pushes: time('push_seconds', 'Outgoing webhooks by receiver and answer', ...receiver, 'answer'),
     pushFailures: gauge(
       'push_failures',

@@ -47,9 +47,7 @@ export type Observation =
   /** The records that other gateways had named were read again. `id`: of the last entry, whose number is its time. */
   | { type: 'cluster-applied'; entries: number; id: string }
   /** Whether this gateway polls in an interval, or leaves it to another one. */
-  | { type: 'cluster-turn'; isTaken: boolean }
-  /** Redis contained an entry that no gateway wrote. */
-  | { type: 'cluster-entry-ignored' }
+  | { type: 'cluster-lease'; isTaken: boolean }
   /** An outgoing webhook: `answer` is a status, or why there was none. Nothing of the address but the host. */
   | {
       type: 'push';

@@ -15,7 +15,7 @@ export class Push {
   readonly #options: PushOptions;
   readonly #receivers: Receiver[];
   #timer: NodeJS.Timeout | undefined;
-  #hasTurn = false;
+  #hasLease = false;
 
   constructor({ receivers, ...options }: PushOptions) {
     this.#options = { receivers, ...options };
@@ -36,14 +36,14 @@ export class Push {
 
   /** Sends what is due. Resolves once every receiver has answered, or has failed. */
   async tick(): Promise<void> {
-    const { turns, isReady } = this.#options;
+    const { lease, isReady } = this.#options;
     if (!isReady()) return;
-    this.#hasTurn = turns === undefined || (await turns.takesTurn());
-    if (this.#hasTurn) await Promise.all(this.#receivers.map((receiver) => receiver.run()));
+    this.#hasLease = lease === undefined || (await lease.takesLease());
+    if (this.#hasLease) await Promise.all(this.#receivers.map((receiver) => receiver.run()));
     else for (const receiver of this.#receivers) receiver.leave();
   }
 
   status() {
-    return { sends: this.#hasTurn, receivers: this.#receivers.map((receiver) => receiver.status()) };
+    return { sends: this.#hasLease, receivers: this.#receivers.map((receiver) => receiver.status()) };
   }
 }

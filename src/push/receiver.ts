@@ -20,8 +20,8 @@ import { getState, setState } from '../store/state.ts';
 export type ReceiverSettings = NonNullable<Config['push']>[number];
 
 /** Of a cluster: which gateway sends, and where the one before it has stopped. */
-export interface PushTurns {
-  takesTurn(): Promise<boolean>;
+export interface PushLease {
+  takesLease(): Promise<boolean>;
   position(receiver: string): string | undefined;
   keep(receiver: string, position: string): void;
 }
@@ -30,7 +30,7 @@ export interface ReceiverOptions {
   replica: Replica;
   observe: Observe;
   /** Absent: this gateway sends. */
-  turns?: PushTurns | undefined;
+  lease?: PushLease | undefined;
   nowMs?: () => number;
   random?: () => number;
   timeoutMs?: number;
@@ -74,7 +74,7 @@ export class Receiver {
   #seen: JournalPosition | undefined;
   #waiting: { firstMs: number; lastMs: number } | undefined;
   #sending: Promise<void> | undefined;
-  #hasTurn = false;
+  #hasLease = false;
   /** `retryMs`: when the next attempt is due after a failure. */
   #last = { answer: undefined as string | undefined, answeredMs: 0, failures: 0, retryMs: 0 };
 
@@ -94,7 +94,7 @@ export class Receiver {
 
   /** Sends what is due, in order, until a failure. Does nothing more while it is sending. */
   run(): Promise<void> {
-    this.#hasTurn = true;
+    this.#hasLease = true;
     if (this.#options.nowMs() < this.#last.retryMs) return Promise.resolve();
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
@@ -104,7 +104,7 @@ export class Receiver {
 
   /** Another gateway sends: it knows the position from now on. */
   leave(): void {
-    this.#hasTurn = false;
+    this.#hasLease = false;
     this.#position = this.#message = this.#seen = this.#waiting = undefined;
   }
 
@@ -115,7 +115,7 @@ export class Receiver {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#hasTurn && !this.#stopping.signal.aborted) {
+    while (this.#hasLease && !this.#stopping.signal.aborted) {
       this.#message ??=
         this.#settings.quietS === undefined ? this.#nextBatch() : this.#nextBuild(this.#settings.quietS);
       if (!this.#message || !(await this.#deliver(this.#message))) return;
@@ -161,8 +161,8 @@ export class Receiver {
   }
 
   #keptPosition(): JournalPosition | undefined {
-    const { replica, turns } = this.#options;
-    const text = this.#position ? undefined : (turns?.position(this.#key) ?? getState(replica.db, this.#key));
+    const { replica, lease } = this.#options;
+    const text = this.#position ? undefined : (lease?.position(this.#key) ?? getState(replica.db, this.#key));
     this.#position ??= text === undefined ? undefined : JSON.parse(text);
     return this.#position;
   }
@@ -170,7 +170,7 @@ export class Receiver {
   #keep(position: JournalPosition): void {
     const text = JSON.stringify(position);
     this.#position = position;
-    this.#options.turns?.keep(this.#key, text);
+    this.#options.lease?.keep(this.#key, text);
     setState(this.#options.replica.db, this.#key, text);
   }
 

@@ -3,7 +3,7 @@
 import { accessSync, closeSync, constants, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { dataDirError, isBusy, isCorruption, pragma, restrictAccess } from '../data-files.ts';
+import { createDirectoryOf, dataDirError, isBusy, isCorruption, pragma } from '../data-files.ts';
 import { ConfigError } from '../errors.ts';
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from './schema.ts';
 
@@ -61,7 +61,7 @@ const SUFFIXES = ['', '-wal', '-shm'];
  * @throws ConfigError if the file cannot be opened or written, or if another process has it open
  */
 export function openFile(file: string, identity: string, quarantine: string | undefined): OpenedFile {
-  restrictAccess(file);
+  createDirectoryOf(file);
   let quarantined = quarantine;
   if (existsSync(file) && quarantined === undefined) {
     let existing: DatabaseSync | undefined;

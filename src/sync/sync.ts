@@ -17,6 +17,8 @@ import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transit
 
 /** What `/status` reports of the sync. */
 export interface SyncStatus extends Omit<SyncState, 'failures'> {
+  site: Site;
+  cms: { reachable: boolean };
   /** Of the events in the initial sync, a whole number; 100 once it is complete. */
   percent: number;
   /** By record kind. */
@@ -114,6 +116,8 @@ export class Sync {
     const { failures: _, ...state } = memory.state;
     return {
       ...state,
+      site: memory.site,
+      cms: { reachable: state.state !== 'unreachable' },
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
       absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
@@ -147,8 +151,7 @@ export class Sync {
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const names = new Set(changes.map(({ collection }) => collection));
-    const reported = this.#context.collections.filter(({ name }) => names.has(name));
-    const kinds = new Set(reported.map(({ kind }) => kind));
+    const kinds = new Set(this.#context.collections.flatMap(({ name, kind }) => (names.has(name) ? [kind] : [])));
     for (const listener of this.#listeners) listener(kinds);
     return this.#fetchReported(changes);
   }

@@ -18,7 +18,6 @@ const permissionsOf = (collection: string) =>
   ) as ActionPermissions & object;
 const collectionInfoOf = (permissions: ActionPermissions | undefined): CollectionInfo => ({
   permissions,
-  statuses: [],
   writableFields: undefined,
 });
 

@@ -41,8 +41,6 @@ describe('gateways whose Redis fails', function () {
   const titleAt = ({ replica }: TestGateway, id: number) => getRecord(replica.db, 'event', id)?.title;
   const messages = ({ observations }: TestGateway) =>
     observations.flatMap((each) => (each.type === 'message' ? [each.message] : []));
-  const ignored = ({ observations }: TestGateway) =>
-    observations.filter(({ type }) => type === 'cluster-entry-ignored').length;
   const changesKey = async (client: { keys(pattern: string): Promise<string[]> }) =>
     (await client.keys('*:changes'))[0] ?? '';
 
@@ -58,7 +56,7 @@ describe('gateways whose Redis fails', function () {
     await redisServer.restart();
     const b = await open();
     await allSettled(gateways);
-    await until(() => b.peers.status().entries > 0, 'the kept key arrives');
+    await until(() => b.peers.status().applied !== '0-0', 'the kept key arrives');
     expect(a.peers.status()).to.include({ connected: true, unsent: 0 });
   });
 
@@ -163,10 +161,8 @@ describe('gateways whose Redis fails', function () {
     });
     const changed = await a.request('/events', { json: EVENT });
     expect((await b.request('/events', { atLeast: changed.version })).status).to.equal(200);
-    for (const gateway of gateways) {
-      expect(ignored(gateway)).to.equal(nonsense.length);
+    for (const gateway of gateways)
       expect(messages(gateway).filter((text) => text.includes('that no gateway wrote'))).to.have.length(1);
-    }
   });
 
   it('keeps gateways with another mapping apart', async () => {
@@ -175,6 +171,6 @@ describe('gateways whose Redis fails', function () {
     await until(() => isConnected(other), 'it is connected');
     await a.request('/events', { json: EVENT });
     await allSettled(gateways.slice(0, 2));
-    expect(other.peers.status()).to.include({ entries: 0, applied: '0-0' });
+    expect(other.peers.status()).to.include({ applied: '0-0' });
   });
 });

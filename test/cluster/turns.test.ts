@@ -48,17 +48,17 @@ describe('the turns of gateways', function () {
 
   it('are taken by one gateway, and by each other one at the latest in the sixth interval', async () => {
     const [a, b, c] = peers;
-    expect(await a.takesTurn()).to.equal(true);
-    for (let n = 0; n < 5; n += 1) expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([false, false]);
-    expect([await b.takesTurn(), await c.takesTurn()]).to.deep.equal([true, true]);
-    expect(await b.takesTurn()).to.equal(false);
+    expect(await a.takesLease()).to.equal(true);
+    for (let n = 0; n < 5; n += 1) expect([await b.takesLease(), await c.takesLease()]).to.deep.equal([false, false]);
+    expect([await b.takesLease(), await c.takesLease()]).to.deep.equal([true, true]);
+    expect(await b.takesLease()).to.equal(false);
     expect(b.status().polls).to.deep.equal({ taken: 1, skipped: 6 });
-    const turns = observations.filter((each) => each.type === 'cluster-turn');
+    const turns = observations.filter((each) => each.type === 'cluster-lease');
     expect(turns.filter(({ isTaken }) => isTaken)).to.have.length(3);
   });
 
   it('are all taken while Redis is away', async () => {
     await redisServer.kill();
-    for (const each of peers) expect(await each.takesTurn()).to.equal(true);
+    for (const each of peers) expect(await each.takesLease()).to.equal(true);
   });
 });

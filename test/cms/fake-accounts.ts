@@ -9,7 +9,7 @@ export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] 
 export type Role = (typeof ROLES)[number];
 
 const AUTHOR: readonly Action[] = ['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms'];
-export const ACTIONS: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'readPrivate', 'delete'];
+export const ACTIONS: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'readPrivate'];
 /** Every action needs the permission of its own name, in every collection. */
 export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;
 export const PERMISSIONS: Record<Role, readonly Action[]> = {

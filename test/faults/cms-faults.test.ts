@@ -179,11 +179,10 @@ describe('a gateway with a failing CMS', () => {
     try {
       const headers = { authorization: authorization('editor') };
       const state = async () => /^calendar_breaker_state (\d)$/m.exec((await isolated.admin('/metrics')).text)?.[1];
-      const openBreakers = async () => JSON.parse((await isolated.admin('/status')).text).openBreakers;
-      expect([await state(), await openBreakers()]).to.deep.equal(['0', []]);
+      expect(await state()).to.equal('0');
       await proxy.set({ kind: 'reset', afterBytes: 0 });
       for (let n = 0; n < 5; n += 1) expect((await isolated.request('/events/2', { headers })).status).to.equal(503);
-      expect([await state(), await openBreakers()]).to.deep.equal(['2', ['logins']]);
+      expect(await state()).to.equal('2');
       const before = proxy.connections;
       const response = await isolated.request('/events/2', { headers });
       expect([response.status, Number(response.headers['retry-after']) > 60]).to.deep.equal([503, true]);

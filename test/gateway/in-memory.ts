@@ -188,7 +188,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     clockMs: nowMs,
     scanIntervalMs: options.scanIntervalMs,
     pageSize: options.syncPageSize,
-    isPollDue: peers && (() => peers.takesTurn()),
+    isPollDue: peers && (() => peers.takesLease()),
   });
   const idempotencyKeys = cluster ? createSharedIdempotencyKeys(cluster) : openIdempotencyStore(replica.db);
   const application = createApplication({
@@ -237,7 +237,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
       const admin = createAdmin({
         metrics,
         webhookSecret: undefined,
-        status: () => ({ ...sync.status(), ...application.status(), cluster: peers?.status() }),
+        status: () => ({ ...sync.status(), cluster: peers?.status() }),
         isComplete: () => sync.status().complete,
         isLive: () => sync.status().state === 'live',
         isDraining: () => false,

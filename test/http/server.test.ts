@@ -6,8 +6,10 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type HttpServer, openServer, type ServerOptions } from '../../src/http/server.ts';
+import { openServer, type ServerOptions } from '../../src/http/server.ts';
 import { until } from '../until.ts';
+
+type HttpServer = Awaited<ReturnType<typeof openServer>>;
 
 const LARGE = 30_000_000;
 const HOST = 'Host: x\r\n\r\n';

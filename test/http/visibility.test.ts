@@ -263,17 +263,6 @@ for (const { title, service, part } of [
       }
     });
 
-    const ownStatus = async () => JSON.parse((await gateway.admin('/status')).text) as Json;
-
-    it('the status on the admin port counts the records of the public lists', async () => {
-      const totals: Json = {};
-      for (const name of ['events', 'venues', 'organizers', 'categories', 'tags']) {
-        const { headers } = await gateway.request(`/${name}${name === 'events' ? `?${EVER}` : ''}`);
-        totals[name] = Number(headers['x-tec-total']);
-      }
-      expect((await ownStatus()).counts).to.deep.equal(totals);
-    });
-
     it('a create never reuses a protected venue, whose content the response would show', async () => {
       const locked = world.of('venues').find(({ status, password }) => status === 'publish' && password !== undefined)!;
       // A search finds it only by the words of its slug, which is visible.

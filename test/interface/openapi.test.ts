@@ -105,9 +105,9 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('documents the same body for JSON and both form types; if it is complete, for JSON', () => {
+  it('documents the body as JSON', () => {
     const { content } = document.paths['/venues/{id}'].post.requestBody;
-    expect(content).to.have.all.keys('application/json', 'application/x-www-form-urlencoded', 'multipart/form-data');
+    expect(content).to.have.all.keys('application/json');
     expect(content['application/json'].schema).not.to.have.property('required');
     expect(complete.paths['/venues/{id}'].post.requestBody.content).to.have.all.keys('application/json');
     expect(complete.paths['/venues'].post.requestBody.content['application/json'].schema.required).to.deep.equal([

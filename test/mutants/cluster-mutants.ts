@@ -47,10 +47,10 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'no memory left',
     },
   }),
-  ...mutantsOf('src/cluster/entries.ts', FAILURES, {
+  ...mutantsOf('src/cluster/peers.ts', FAILURES, {
     'cluster: entries that no gateway wrote are ignored': {
       function: 'parseEntry',
-      code: '_1.length + _2.length > MAX_LENGTH || !NODE.test(_1)',
+      code: '_1.length + _2.length > MAX_ENTRY_LENGTH || !NODE.test(_1)',
       replacement: 'false',
       title: 'that no gateway wrote',
     },

@@ -3,14 +3,6 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const HTTP_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/application.ts', 'test/http/visibility.test.ts', {
-    'the status counts the events that lists show': {
-      function: 'countPublicRecords',
-      code: "events: listEvents(_1, { order: 'start', ..._2 }).total,",
-      replacement: "events: listEvents(_1, { order: 'start', ..._2, include: [] }).total,",
-      title: 'the status on the admin port',
-    },
-  }),
   ...mutantsOf('src/http/headers.ts', 'test/http/cors.test.ts', {
     'only scripts of allowed origins read responses': {
       function: 'createCors',

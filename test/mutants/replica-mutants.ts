@@ -65,13 +65,6 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'is in no list',
     },
   }),
-  ...mutantsOf('src/data-files.ts', 'test/process/failed-start.test.ts', {
-    'files of the replica that others can read become private': {
-      function: 'restrictMode',
-      code: 'if ((_1 & ~_2) !== 0) chmodSync(_3, _1 & _2);',
-      title: 'creates files',
-    },
-  }),
   ...mutantsOf('src/store/database.ts', 'test/process/damage.test.ts', {
     'damage at run time is reported': {
       code: 'this.#onDamage(_1.message);',

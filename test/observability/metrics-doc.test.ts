@@ -18,7 +18,7 @@ const OBSERVATIONS: Observation[] = [
   { type: 'sync-state', from: 'empty', to: 'live', why: '' },
   { type: 'sync-poll', requests: 1, changed: 1, removed: 1, durationMs: 1 },
   { type: 'source-read', source: 'library', events: 1, problem: undefined, durationMs: 1 },
-  { type: 'cluster-turn', isTaken: true },
+  { type: 'cluster-lease', isTaken: true },
   { type: 'webhook', result: 'accepted' },
   { type: 'push', receiver: 0, host: 'a.test', answer: '204', failures: 0, position: 1, durationMs: 1 },
 ];

@@ -1,8 +1,8 @@
 // The check of the sources: reads each as the gateway would. What was merged, only a running gateway knows.
 
+import { adminUrl } from '../../config.ts';
 import type { SourceSettings } from '../../config-schema.ts';
 import type { Sources } from '../../sync/sources/sources.ts';
-import { adminUrl } from '../admin-url.ts';
 import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';

@@ -10,7 +10,6 @@ import { basicAuth } from '../../config.ts';
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import type { CmsName } from '../../mapping/mapping-file.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
 import { openSite } from '../open-site.ts';
@@ -125,11 +124,6 @@ export interface ServiceAccount {
 
 const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
-/** Where the operator puts the plugin of the site. */
-const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
-  wordpress: 'into wp-content/mu-plugins/ of the site',
-  payload: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
-};
 
 export function outputFiles(
   url: string,
@@ -246,9 +240,9 @@ function nextStepLines(
   const path = (name: string): string => join(out, name);
   const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
   const lines = ['', 'Next'];
-  const plugin = SITE_PLUGINS[cms].fileName;
-  if (has(plugin)) {
-    lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[cms]}`);
+  const { fileName, place } = SITE_PLUGINS[cms];
+  if (has(fileName)) {
+    lines.push(`  put ${path(fileName)} ${place}`);
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
     const andEvent = isUnseen ? ' and an event' : '';
     if (needsPlugin && (isUnseen || preset === undefined))

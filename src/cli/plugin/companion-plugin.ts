@@ -9,7 +9,7 @@ import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/compile-field.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { CmsName, KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
 export interface PluginOptions {
@@ -182,13 +182,16 @@ function payloadPlugin({ kinds, file: source }: Mapping, { webhookUrl }: PluginO
   return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
 }
 
-interface SitePlugin {
-  fileName: string;
-  /** Throws `ConfigError`. */
-  text(mapping: Mapping, options: PluginOptions): string;
-}
-
-export const SITE_PLUGINS: Readonly<Record<CmsName, SitePlugin>> = {
-  wordpress: { fileName: 'calendar-gateway-companion.php', text: companionPlugin },
-  payload: { fileName: 'calendar-gateway.ts', text: payloadPlugin },
-};
+/** `text` throws `ConfigError`. `place`: where the operator puts the file. */
+export const SITE_PLUGINS = {
+  wordpress: {
+    fileName: 'calendar-gateway-companion.php',
+    text: companionPlugin,
+    place: 'into wp-content/mu-plugins/ of the site',
+  },
+  payload: {
+    fileName: 'calendar-gateway.ts',
+    text: payloadPlugin,
+    place: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
+  },
+} as const;

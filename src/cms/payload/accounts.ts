@@ -17,7 +17,7 @@ import {
   type CmsRecord,
   type CollectionSpec,
 } from '../port.ts';
-import { type PayloadSite, statusesOf } from './records.ts';
+import type { PayloadSite } from './records.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -74,7 +74,6 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     },
 
     collectionInfo: async (spec) => ({
-      statuses: statusesOf(spec),
       permissions: Object.fromEntries(
         ACTIONS.map((action) => [action, permissionName(spec.collection, action)]),
       ) as ActionPermissions,
@@ -113,11 +112,7 @@ const isGranted = (operation: unknown): boolean =>
  * The actions that the site's access functions allow. An access function may limit an operation to records that match a
  * condition: then the gateway relies on the one condition that it understands, the account's own records.
  */
-function grantedActions(
-  { create, read, update, delete: remove }: CmsRecord,
-  { paths }: CollectionSpec,
-  userId: unknown,
-): Action[] {
+function grantedActions({ create, read, update }: CmsRecord, { paths }: CollectionSpec, userId: unknown): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
   const author = paths.get('author');
   const readsAll = read === true;
@@ -130,7 +125,6 @@ function grantedActions(
     readOwn: readsOwn,
     readOthers: readsAll,
     readPrivate: readsAll,
-    delete: isGranted(remove),
     manageTerms: create === true && update === true,
   };
   return ACTIONS.filter((action) => granted[action]);

@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { dataDirError, isCorruption, pragma, restrictAccess, toReplicaError } from '../../data-files.ts';
+import { createDirectoryOf, dataDirError, isCorruption, pragma, toReplicaError } from '../../data-files.ts';
 import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { FIRST_ALLOCATED_ID, type KindOrImage } from '../../model/records.ts';
 
@@ -143,7 +143,7 @@ function convertingErrors<T>(work: () => T): T {
 
 function openFile(file: string): DatabaseSync {
   try {
-    restrictAccess(file);
+    createDirectoryOf(file);
     // SQLite would create the file with the mode of the process's umask.
     closeSync(openSync(file, 'a', 0o600));
     const connection = new DatabaseSync(file);

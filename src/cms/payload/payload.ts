@@ -17,7 +17,7 @@ export interface PayloadOptions extends CmsClientOptions {
   site?: SiteSpec | undefined;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
-  /** For sites whose ids are texts. Absent: these cannot be served. */
+  /** For sites whose ids are texts, closed with the adapter. Absent: these cannot be served. */
   idMap?: IdMap | undefined;
   nowMs?: (() => number) | undefined;
 }
@@ -63,7 +63,10 @@ export function createPayload(options: PayloadOptions): Cms {
       return { url: siteUrl, name, timezone };
     },
 
-    close: () => client.close(),
+    async close() {
+      await client.close();
+      idMap?.close();
+    },
   };
 }
 

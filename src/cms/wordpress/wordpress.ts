@@ -80,15 +80,15 @@ export function createSiteInfo(
     },
 
     async collectionInfo({ collection }, options) {
-      const [type, schema] = await Promise.all([
+      const [type, writableFields] = await Promise.all([
         // WordPress shows capabilities to editors only.
         findType(call, collection, { context: 'edit' }, options).catch((error: unknown) => {
           if (error instanceof CmsRejected) return undefined;
           throw error;
         }),
-        readCollectionSchema(call, collection, options),
+        readWritableFields(call, collection, options),
       ]);
-      return { ...schema, permissions: type && actionPermissions(type.capabilities) };
+      return { writableFields, permissions: type && actionPermissions(type.capabilities) };
     },
 
     hasCollection: async ({ collection }, options) => (await findType(call, collection, {}, options)) !== undefined,
@@ -147,31 +147,16 @@ async function findType(
   return undefined;
 }
 
-/** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
-async function readCollectionSchema(call: RestCall, collection: string, options: CallOptions | undefined) {
+/** Reads them from the schema in the collection's `OPTIONS`. */
+async function readWritableFields(call: RestCall, collection: string, options: CallOptions | undefined) {
   const { json } = await call('OPTIONS', `wp/v2/${collection}`, {}, options);
   // WordPress responds to OPTIONS of a missing route with 200 and no description.
   if (!isObject(json)) throw new CmsRejected('no-collection', `The CMS has no collection "${collection}".`);
-  const { endpoints, schema } = json;
-  const argsOf = (method: string) =>
-    objectOrEmpty(
-      (Array.isArray(endpoints) ? endpoints : [])
-        .map(objectOrEmpty)
-        .find(({ methods }) => Array.isArray(methods) && methods.includes(method))?.args,
-    );
-  const statusItems = objectOrEmpty(objectOrEmpty(argsOf('GET').status).items).enum;
-  const properties = objectOrEmpty(objectOrEmpty(schema).properties);
-  return {
-    statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
-    writableFields: schema === undefined ? undefined : fieldNames(properties, true),
-    fields: schema === undefined ? undefined : fieldNames(properties, false),
-  };
-}
-
-function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {
+  if (json.schema === undefined) return undefined;
+  const properties = objectOrEmpty(objectOrEmpty(json.schema).properties);
   return Object.entries(properties).flatMap(([name, property]) => {
     const { readonly, properties: inner } = objectOrEmpty(property);
-    if (onlyWritable && readonly === true) return [];
+    if (readonly === true) return [];
     const isNested = name === 'meta' || name === 'acf';
     return [name, ...(isNested ? Object.keys(objectOrEmpty(inner)).map((key) => `${name}.${key}`) : [])];
   });
@@ -204,7 +189,6 @@ export const GENERAL_PERMISSIONS: ActionPermissions = {
   readOthers: 'edit_others_posts',
   readPrivate: 'read_private_posts',
   publish: 'publish_posts',
-  delete: 'delete_posts',
   manageTerms: 'manage_terms',
 };
 

@@ -235,7 +235,6 @@ describe('a gateway without a CMS', () => {
     expect(body.cms.note).to.match(/^no CMS/);
     expect(body).to.not.have.any.keys('mapping', 'readAs');
     expect(body).to.include({ state: 'live', complete: true });
-    expect(body.counts).to.include({ events: 2, venues: 1 });
     await sendWebhook(ports[1], 'shared by both', ['events']);
     expect((await admin('/ready?strict=1')).status).to.equal(200);
   });

@@ -267,7 +267,7 @@ describe('an account of Payload', () => {
 
   it('sees the drafts of all only if Payload limits nothing', async () => {
     const all = await actionsOf({ create: true, read: true, update: true, delete: true });
-    expect(all).to.include.members(['edit', 'editOthers', 'readOthers', 'readOwn', 'delete']);
+    expect(all).to.include.members(['edit', 'editOthers', 'readOthers', 'readOwn']);
   });
 
   it('sees its own drafts if Payload says so', async () => {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { openCluster } from '../../src/cluster/cluster.ts';
-import type { PushTurns } from '../../src/cluster/push-turns.ts';
+import type { PushLease } from '../../src/cluster/push-lease.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { Push } from '../../src/push/push.ts';
 import { Replica } from '../../src/store/replica.ts';
@@ -15,7 +15,7 @@ describe('outgoing webhooks of several gateways', function () {
   this.timeout(60_000);
   let redisServer: RedisServer;
   let receiver: ReceiverServer;
-  let gateways: { replica: Replica; push: Push; turns: PushTurns; close(): Promise<void> }[];
+  let gateways: { replica: Replica; push: Push; lease: PushLease; close(): Promise<void> }[];
   useRedisServer((started) => {
     redisServer = started;
   });
@@ -33,15 +33,15 @@ describe('outgoing webhooks of several gateways', function () {
       replica.beginInitialSync();
       replica.endInitialSync();
       replica.journal.scanned(1000);
-      const turns = cluster.createPushTurns();
+      const lease = cluster.createPushLease();
       const receivers = [{ url: receiver.url, secret: SECRET, allowPrivate: true }];
-      const push = new Push({ receivers, replica, isReady: () => true, observe, turns });
+      const push = new Push({ receivers, replica, isReady: () => true, observe, lease });
       const close = async () => {
         await push.stop();
         cluster.connection.close();
         replica.close();
       };
-      return { replica, push, turns, close };
+      return { replica, push, lease, close };
     };
     gateways = [await open(), await open()];
   });

@@ -1,7 +1,7 @@
 // Which gateway of a cluster sends the outgoing webhooks, and how far each receiver is: a lease and a hash in Redis.
 
 import { randomUUID } from 'node:crypto';
-import type { PushTurns as PushTurnsPort } from '../push/receiver.ts';
+import type { PushLease as PushLeasePort } from '../push/receiver.ts';
 import type { Connection } from './connection.ts';
 
 /** A gateway that died is replaced after this time; the holder renews it each second. */
@@ -9,7 +9,7 @@ const LEASE_MS = 5000;
 /** Longer than any outage that somebody wants to bridge. */
 const POSITIONS_MS = 7 * 24 * 3_600_000;
 
-export class PushTurns implements PushTurnsPort {
+export class PushLease implements PushLeasePort {
   readonly #connection: Connection;
   readonly #keys: { lease: string; positions: string };
   readonly #node = randomUUID();
@@ -22,7 +22,7 @@ export class PushTurns implements PushTurnsPort {
   }
 
   /** While Redis is away, every gateway sends: receivers get repetitions, and miss nothing. */
-  async takesTurn(): Promise<boolean> {
+  async takesLease(): Promise<boolean> {
     const { lease, positions } = this.#keys;
     const expiration = { type: 'PX', value: LEASE_MS } as const;
     try {
