@@ -1,6 +1,7 @@
 // Creates the application that answers requests: the use cases' services and the HTTP listener, over a
 // replica and a CMS.
 
+import { LRUCache } from 'lru-cache';
 import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { Events } from './calendar/events.ts';
@@ -53,6 +54,9 @@ export interface ApplicationOptions {
 }
 
 export type Application = ReturnType<typeof createApplication>;
+
+/** About 2 MB with slugs of ordinary length. */
+const MAX_SLUGS = 10_000;
 
 /** Opens no port and starts no sync. */
 export function createApplication(options: ApplicationOptions) {
@@ -117,6 +121,7 @@ function createServices(options: ApplicationOptions): Services {
     site,
     peers,
     permissions: new Permissions({ cms, mapping, serviceCredentials }),
+    slugs: new LRUCache<string, number>({ max: MAX_SLUGS }),
     lookupLimit: new LookupLimit(() => sync.state().complete, clocks?.attemptsMs),
     passwordAttempts: new PasswordAttempts(clocks?.attemptsMs),
     imageFetcher: createImageFetcher(),

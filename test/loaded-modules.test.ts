@@ -32,6 +32,7 @@ describe('modules loaded by serve', () => {
   for (const [name, pattern] of [
     ['the Redis client', /@redis\/client/],
     ['the SDK of the Model Context Protocol', /@modelcontextprotocol/],
+    ['the pretty printer of the log', /pino-pretty/],
   ] as const) {
     it(`do not include ${name}`, () => {
       expect(loaded.filter((file) => pattern.test(file))).to.deep.equal([]);

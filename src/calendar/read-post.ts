@@ -312,8 +312,8 @@ async function findBySlug(
   slug: string,
   request: RequestContext,
 ): Promise<number | undefined> {
-  const { mapping, lookupLimit, permissions, cmsRecords, replica } = services;
-  const [stored] = idsBySlug(replica.db, kind, slug);
+  const { mapping, lookupLimit, permissions, cmsRecords } = services;
+  const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
   const found = await lookupLimit.lookUp(request.actor, async () => {
@@ -325,7 +325,17 @@ async function findBySlug(
       return undefined;
     }
   });
-  return found ? found.result?.id : idsBySlug(replica.db, kind, slug)[0];
+  return found ? found.result?.id : findInReplica(services, kind, slug);
+}
+
+/** A cached id counts while its record has the slug: `folk-night` -> 12, until an editor changes the slug of 12. */
+function findInReplica({ replica, slugs }: Services, kind: PostKind, slug: string): number | undefined {
+  const key = `${kind} ${slug}`;
+  const cached = slugs.get(key);
+  if (cached !== undefined && slugKey(getRecord(replica.db, kind, cached)?.slug ?? '') === slug) return cached;
+  const [id] = idsBySlug(replica.db, kind, slug);
+  if (id !== undefined) slugs.set(key, id);
+  return id;
 }
 
 /**

@@ -1,5 +1,6 @@
 // The dependencies of the use cases: replica, CMS, mapping and what is shared between requests.
 
+import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
@@ -26,6 +27,8 @@ export interface Services {
   /** The currency of costs without one. */
   cost: Config['cost'] | undefined;
   permissions: Permissions;
+  /** Ids by kind and slug: `event folk-night` -> 12. */
+  slugs: LRUCache<string, number>;
   lookupLimit: LookupLimit;
   passwordAttempts: PasswordAttempts;
   imageFetcher: ImageFetcher;

@@ -32,10 +32,9 @@ import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
-import { percentDecoded } from '../text/text.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
-import { createBodyReader } from './read-request.ts';
+import { combineRepeated, createBodyReader } from './read-request.ts';
 import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
@@ -102,6 +101,10 @@ export function routes(options: RouteOptions): Middleware {
     const { state, method } = ctx;
     const endpoint = endpointOf(route, method);
     state.matchedRoute = route;
+    if (endpoint?.methods.includes('GET')) {
+      const lists = endpoint.parameters.filter(({ type }) => type.isList);
+      state.query = combineRepeated(state.query, ctx.querystring, lists);
+    }
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const isDryRun = dryRunSockets.has(ctx.req.socket);
     // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
@@ -274,7 +277,12 @@ function document({ baseUrl, query }: State, services: Services): ApiResponse {
 
 /** Throws 404 for a slug with an encoded slash or a control character, and for dots alone. */
 function decodeSlug(text: string): string {
-  const slug = percentDecoded(text);
+  let slug: string;
+  try {
+    slug = decodeURIComponent(text);
+  } catch {
+    throw noRoute();
+  }
   if (/[/\\\p{Cc}]|^\.+$/u.test(slug)) throw noRoute();
   return slug;
 }

@@ -114,6 +114,24 @@ const BRACKETS = {
 export const parseQuery = (querystring: string): Record<string, unknown> =>
   qs.parse(querystring, BRACKETS) as Record<string, unknown>;
 
+/**
+ * Joins the values of repeated names with commas: `tags=a&tags=b` means `tags=a,b`, where PHP takes the last value
+ * (docs/differences.md). Only for these names, and only without brackets.
+ */
+export function combineRepeated(
+  query: Record<string, unknown>,
+  querystring: string,
+  parameters: readonly { name: string }[],
+): Record<string, unknown> {
+  const params = new URLSearchParams(querystring);
+  const joined = { ...query };
+  for (const { name } of parameters) {
+    const values = params.getAll(name);
+    if (values.length > 1 && typeof query[name] === 'string') joined[name] = values.join(',');
+  }
+  return joined;
+}
+
 const MAX_PIECES = 2500;
 const JSON_TYPES = ['application/json', 'application/*+json'];
 const FORM = 'application/x-www-form-urlencoded';

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
@@ -15,7 +15,7 @@ import type { JsonObject } from '../model/json.ts';
 import { joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
-type ContentEncoding = 'gzip' | 'br';
+type ContentEncoding = 'gzip' | 'br' | 'zstd';
 
 export interface CachedResponse {
   url: string;
@@ -35,12 +35,13 @@ export interface CachedResponse {
 }
 
 /** In the order of preference among encodings that a client accepts equally. */
-const ENCODINGS: readonly ContentEncoding[] = ['br', 'gzip'];
+const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
 /** A window of 256 KiB: that of 4 MB would be memory that the process seldom gives back. */
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
 const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Uint8Array>> = {
   gzip: promisify(gzip),
   br: (bytes) => promisify(brotliCompress)(bytes, { params: BROTLI }),
+  zstd: (bytes) => promisify(zstdCompress)(bytes, { pledgedSrcSize: bytes.byteLength }),
 };
 
 /** `@types/negotiator` lacks the options of version 1. */
@@ -48,7 +49,9 @@ type Encodings = (available: string[], options: { preferred: readonly string[] }
 
 /** The encoding that the client prefers. */
 function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding.toLowerCase() } });
+  // `x-gzip` is another name of `gzip` (RFC 9110, 8.4.1.3).
+  const header = acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip');
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } });
   const encodings: Encodings = negotiator.encodings.bind(negotiator);
   const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
   return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';

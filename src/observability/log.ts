@@ -1,13 +1,14 @@
-// The log: a reader of the observations, as lines of JSON.
+// The log: a reader of the observations. Lines are JSON, or formatted for people on a terminal.
 
+import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { Observation, ObservationOf, Observe } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
   level: string;
-  /** Default: standard error. */
-  stream?: { write(text: string): unknown };
+  /** Default: standard error. On a terminal the lines are formatted for people. */
+  stream?: { write(text: string): unknown; isTTY?: boolean };
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -63,7 +64,17 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   message: ({ level, message }) => [level, redactCredentials(message)],
 };
 
+/** Fields that the message already contains; `pretty` lines omit them. */
+const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state,collection,decision';
+
+/** Loaded on demand: a server does not need it. */
+function createFormatter(): (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  return prettyFactory({ colorize: true, singleLine: true, ignore: IN_THE_MESSAGE });
+}
+
 export function createLog({ level, stream = process.stderr }: LogOptions): Observe {
+  const format = stream.isTTY ? createFormatter() : undefined;
   const log = pino(
     {
       level,
@@ -72,7 +83,7 @@ export function createLog({ level, stream = process.stderr }: LogOptions): Obser
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
-    stream,
+    format ? { write: (line: string) => stream.write(format(line)) } : stream,
   );
 
   return (observation) => {

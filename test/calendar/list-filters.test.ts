@@ -24,8 +24,10 @@ describe('list filters', () => {
       ['tags=41,42', [1, 2, 3]],
       ['tags=42,41', [1, 2, 3]],
       ['tags=free', [1, 3]],
-      ['categories=jazz,33,music', [1, 2]],
-      ['venue=21&venue=22&featured=false&featured=true', [2]], // the last one counts
+      ['tags=kids&tags=free', [1, 2, 3]],
+      ['categories=jazz&categories=33,music', [1, 2]],
+      ['venue=21&venue=22&featured=false&featured=true', [2]], // of other parameters the last one counts
+      ['include=1&include=3', [1, 3]],
       ['venue=21', [1]],
       ['venue=21,22', [1, 2]],
       ['venue[]=21&tags=41', [1]],
@@ -211,7 +213,8 @@ describe('list filters', () => {
       ['/categories?parent=31', [32]],
       ['/categories?include=33', []],
       ['/categories?include=33,32&hide_empty=false', [33, 32]],
-      ['/categories?exclude=music,32', [34]],
+      ['/categories?include=33&include=32&hide_empty=false', [33, 32]],
+      ['/categories?exclude=music&exclude=32', [34]],
       ['/categories?include=music', [31]],
       ['/categories?exclude=music', [32, 34]],
       ['/categories?exclude=32&include=32', [32]],

@@ -2,7 +2,7 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
 import { request as sendSecurely } from 'node:https';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 export interface HttpRequestOptions {
   method?: string;
@@ -25,6 +25,7 @@ export interface GatewayResponse {
 const DECOMPRESS: Record<string, (bytes: Buffer) => Buffer> = {
   gzip: gunzipSync,
   br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
 };
 
 /** Reads and decompresses a whole response. Rejects if it is truncated. */

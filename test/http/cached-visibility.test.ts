@@ -52,7 +52,7 @@ const shape = fc.record({
 const dressing = fc.record({
   condition: fc.constantFrom(undefined, undefined, 'last', '*', '"nothing"'),
   cacheControl: fc.constantFrom(undefined, undefined, undefined, undefined, 'no-cache', 'only-if-cached', 'max-age=0'),
-  encoding: fc.constantFrom(undefined, 'gzip', 'br, gzip', 'identity'),
+  encoding: fc.constantFrom(undefined, 'gzip', 'br, zstd', 'identity'),
   origin: fc.constantFrom(undefined, 'https://one.example', 'https://two.example'),
   forwarded: fc.constantFrom(undefined, '127.0.0.1', '203.0.113.9, 127.0.0.1'),
 });

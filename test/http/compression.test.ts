@@ -1,6 +1,6 @@
 // Compression of cached responses, by what the client accepts.
 
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import type { RequestOptions, TestGateway, TestResponse } from '../start-gateway.ts';
@@ -23,7 +23,7 @@ describe('compression', () => {
   ): Promise<TestResponse> => gateway.request(path, { ...request, headers });
 
   const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
-    ...{ gzip: gunzipSync, br: brotliDecompressSync },
+    ...{ gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync },
   };
   const LONG = '/events/2';
 
@@ -53,13 +53,14 @@ describe('compression', () => {
   });
 
   const WANTED: [accepted: string, encoding: string][] = [
-    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['gzip, deflate, br', 'br'],
     ['gzip;q=1.0, br;q=0.5', 'gzip'],
-    ['zstd, br;q=0.9, gzip;q=0.8', 'br'],
-    ['br;q=0.000, gzip', 'gzip'],
+    ['zstd;q=0.1, br;q=0.9, gzip;q=0.8', 'br'],
+    ['zstd;q=0, br;q=0.000, gzip', 'gzip'],
     ['GZIP', 'gzip'],
     ['gzip ; q=0.5', 'gzip'],
-    ['br;q=0, *', 'gzip'],
+    ['br;q=0, *', 'zstd'],
     ['*;q=0, gzip', 'gzip'],
     ['gzip;q=0.5, identity;q=0.5', 'gzip'],
   ];

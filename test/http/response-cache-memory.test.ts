@@ -32,7 +32,7 @@ describe('memory of the response cache', () => {
   }
 
   const cases: [what: string, query: string, accepted: readonly string[]][] = [
-    ['small lists with gzip and br', '', ['gzip', 'br']],
+    ['small lists with gzip, br and zstd', '', ['gzip', 'br', 'zstd']],
     ['bodies of a few bytes', '_fields=total&', ['identity']],
   ];
   for (const [what, query, accepted] of cases)

@@ -88,7 +88,7 @@ async function manyLists(): Promise<void> {
   const caller = async (): Promise<void> => {
     for (let n = next++; n < LISTS * 3; n = next++)
       await sendRequest(gateway.port, `${MOUNT}/events?per_page=3&list=${Math.floor(n / 3)}`, {
-        headers: { 'accept-encoding': ['gzip', 'br'][n % 2]! },
+        headers: { 'accept-encoding': ['gzip', 'br', 'zstd'][n % 3]! },
       });
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));

@@ -104,7 +104,7 @@ describe('the gateway behind nginx', () => {
     const path = '/events?per_page=50';
     const plain = await ask(path);
     expect(plain.headers['content-encoding']).to.equal(undefined);
-    for (const encoding of ['gzip', 'br']) {
+    for (const encoding of ['gzip', 'br', 'zstd']) {
       const headers = { 'accept-encoding': encoding };
       for (const cached of ['MISS', 'HIT']) {
         const response = await ask(path, { headers });

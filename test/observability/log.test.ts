@@ -16,9 +16,10 @@ const REQUEST: Observation = {
 
 describe('log', () => {
   let output: string;
-  const log = (options: Partial<LogOptions> = {}) => {
+  const log = (options: Partial<LogOptions> = {}, isTTY = false) => {
     output = '';
     const stream = {
+      isTTY,
       write(text: string) {
         output += text;
       },
@@ -85,6 +86,12 @@ describe('log', () => {
     expect(lines().map(({ level }) => level)).to.deep.equal([40, 40, 40, 50]);
   });
 
+  it('formats lines for people on a terminal', () => {
+    log({}, true)(REQUEST);
+    expect(output).to.contain('200 GET list /events').and.contain('\x1b[');
+    expect(() => JSON.parse(output)).to.throw(SyntaxError);
+  });
+
   it('describes an error with its causes, without the properties that libraries add', () => {
     const cause = Object.assign(new Error('connect failed'), {
       code: 'ECONNREFUSED',
@@ -110,14 +117,16 @@ describe('log', () => {
   it('redacts credentials in every text', () => {
     const secret = Buffer.from('admin:hunter2 hunter2').toString('base64');
     const text = `GET https://admin:hunter2@site.test/ with Authorization: Basic ${secret} and "bearer eyJhbGci.x-y_z"`;
-    const observe = log({ level: 'debug' });
-    observe({ type: 'message', level: 'info', message: text });
-    observe({ type: 'cms-failed', method: 'GET', path: '/', reason: 'reset', durationMs: 1, message: text });
-    observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: text });
-    observe({ type: 'replica-quarantined', file: 'calendar.sqlite.quarantined', reason: text });
-    observe({ type: 'request-failed', id: 'x', error: new Error(text, { cause: text }) });
-    expect(output).to.contain('site.test');
-    for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);
+    for (const pretty of [true, false]) {
+      const observe = log({ level: 'debug' }, pretty);
+      observe({ type: 'message', level: 'info', message: text });
+      observe({ type: 'cms-failed', method: 'GET', path: '/', reason: 'reset', durationMs: 1, message: text });
+      observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: text });
+      observe({ type: 'replica-quarantined', file: 'calendar.sqlite.quarantined', reason: text });
+      observe({ type: 'request-failed', id: 'x', error: new Error(text, { cause: text }) });
+      expect(output).to.contain('site.test');
+      for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);
+    }
     expect(redactCredentials('refused users API-Key 3b241101-e2bb, JWT eyJhb.eyJp.x')).to.equal(
       'refused users API-Key (removed), JWT (removed)',
     );
@@ -129,7 +138,7 @@ describe('log', () => {
   });
 
   it('writes nothing at level silent', () => {
-    log({ level: 'silent' })({ type: 'sync-progress', collection: 'events', done: 10, total: 1000 });
+    log({ level: 'silent' }, true)({ type: 'sync-progress', collection: 'events', done: 10, total: 1000 });
     expect(output).to.equal('');
   });
 });
