@@ -154,12 +154,16 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
 /**
+ * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match.
+ */
+const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
+
+/**
  * A write of an empty date puts `clearWith` into each key.
  * @throws MappingFieldError
  */
 function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: unknown = ''): FieldAccessor {
-  // One date format for all parts. A stored text with a line feed does not match it.
-  const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
+  const format = formatOf(parts);
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);
   if (format.writeOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.writeOnly);
   const codec = dateTimeCodec(format, 'event');
@@ -178,6 +182,15 @@ function datePartsAccessor(parts: DatePartSpec[], pointer: string, clearWith: un
     storedPaths: parts.map((part) => part.at),
     needsZone: codec.needsZone === true,
   };
+}
+
+/**
+ * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone.
+ */
+export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
+  const format = formatOf(parts);
+  const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
+  return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
 }
 
 function readPart(stored: unknown, format: string): string {

@@ -33,6 +33,9 @@ export interface FakePayloadOptions {
   /** The `Authorization` header of the service account. */
   login?: string;
   users?: string;
+  /** Added to the `Date` header. */
+  skewMs?: number;
+  hasNoDate?: boolean;
 }
 
 export interface FakePayload {
@@ -49,7 +52,7 @@ const NOW = '2033-01-01T00:00:00.000Z';
 const nameOf = (field: string): string => field.split(' -> ', 1)[0] ?? field;
 
 export async function startFakePayload(options: FakePayloadOptions): Promise<FakePayload> {
-  const { collections, login, users = 'users' } = options;
+  const { collections, login, users = 'users', skewMs = 0, hasNoDate = false } = options;
   let nextId = 1000;
 
   const allFields = ({ fields, drafts = true, trash = true }: FakeCollection): string[] => [
@@ -99,6 +102,8 @@ export async function startFakePayload(options: FakePayloadOptions): Promise<Fak
   }
 
   const server = createServer(async (request, response) => {
+    response.sendDate = !hasNoDate;
+    if (!hasNoDate) response.setHeader('date', new Date(Date.now() + skewMs).toUTCString());
     if (fake.before(request, response)) return;
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
     const [, slug = '', id] = /^\/api\/([\w-]+)(?:\/(.+))?$/.exec(pathname) ?? [];

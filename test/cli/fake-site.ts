@@ -40,6 +40,10 @@ export interface FakeOptions {
   timezone?: string;
   /** What the companion plugin publishes of an event plugin's options. */
   settings?: Record<string, string>;
+  /** Added to the `Date` header. */
+  skewMs?: number;
+  /** Sends no `Date` header. */
+  hasNoDate?: boolean;
 }
 
 export interface FakeSite {
@@ -222,8 +226,10 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     const [status, json, headers = {}] = pathname.startsWith('/wp-json')
       ? respondOrRefuse(request, route, searchParams, body === '' ? {} : (JSON.parse(body) as Json))
       : [200, null];
+    response.sendDate = false;
     response.writeHead(status, {
       'content-type': 'application/json',
+      ...(options.hasNoDate ? {} : { date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString() }),
       ...(headers as Record<string, string>),
     });
     response.end(method === 'HEAD' ? undefined : JSON.stringify(json));

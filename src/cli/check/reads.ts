@@ -1,10 +1,10 @@
-// Checks of what the site sends: its time zone, the account, each list to its end, the occurrences of series, and each
-// field of the mapping in a few records. The CMS may tell more of a field than its values do.
+// Checks of what the site sends: its clock and time zone, the account, each list to its end, the occurrences of series,
+// and each field of the mapping in a few records. The CMS may tell more of a field than its values do.
 
 import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { customFieldType } from '../../mapping/compile-field.ts';
+import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
@@ -32,11 +32,38 @@ import {
   warn,
 } from './checks.ts';
 
+const CLOCK_TIMEOUT_MS = 10_000;
+const SKEW_WARN_S = 5;
+/** The gateway refuses webhooks beyond this. */
+const SKEW_FAIL_S = 300;
+const BY_CLOCK = "a poll compares times of the site's clock";
+
 export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'address',
     run: async ({ site, connection: { url } }) => ok(`${site.name}, ${url}`),
+  },
+  {
+    area: 'site',
+    name: 'clock',
+    async run({ connection: { url } }) {
+      const beforeMs = Date.now();
+      const options = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS) } as const;
+      const response = await fetch(url, options).catch(() => undefined);
+      const siteTimeMs = Date.parse(response?.headers.get('date') ?? '');
+      if (Number.isNaN(siteTimeMs))
+        return warn(
+          'the site sends no Date header: its clock is unknown',
+          `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
+        );
+      // The header has whole seconds, rounded down.
+      const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
+      const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
+      const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
+      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, advice);
+      return Math.abs(skewS) > SKEW_WARN_S ? warn(skew, advice) : ok(`within ${SKEW_WARN_S} s of this machine's`);
+    },
   },
   {
     area: 'site',
@@ -241,6 +268,8 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
         `records${definition.required ? ', and the gateway lists no event without it' : ''}`,
       `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
+  const location = typeof spec === 'object' ? (spec.read ?? spec) : spec;
+  const parts = typeof location === 'object' ? location.parts : undefined;
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
@@ -270,6 +299,13 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
             'under another name: docs/mapping.md, "Find the facts", says how to find it.',
     );
   }
+  const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
+  if (untimed.length > 0)
+    return warn(
+      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable ` +
+        `(such as ${exampleIn(untimed[0])}): it is taken for midnight`,
+      codecAdvice,
+    );
   if (records.length === 0) return ok(`${path}: there is no record to read`);
   return ok(
     `${path}: ${filled.length} of ${records.length} have it${example === undefined ? '' : `, such as ${example}`}`,

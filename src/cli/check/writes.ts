@@ -390,8 +390,7 @@ export async function listenForWebhooks(
         `none arrived on port ${port} within ${TIMEOUT_MS / 1000} s for ${kinds.join(', ')}`,
         'Is the plugin on the site, made for this mapping and version, with this secret and the address ' +
           `http://GATEWAY:${port}/-/changes? Does the site reach that address (listen.adminHost is the ` +
-          'loopback address by default)? Do the clocks of both machines differ by less than five minutes? ' +
-          words.plugin(pluginOptions),
+          `loopback address by default)? ${words.plugin(pluginOptions)}`,
       );
     },
     close() {

@@ -85,6 +85,18 @@ const inParts = (format: string): Json => ({
 
 export const SCENARIOS: readonly Scenario[] = [
   {
+    says: /clocks by NTP/,
+    row: 'site clock',
+    before: { options: { skewMs: -400_000 } },
+    follow: { options: { skewMs: 0 } },
+  },
+  {
+    says: /send the header Date/,
+    row: 'site clock',
+    before: { options: { hasNoDate: true } },
+    follow: { options: { hasNoDate: false } },
+  },
+  {
     says: /Choose a city/,
     row: 'site time zone',
     before: { options: { timezone: '+02:00' } },

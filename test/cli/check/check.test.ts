@@ -138,6 +138,7 @@ describe('check', () => {
     expect(result.rows.filter(({ state }) => state === 'fail')).to.deep.equal([]);
     expect([result.code, result.ok, result.counts.fail]).to.deep.equal([0, true, 0]);
     for (const [area, name] of [
+      ['site', 'clock'],
       ['site', 'time zone'],
       ['account', 'service'],
       ['lists', 'gigs'],
@@ -237,6 +238,24 @@ describe('check', () => {
     const type = { ...gigs({ meta: { gig_day: 'string', gig_time: 'string' } }), records };
     const start = row(await runCheck({ types: [type] }, { mapping }), 'event fields', 'start_date');
     expect(start.message).to.include('1 of 2 events have no readable value (such as nothing 20:00)');
+  });
+
+  it('shows an event whose time of day has another format', async () => {
+    const parts = [
+      { at: 'meta.gig_day', format: 'Y-m-d' },
+      { at: 'meta.gig_time', format: 'H:i' },
+    ];
+    const mapping = { ...MAPPING, event: { ...MAPPING.event, fields: { start_date: { parts }, end_date: { parts } } } };
+    const records = ['19:30', '7:30 pm', ''].map((gig_time, index) =>
+      fakePost(index + 1, { title: 'Gig', meta: { gig_day: '2031-05-01', gig_time } }),
+    );
+    const type = { ...gigs({ meta: { gig_day: 'string', gig_time: 'string' } }), records };
+    const start = row(await runCheck({ types: [type] }, { mapping }), 'event fields', 'start_date');
+    expect(start.state).to.equal('warn');
+    expect(start.message).to.include(
+      '1 of 3 events have a time of day that is not readable (such as 2031-05-01 7:30 pm)',
+    );
+    expect(start.advice).to.include('"format" of each of the "parts"');
   });
 
   it('writes nothing into a collection whose list failed', async () => {
