@@ -45,7 +45,7 @@ export interface ApplicationOptions {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
-  /** Monotonic clocks: of cached logins and unknown records, and of anonymous attempts at passwords and unknown ids. */
+  /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
   /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
   peers?: PeersPort | undefined;
@@ -108,7 +108,7 @@ function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
   const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onReported((kinds) => ownRecords.forget(kinds));
+  sync.onChangesNamed((kinds) => ownRecords.forget(kinds));
   return {
     replica,
     cms,

@@ -74,7 +74,7 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
   const { url, limits, userAgent } = config.upstream;
   const account = basicCredentialsOf(config);
   const cms = createWordPress({ url: url!, observe, limits, userAgent });
-  // It hides images that were uploaded to a draft, also in published events.
+  // WordPress hides images that were uploaded to a draft, also those of published events: the account reads them.
   return { cms, serviceCredentials: account, imageReader: account };
 };
 
@@ -118,8 +118,8 @@ interface ReplicaStack extends Pick<Application, 'listener'> {
 type Cluster = ReturnType<ClusterModule['openCluster']>;
 
 /**
- * Only the application reads these settings, and nothing that it keeps was made with them, as rendered records are with
- * `cost`. A mapping may have another path, but not other contents.
+ * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
+ * `cost` is none of them, because rendered records contain it. The file of the mapping may move, but not change.
  */
 const RELOADABLE: ReadonlySet<string> = new Set<keyof Config>([
   'mapping',
@@ -255,6 +255,7 @@ export class Gateway {
     await this.#openedCms.cms.close();
   }
 
+  /** @param quarantine why the replica's file must not be used */
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
     const { upstream, cache } = config;

@@ -45,7 +45,7 @@ export interface CmsResult<K extends Kind> {
  * The key that the companion plugin stores with the record. That of an `Idempotency-Key` goes with the record that the
  * route creates, not with its linked records; its claim is renewed first. Throws 409.
  */
-async function creationKeyFor({ creationKey }: RequestContext, kind: Kind): Promise<string> {
+async function creationKeyFor({ keyedCreate: creationKey }: RequestContext, kind: Kind): Promise<string> {
   if (creationKey?.kind !== kind) return randomBytes(32).toString('hex');
   await creationKey.renew();
   return creationKey.key;
@@ -77,7 +77,7 @@ export class CmsRecords {
   readonly #writable = <K extends Kind>(kind: K) => writableMapping({ mapping: this.#parts.mapping }, kind);
 
   #toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
-    this.#parts.sync.assertComplete(kind, cmsRecord, isWritten);
+    this.#parts.sync.assertHasFields(kind, cmsRecord, isWritten);
     return this.#mappingOf(kind).read(cmsRecord, this.#parts.site(), this.#parts.sync.linkTables());
   }
 
@@ -95,7 +95,7 @@ export class CmsRecords {
    * Resolves when the replica shows what visitors get of these records, or withholds them because that could not be
    * read. Never rejects: the CMS has accepted the write.
    */
-  async #writeThrough(...written: readonly WrittenRecord[]): Promise<void> {
+  async #readAsVisitor(...written: readonly WrittenRecord[]): Promise<void> {
     const { sync, mapping, peers } = this.#parts;
     const read = () => sync.fetchWritten(written);
     await (peers ? peers.tell(changedRecords(mapping, written), read) : read());
@@ -104,7 +104,7 @@ export class CmsRecords {
   /** The record that a write returned, after the replica has what visitors get of it. */
   async #written<K extends Kind>(kind: K, cmsRecord: CmsRecord): Promise<RecordOf[K]> {
     const record = this.#toRecord(kind, cmsRecord, true);
-    await this.#writeThrough({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
+    await this.#readAsVisitor({ kind, id: record.id, isTrashed: 'status' in record && record.status === 'trash' });
     return record;
   }
 
@@ -258,7 +258,7 @@ export class CmsRecords {
   /** Deletes the record permanently. `changed`: other records that change with it. */
   async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
     await this.#parts.cms.delete(this.#writable(kind), id, callOptions(request));
-    await this.#writeThrough({ kind, id }, ...changed);
+    await this.#readAsVisitor({ kind, id }, ...changed);
   }
 }
 
@@ -267,7 +267,7 @@ export class CmsRecords {
  * refused after its venue was created gives `[{ kind: 'venue', id: 12 }]`. A repeated request finds that venue by its
  * name.
  */
-export async function namingCreated<T>(
+export async function withCreatedInError<T>(
   { created = [] }: RequestContext,
   observe: Observe,
   steps: () => Promise<T>,

@@ -39,7 +39,7 @@ async function findEvents(
   access: ListAccess,
   pageSizes: PageSizes,
 ) {
-  const { values, sent } = input;
+  const { values, raw } = input;
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
   const hasDates = values.include === undefined;
@@ -74,7 +74,7 @@ async function findEvents(
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const links = pageLinks('event', sent, linkParameters, { ...page, total }, request.baseUrl);
+  const links = pageLinks('event', raw, linkParameters, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
   return { listPage: { kind: 'event', ids, total, page, links, validUntilMs } as const, access };
 }

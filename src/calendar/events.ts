@@ -17,7 +17,7 @@ import { eventTimes, zoneOf } from './dates.ts';
 import { buildFromEvents } from './event-reads.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { responseSteps } from './list-response.ts';
-import { createdBefore, existingTermIds, findTermByText, ownView, singlePost } from './read-post.ts';
+import { asActorSees, createdBefore, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 import { laterTick } from './shared-work.ts';
@@ -51,11 +51,11 @@ export class Events {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await withReferences(write, checked);
     const created = await save(write, fields);
-    // One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events
-    // Calendar saves a sticky event a second time, which sets its `modified` to now.
+    // A new event's `modified` is the publication date that was sent. The Events Calendar saves a sticky event a second
+    // time, which sets its `modified` to now.
     const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
-    return { status: 201, body: await ownView(this.#services, record, request, { unlocked: true }) };
+    return { status: 201, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
   }
 
   readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
@@ -67,13 +67,13 @@ export class Events {
     const checked = await checkedFields(write, this.#linkedRecords);
     if (request.isDryRun) return dryRunResult('update', checked, input);
     const record = await save(write, await withReferences(write, checked));
-    return { status: 200, body: await ownView(this.#services, record, request, { unlocked: true }) };
+    return { status: 200, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
   }
 
   async delete(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     if (request.isDryRun) return tryDelete(await beginWrite(this.#services, 'event', input, request, id));
     const trashed = await trashPost(this.#services, 'event', id, request);
-    return { status: 200, body: await ownView(this.#services, trashed, request, { unlocked: true }) };
+    return { status: 200, body: await asActorSees(this.#services, trashed, request, { unlocked: true }) };
   }
 }
 
@@ -81,9 +81,9 @@ export class Events {
  * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
  * records are created.
  */
-function assertNotBlank({ byField: sent }: Input): void {
+function assertNotBlank({ byField }: Input): void {
   const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
-  if (sent.title !== undefined && [sent.title, sent.description, sent.excerpt].every(isBlank))
+  if (byField.title !== undefined && [byField.title, byField.description, byField.excerpt].every(isBlank))
     throw invalidParam('title');
 }
 
@@ -106,21 +106,21 @@ async function checkedFields(
   linkedRecords: Record<LinkedKind, LinkedRecords>,
 ): Promise<CheckedFields> {
   const { services, input, request, stored } = write;
-  const sent = input.byField;
+  const { byField } = input;
   assertNotBlank(input);
   const fields: Partial<EventFields> = await postFields(write);
   Object.assign(fields, timesOf(write), copiedOf(write));
-  const cost = normalizeCost(sent.cost);
-  if (sent.cost !== undefined && !isShownCost(write, cost)) {
+  const cost = normalizeCost(byField.cost);
+  if (byField.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
     fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost, services.site().settings) : cost);
   }
   // A new event without a website may have `"0"` in the body, as in The Events Calendar.
-  const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
-  if (hasWebsite) fields.website = String(sent.website ?? '');
+  const hasWebsite = stored ? byField.website !== undefined : byField.website && byField.website !== '0';
+  if (hasWebsite) fields.website = String(byField.website ?? '');
   const references: References = {};
   for (const [field, kind] of REFERENCES) {
-    const items = sent[field] as unknown[] | null | undefined;
+    const items = byField[field] as unknown[] | null | undefined;
     if (kind === 'venue' || kind === 'organizer') {
       if (items !== undefined) references[field] = await resolveLinked(linkedRecords[kind], items ?? [], request);
     } else if (items) references[field] = await resolveTerms(services, kind, items, request);
@@ -150,7 +150,7 @@ async function withReferences(
 function dryRunResult(
   would: 'create' | 'update',
   { fields, references }: CheckedFields,
-  { byField: sent }: Input,
+  { byField }: Input,
 ): ApiResponse {
   const linked = Object.entries(references).map(([key, items]) => [
     key,
@@ -158,8 +158,8 @@ function dryRunResult(
   ]);
   const values: Record<string, unknown> = { ...fields, ...Object.fromEntries(linked) };
   // The checked fields lack both: an image is uploaded later, and the trash is a step of its own.
-  if (sent.image !== undefined) values.image = sent.image;
-  if (sent.status === 'trash') values.status = 'trash';
+  if (byField.image !== undefined) values.image = byField.image;
+  if (byField.status === 'trash') values.status = 'trash';
   const named = Object.entries(FIELDS.event).flatMap(([name, { key }]) => (key in values ? [[name, values[key]]] : []));
   return { status: 200, body: { would, event: Object.fromEntries(named) } };
 }
@@ -181,11 +181,11 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
  * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
  */
 function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
-  const { byField: sent, parameterOf } = input;
+  const { byField, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
   const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {
-    if (sent[key] === undefined) return [];
-    const value = type === 'boolean' ? sent[key] === true : (sent[key] ?? empty);
+    if (byField[key] === undefined) return [];
+    const value = type === 'boolean' ? byField[key] === true : (byField[key] ?? empty);
     // A client may send back what a response has shown.
     const isKept = value === (stored ? Reflect.get(stored, key) : empty);
     if (addition && !isKept && !writable.has(key as keyof EventFields))
@@ -216,14 +216,14 @@ function knownReferences({ mapping }: Services, references: References): Partial
 
 /** Returns start, end and zone if the body has any of them; an update returns only those that change. */
 function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
-  const sent = input.byField;
-  if (stored && TIMES.every((name) => sent[name] === undefined)) return {};
+  const { byField } = input;
+  if (stored && TIMES.every((name) => byField[name] === undefined)) return {};
   const zone = zoneOf(services);
   const { timezone: zoneName, settings } = services.site();
   const site = { zone, zoneName, dayStarts: settings?.dayStarts, nowMs: services.nowMs() };
-  const times = eventTimes(sent, stored, site);
+  const times = eventTimes(byField, stored, site);
   if (!stored) return times;
-  const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
+  const changed = TIMES.filter((name) => byField[name] !== undefined || times[name] !== stored[name]);
   return Object.fromEntries(changed.map((name) => [name, times[name]]));
 }
 

@@ -23,7 +23,7 @@ import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
 import { type ListAccess, listResponse, pageLinks, requestedPage, withAccess } from './list-response.ts';
-import { createdBefore, ownView, singlePost } from './read-post.ts';
+import { asActorSees, createdBefore, singlePost } from './read-post.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
 import type { Services } from './services.ts';
@@ -49,7 +49,7 @@ export class LinkedRecords {
   }
 
   async #find(input: Input, request: RequestContext, access: ListAccess) {
-    const { values, sent } = input;
+    const { values, raw } = input;
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -66,7 +66,7 @@ export class LinkedRecords {
     });
     await access.addImages(ids);
     const shown = { page: page.page, per_page: page.limit, status: access.status };
-    const links = pageLinks(this.kind, sent, shown, { ...page, total }, request.baseUrl);
+    const links = pageLinks(this.kind, raw, shown, { ...page, total }, request.baseUrl);
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind: this.kind, ids, total, page, links, validUntilMs };
     return { listPage, access };
@@ -83,17 +83,17 @@ export class LinkedRecords {
 
   /** The fields that a body sets, without the image. */
   async #fieldsOf(write: PostWrite<LinkedKind>): Promise<Partial<VenueFields & OrganizerFields>> {
-    const sent = write.input.byField;
+    const { byField } = write.input;
     const fields: Record<string, unknown> = await postFields(write);
     // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
     if (fields.description === '0') fields.description = '';
     for (const name of OWN_FIELDS[this.kind]) {
-      const value = sent[name];
+      const value = byField[name];
       // WordPress removes tags and repeated spaces when it saves plain text.
       const clean = typeof value === 'string' ? htmlText(value).replace(/\s+/g, ' ').trim() : value;
       if (clean !== undefined) fields[name] = clean;
     }
-    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => sent[name] !== undefined);
+    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some((name) => byField[name] !== undefined);
     if (this.kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
     return fields;
   }
@@ -120,7 +120,7 @@ export class LinkedRecords {
 
   async create(input: Input, request: RequestContext): Promise<ApiResponse> {
     const createOrReuse = await this.prepare(input, request);
-    const body = await ownView(this.#services, await createOrReuse(), request, { unlocked: true });
+    const body = await asActorSees(this.#services, await createOrReuse(), request, { unlocked: true });
     return { status: 201, body };
   }
 
@@ -138,12 +138,12 @@ export class LinkedRecords {
     await checkWrite(write, fields);
     Object.assign(fields, await imageField(write));
     const record = await save(write, fields);
-    return { status: 200, body: await ownView(this.#services, record, request, { unlocked: true }) };
+    return { status: 200, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
   }
 
   async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
     const trashed = await trashPost(this.#services, this.kind, id, request);
-    return { status: 200, body: await ownView(this.#services, trashed, request, {}) };
+    return { status: 200, body: await asActorSees(this.#services, trashed, request, {}) };
   }
 }
 
@@ -171,13 +171,13 @@ async function findDuplicate(
   { services, kind, input, request }: PostWrite<LinkedKind>,
   fields: Record<string, unknown>,
 ): Promise<LinkedRecord | undefined> {
-  const sent = input.byField;
-  const name = comparableText(String(sent.title));
+  const { byField } = input;
+  const name = comparableText(String(byField.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
   const { replica, ownRecords } = services;
   const isSame = (record: LinkedRecord) =>
-    comparableText(record.title) === name && !differs(services, record, sent, fields);
+    comparableText(record.title) === name && !differs(services, record, byField, fields);
   // A record that is not published can only be one of the actor's own unpublished ones.
   const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);

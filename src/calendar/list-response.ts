@@ -86,7 +86,7 @@ export const listResponse = <K extends Kind>(
 ): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
 
 /** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
-const buildInPlace = createPlaces(4);
+const inPlace = createPlaces(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
@@ -98,7 +98,7 @@ export async function buildFound<Found extends { access: Pick<ListAccess, 'visib
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
-  const response = await buildInPlace(account ? String(account.userId) : network, () =>
+  const response = await inPlace(account ? String(account.userId) : network, () =>
     runInTurns(found.access.visible, build(found)),
   );
   return response ?? runInOneTurn(build(await find()));

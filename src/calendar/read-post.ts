@@ -64,7 +64,7 @@ export async function readPost<K extends PostKind>(
  * The JSON of a post that the actor has written, or that they may read, with the unpublished venues, organizers and
  * images that the CMS shows them. What it does not send at once is left out: the response is about another record.
  */
-export async function ownView(
+export async function asActorSees(
   services: Services,
   record: EventRecord | LinkedRecord,
   request: RequestContext,
@@ -96,8 +96,8 @@ export async function singlePost<K extends PostKind>(
   request: RequestContext,
 ): Promise<ApiResponse> {
   const { serializer, replica } = services;
-  const password = (input.values.password ?? input.sent.password) as string | undefined;
-  const editing = input.sent.context === 'edit';
+  const password = (input.values.password ?? input.raw.password) as string | undefined;
+  const editing = input.raw.context === 'edit';
   const isPlain = !password && !request.actor.account;
   const audience: Audience = { baseUrl: request.baseUrl, visible: replica.db };
   const rendered = isPlain ? findRendered(replica.rendered, kind, id, audience, 'single') : undefined;
@@ -110,7 +110,7 @@ export async function singlePost<K extends PostKind>(
     const serialize: Serialize<K> = (post, to) => serializer.record(post, to, { single: true });
     return singleResponse(renderRecord<K>(replica.rendered, shared, audience, 'single', serialize));
   }
-  return { status: 200, body: await ownView(services, record, request, { single: true, unlocked }) };
+  return { status: 200, body: await asActorSees(services, record, request, { single: true, unlocked }) };
 }
 
 /** The response to a repeated create: the record as the CMS shows it to the actor now. */
@@ -122,7 +122,7 @@ export async function createdBefore(
 ): Promise<ApiResponse> {
   const read = () => readAsStaff(services, kind, id, request);
   const record = await withApiErrors({ kind, id, anonymous: false }, read);
-  return { status: 201, body: await ownView(services, record, request, {}) };
+  return { status: 201, body: await asActorSees(services, record, request, {}) };
 }
 
 /**

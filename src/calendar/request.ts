@@ -197,7 +197,7 @@ export interface RequestContext {
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
   /** For a create with an Idempotency-Key. */
-  creationKey?: CreationKeyClaim;
+  keyedCreate?: CreationKeyClaim;
 }
 
 /** A use case's response, before serialization. */

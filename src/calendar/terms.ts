@@ -66,7 +66,7 @@ export class Terms {
   }
 
   async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<FoundPage<TermKind>> {
-    const { values, sent } = input;
+    const { values, raw } = input;
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -86,7 +86,7 @@ export class Terms {
       noticedFrom: modifiedAfter.utc,
     });
     // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
-    const links = pageLinks(this.#kind, sent, { page: undefined }, { ...page, total }, request.baseUrl);
+    const links = pageLinks(this.#kind, raw, { page: undefined }, { ...page, total }, request.baseUrl);
     const listPage = { kind: this.#kind, ids, total, page, links, validUntilMs: modifiedAfter.validUntilMs };
     return { listPage, access: { isPublic: true, visible } };
   }
@@ -102,12 +102,12 @@ export class Terms {
     return respond(this.#services.replica.db);
   }
 
-  async read(id: number, { sent }: Input, request: RequestContext): Promise<ApiResponse> {
+  async read(id: number, { raw }: Input, request: RequestContext): Promise<ApiResponse> {
     const audience = this.#audienceOf(request);
     const { db, rendered } = this.#services.replica;
     const record = getRecord(db, this.#kind, id);
     if (!record) throw invalidParam('id');
-    if (sent._embed !== undefined) {
+    if (raw._embed !== undefined) {
       const body = { ...this.#serializeSingle(record, audience), ...this.#parentLinks(record, audience) };
       return { status: 200, body };
     }
@@ -125,7 +125,7 @@ export class Terms {
 
   /** `id` is absent on create. */
   #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
-    if (this.#kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
+    if (this.#kind === 'tag' && (input.raw.parent ?? null) !== null) throw tagHasNoParent();
     writableMapping(this.#services, this.#kind, id);
     const fields: Partial<TermFields> = {};
     for (const name of FIELDS)

@@ -143,21 +143,21 @@ const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as 
  */
 export async function postFields(write: PostWrite<PostKind>): Promise<Partial<PostFields>> {
   const { services, kind, request, stored } = write;
-  const sent = write.input.byField;
+  const { byField } = write.input;
   const { actor } = request;
-  const isOwn = sent.author === undefined || Number(sent.author) === actor.account?.userId;
+  const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
   if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden('account');
   const fields: Record<string, unknown> = {};
-  for (const name of STORED_AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
+  for (const name of STORED_AS_SENT) if (byField[name] !== undefined) fields[name] = byField[name];
   const nowMs = services.nowMs();
-  if (sent.date !== undefined)
-    fields.date = parseWallTimeIn('date', String(sent.date), { nowMs, zone: zoneOf(services) });
-  if (sent.dateUtc !== undefined)
-    fields.dateUtc = parseWallTimeIn('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
+  if (byField.date !== undefined)
+    fields.date = parseWallTimeIn('date', String(byField.date), { nowMs, zone: zoneOf(services) });
+  if (byField.dateUtc !== undefined)
+    fields.dateUtc = parseWallTimeIn('date_utc', String(byField.dateUtc), { nowMs, zone: utcZone });
   const mayPublish = await services.permissions.allow('publish', kind, actor);
-  const status = storedStatus(sent.status as string | undefined, mayPublish, !stored);
+  const status = storedStatus(byField.status as string | undefined, mayPublish, !stored);
   if (status !== undefined) fields.status = status;
-  const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), sent.customFields);
+  const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), byField.customFields);
   if (customFields) fields.customFields = customFields;
   return fields;
 }

@@ -1,4 +1,4 @@
-// The middleware that every request passes, in order. Cache hits are served before it.
+// The middleware that every request passes, in order. Most cache hits are answered before it (`fastPath`).
 
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
@@ -47,6 +47,7 @@ export function createListener(options: AppOptions): RequestListener {
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits, clientAddress));
   if (services.peers) app.use(waitForToken(services.peers, poll));
+  // Each call of a tool becomes a request of its own through `app`.
   app.use(mcp(app, options));
   app.use(servePages(options.pages));
   app.use(mount(options));

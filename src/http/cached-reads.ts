@@ -62,7 +62,7 @@ export function cachedReads(
     if (!apiResponse || !dependsOnUrlAlone(req)) return;
     state.cached = toCached(apiResponse, originalUrl, state.route);
     if (!state.cached) return;
-    state.cache = 'miss';
+    state.cacheOutcome = 'miss';
     if (isCacheable(req)) cache.set(state.cached);
   }
 
@@ -74,7 +74,7 @@ export function cachedReads(
     }
     state.cached = flight.state.cached;
     state.apiResponse = flight.state.apiResponse;
-    if (state.cached) state.cache = 'shared';
+    if (state.cached) state.cacheOutcome = 'shared';
   }
 
   return async function cachedReadsMiddleware(ctx, next) {
@@ -87,7 +87,7 @@ export function cachedReads(
 
     state.cached = cache.get(url, replica.version, services.nowMs());
     if (state.cached) {
-      state.cache = 'hit';
+      state.cacheOutcome = 'hit';
       state.route = state.cached.route;
       return;
     }

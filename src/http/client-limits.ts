@@ -241,7 +241,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     const address = clientAddress(ctx.req);
     rateLimit.consume(address);
     await next();
-    const { apiResponse, cached, cache } = ctx.state;
+    const { apiResponse, cached, cacheOutcome: cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
     const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.body.byteLength ?? 0);
     const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;

@@ -1,7 +1,7 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
 import Router, { type RouterContext } from '@koa/router';
-import { namingCreated } from '../calendar/cms-records.ts';
+import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import type { Changes, EventFeeds } from '../calendar/feeds/event-feeds.ts';
@@ -169,9 +169,13 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
+/**
+ * Its functions in their order: `runEndpoint` (may this calendar do that?), `runOncePerKey` (`Idempotency-Key`),
+ * `runOperation` (validates, and calls the use case).
+ */
 function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
   /** Runs a create with an `Idempotency-Key` once per key. */
-  function runOnce(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
+  function runOncePerKey(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
     // Every anonymous create is rejected, and one that is only tried creates nothing that the key could stand for.
     const isKeyed = endpoint.operation === 'create' && idempotencyKey !== undefined;
@@ -183,7 +187,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (key, renew) => runOperation(endpointRequest, { ...request, creationKey: { kind, key, renew } }),
+      create: (key, renew) => runOperation(endpointRequest, { ...request, keyedCreate: { kind, key, renew } }),
       readForReplay: (id) => useCases[kind].readForReplay(id, request),
     });
   }
@@ -210,14 +214,14 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     }
     const ofKind = useCases[route.kind as Kind];
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
-    return namingCreated(request, services.observe, async () => {
+    return withCreatedInError(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
       const id = await idInPath(services, route, input, request);
       return ofKind[operation](id, input, request) as Promise<ApiResponse>;
     });
   }
 
-  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+  return async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { isDryRun = false, state, endpoint } = endpointRequest;
     const { actor, requestId, baseUrl } = state;
     const { operation } = endpoint;
@@ -229,7 +233,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const created: CreatedRecord[] = [];
     const images = createRequestImages(services, { actor, requestId, created });
     try {
-      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
+      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
     } finally {
       images.release();
     }

@@ -23,8 +23,8 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
     const { headers, isStale } = perRequestHeaders(req, state.requestId, services, cors);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
-    if (isStale) state.cache = 'stale';
-    else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
+    if (isStale) state.cacheOutcome = 'stale';
+    else if (isNotModified && state.cacheOutcome === 'hit') state.cacheOutcome = 'not-modified';
     const body = isNotModified ? undefined : await cache.negotiate(cached, acceptEncoding);
     ctx.respond = false;
     writePublic(req, res, cached, body, headers);
@@ -97,7 +97,7 @@ function perRequestHeaders(
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
-/** `GET` for anonymous actors, outside all routes, for posts that the actor does not get, and without the CMS. */
+/** The methods that the actor may use; `GET` alone for anonymous actors, and while the CMS is away. */
 export async function allowHeader(state: State, services: Services): Promise<string> {
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }

@@ -15,7 +15,7 @@ export interface State {
   route: string;
   /** The route that the request has reached. */
   matchedRoute?: Route | undefined;
-  cache: CacheOutcome;
+  cacheOutcome: CacheOutcome;
   /** The prefix under which the client called the API, and its absolute URL. */
   mount: string;
   baseUrl: string;
@@ -44,7 +44,7 @@ export type Middleware = Koa.Middleware<State>;
 export const newState = (requestId: string): State => ({
   requestId,
   route: 'none',
-  cache: 'none',
+  cacheOutcome: 'none',
   mount: '',
   baseUrl: '',
   path: '',
@@ -60,7 +60,7 @@ export function accessLog(observe: Observe): Middleware {
     try {
       await next();
     } finally {
-      const { requestId: id, route, cache } = ctx.state;
+      const { requestId: id, route, cacheOutcome: cache } = ctx.state;
       const durationMs = performance.now() - startedMs;
       observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });
     }

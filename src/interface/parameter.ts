@@ -87,7 +87,7 @@ export interface Input {
   /** Parsed values, by parameter name. */
   values: Record<string, unknown>;
   /** Values as the client sent them, by parameter name; undeclared parameters too. */
-  sent: Record<string, unknown>;
+  raw: Record<string, unknown>;
   /** The parsed values, by the name of the record field that the parameter sets. */
   byField: Record<string, unknown>;
   /** Record field -> parameter name. */

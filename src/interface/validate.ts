@@ -84,7 +84,7 @@ function parseInput(
   sent: Record<string, unknown>,
   resolved: ReadonlyMap<string, unknown>,
 ): Input {
-  const input: Input = { path: {}, values: {}, sent, byField: {}, parameterOf: {} };
+  const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
   for (const { name, type, inPath, recordKey = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;

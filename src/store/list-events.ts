@@ -40,7 +40,7 @@ export interface EventConditions {
   modifiedAfter?: WallTime | undefined;
   parent?: number | undefined;
   event_status?: readonly EventStatus[] | undefined;
-  /** Events that any of these sources has, also as those of another one. */
+  /** Events that any of these sources has, also merged into those of another one. */
   source?: readonly string[] | undefined;
   customFields?: Readonly<Record<string, string>> | undefined;
 }
@@ -63,7 +63,10 @@ const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
-/** Every condition as SQL on `e`, a row of `event` or of `event_link`; the compiler misses none. */
+/**
+ * Every condition as SQL on `e`, a row of `event` or of `event_link`; one without SQL is a compile error. `own`: the
+ * attached database with the caller's unpublished records.
+ */
 const CONDITIONS: {
   [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: string | undefined) => Sql;
 } = {
@@ -106,7 +109,10 @@ const INDEXED_LETTERS = { min: 3, max: 24 };
 
 const lettersOf = ({ text }: SearchWord): string[] => [...fold(text)];
 
-/** True for a word that only reading all texts finds, or excludes. Of a long word, the index finds the beginning. */
+/**
+ * True for a word that the index cannot answer, so that all texts are read: one of two letters, and an excluded long
+ * one, of which the index knows the beginning alone.
+ */
 export function isSoughtInTexts(word: SearchWord): boolean {
   const { length } = lettersOf(word);
   return length < INDEXED_LETTERS.min || (word.not && length > INDEXED_LETTERS.max);

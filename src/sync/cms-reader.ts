@@ -107,7 +107,7 @@ export async function readPage(
   options = visitorOptions(context),
 ): Promise<MarkedPage> {
   const page = await listInParts(context, spec, { view, ...request }, options);
-  checkComplete(context, spec, request.detail, page.records);
+  checkFields(context, spec, request.detail, page.records);
   return page;
 }
 
@@ -187,12 +187,7 @@ export function readImages(context: SyncContext, ids: readonly number[]): Promis
  * record, and the required fields that records of the collection have had until now. Example: the companion plugin is
  * deactivated, and WordPress no longer sends the key that hides an event.
  */
-function checkComplete(
-  context: SyncContext,
-  spec: CollectionSpec,
-  detail: Detail,
-  records: readonly CmsRecord[],
-): void {
+function checkFields(context: SyncContext, spec: CollectionSpec, detail: Detail, records: readonly CmsRecord[]): void {
   const { recordForm } = context.cms;
   const certain = recordForm.certainPaths(spec, detail);
   const { kind, requiredPaths, recordParams = {} } = spec;
@@ -228,7 +223,7 @@ function assertHasPaths(
  * the CMS has carried out. Throws `CmsUnavailable` `incomplete` if it lacks a field that records of its kind
  * have.
  */
-export function assertComplete(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
+export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
   const spec = collectionOf(context, kind)?.spec;
   if (!spec) return;
   const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...context.memory.kinds[kind].knownFields]);

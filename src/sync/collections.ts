@@ -11,7 +11,7 @@ export interface Collection {
   kind: Kind;
   /** The collection's name in the CMS. */
   name: string;
-  /** Posts have a status and a modification time; terms have neither. */
+  /** Its CMS records then have a status and a modification time. Stored as terms they have neither, even venues. */
   isStoredAsPosts: boolean;
   /** What the mapping says about it. */
   spec: KindMapping<Kind>;

@@ -39,9 +39,8 @@ import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from 
 const TERM_PAGES_PER_POLL = 5;
 
 /**
- * Brings the replica up to date, and resolves with undefined. It resolves with a reason if the replica still has
- * records that the CMS's lists leave out: until their deletion is confirmed, the replica keeps them. Throws what the
- * CMS throws.
+ * Brings the replica up to date. Resolves with undefined, or with why it may still differ from the CMS: deletions wait
+ * for their confirmation, or a collection cannot be read. Throws what the CMS throws.
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;

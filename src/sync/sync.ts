@@ -6,7 +6,7 @@ import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
 import { setState as saveState } from '../store/state.ts';
-import { assertComplete, isAbsent, latestCmsTimeS } from './cms-reader.ts';
+import { assertHasFields, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
 import { type ChangedRecord, changedRecords, inBatches, poll, readAgain } from './poll.ts';
@@ -146,8 +146,9 @@ export class Sync {
   }
 
   /**
-   * Fetches or deletes records and images that are known to have changed: from a webhook, a write or another
-   * gateway. Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
+   * Fetches or deletes records and images that are known to have changed: from a webhook, from a write
+   * (`fetchWritten`) or from another gateway (`receive`).
+   * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const names = new Set(changes.map(({ collection }) => collection));
@@ -179,7 +180,7 @@ export class Sync {
   }
 
   /** Calls the listener with the kinds of the records that `fetchChanged` and `fetchWritten` get. */
-  onReported(listener: (kinds: ReadonlySet<Kind>) => void): void {
+  onChangesNamed(listener: (kinds: ReadonlySet<Kind>) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -211,8 +212,8 @@ export class Sync {
    * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have.
    * `isWritten`: it is the response to a write.
    */
-  assertComplete(kind: Kind, record: CmsRecord, isWritten = false): void {
-    assertComplete(this.#context, kind, record, isWritten);
+  assertHasFields(kind: Kind, record: CmsRecord, isWritten = false): void {
+    assertHasFields(this.#context, kind, record, isWritten);
   }
 
   /** The last known facts of the site; kept in the replica for starts without the CMS. */
@@ -272,11 +273,11 @@ export class Sync {
       this.#dispatch({ type: 'polled' });
       return true;
     }
-    const unconfirmed = await poll(context);
+    const difference = await poll(context);
     noteScan(context);
-    const reasons = [unconfirmed, context.memory.scanProblem].filter((each) => each !== undefined);
+    const reasons = [difference, context.memory.scanProblem].filter((each) => each !== undefined);
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
-    return unconfirmed === undefined;
+    return difference === undefined;
   }
 
   /** Continues the scan, whose failure is a reason that the next poll reports. Throws when the process ends. */

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { unavailableError } from '../../src/calendar/cms-errors.ts';
-import { namingCreated } from '../../src/calendar/cms-records.ts';
+import { withCreatedInError } from '../../src/calendar/cms-records.ts';
 import type { CreatedRecord, RequestContext } from '../../src/calendar/request.ts';
 import { createRequestImages } from '../../src/calendar/write-post.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
@@ -99,7 +99,7 @@ export function writeFixture() {
       const input = await validate(endpoint, { path: { id: String(id) }, query: {}, body }, checks);
       const kinds = { '/events': 'event', '/venues': 'venue', '/categories': 'category' } as const;
       const useCases = gateway.useCases[kinds[path as keyof typeof kinds]];
-      const { body: json } = await namingCreated(request, gateway.services.observe, () =>
+      const { body: json } = await withCreatedInError(request, gateway.services.observe, () =>
         operation === 'create' ? useCases.create(input, request) : useCases.update(id, input, request),
       );
       return json as { id: number };

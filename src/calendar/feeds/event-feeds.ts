@@ -162,8 +162,8 @@ const calendarHeaders = (name: string): Record<string, string> => ({
   'Content-Disposition': `inline; filename="${name}.ics"`,
 });
 
-function queryOf({ values, sent }: Input): string {
-  const query = new URLSearchParams(Object.keys(values).flatMap((name) => linkParams(name, sent[name])));
+function queryOf({ values, raw }: Input): string {
+  const query = new URLSearchParams(Object.keys(values).flatMap((name) => linkParams(name, raw[name])));
   return query.size === 0 ? '' : `?${query}`;
 }
 

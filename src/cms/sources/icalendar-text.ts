@@ -32,7 +32,7 @@ export interface Component {
   name: string;
   /** By lower-case names of properties. */
   lines: Map<string, string[]>;
-  parts: Component[];
+  inner: Component[];
 }
 
 /** All calendars of a file as one. @throws SourceError if the bytes are none */
@@ -62,7 +62,7 @@ async function* unfold(latin1: string): AsyncGenerator<Buffer> {
 
 /** Follows BEGIN and END. What the end of the text breaks off is no part of the calendar. */
 class ComponentReader {
-  readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), parts: [] };
+  readonly calendar: Component = { name: 'VCALENDAR', lines: new Map(), inner: [] };
   /** Undefined: no calendar began. */
   isTruncated: boolean | undefined;
   /** The calendar, and the components in it around the current line. */
@@ -82,7 +82,7 @@ class ComponentReader {
     if (name === 'VCALENDAR') this.isTruncated = true;
     // No event is inside another one: the END of that is missing.
     if (name === 'VCALENDAR' || name === 'VEVENT') this.#close(1);
-    if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), parts: [] });
+    if (name !== 'VCALENDAR' && this.#path.length < MAX_DEPTH) this.#path.push({ name, lines: new Map(), inner: [] });
   }
 
   /** Some files have events after the end of their calendar. */
@@ -94,7 +94,7 @@ class ComponentReader {
 
   #close(depth: number): void {
     const [part] = this.#path.splice(depth);
-    if (part) this.#path.at(-1)!.parts.push(part);
+    if (part) this.#path.at(-1)!.inner.push(part);
   }
 }
 

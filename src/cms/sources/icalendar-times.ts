@@ -38,20 +38,20 @@ export interface Moment {
 }
 
 export function momentAt(wallMs: number, { zone, isDate }: Pick<Moment, 'zone' | 'isDate'>): Moment {
-  return { wallMs, epochMs: instantOf(wallMs, zone), isDate, zone };
+  return { wallMs, epochMs: epochOf(wallMs, zone), isDate, zone };
 }
 
 /** `20270501`, or in UTC `20270501T180000Z`: names an instance of a series. */
-export const stampOf = ({ wallMs, epochMs, isDate }: Moment): string =>
-  isDate ? dayStamp(wallMs) : `${formatWallTime(epochMs).replace(/[-:]/g, '').replace(' ', 'T')}Z`;
+export const instanceName = ({ wallMs, epochMs, isDate }: Moment): string =>
+  isDate ? dayName(wallMs) : `${formatWallTime(epochMs).replace(/[-:]/g, '').replace(' ', 'T')}Z`;
 
-export const dayStamp = (wallMs: number): string => formatWallTime(wallMs).slice(0, 10).replaceAll('-', '');
+export const dayName = (wallMs: number): string => formatWallTime(wallMs).slice(0, 10).replaceAll('-', '');
 
 /** @throws Error with the reason why there is none */
-export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
+export function momentOf(component: Component, name: 'dtstart' | 'recurrence-id', context: TimeContext): Moment {
   const [property] = properties(component, name);
   if (!property) throw new Error(component.lines.has(name) ? 'a start that is no time' : 'no start');
-  const start = momentOf(property.values[0], property, context);
+  const start = parseMoment(property.values[0], property, context);
   // Outlook writes whole days as midnight to midnight.
   const isWholeDay = textOf(component, 'x-microsoft-cdo-alldayevent').toUpperCase() === 'TRUE';
   const isMidnight = start.zone !== '' && start.wallMs % DAY_MS === 0;
@@ -62,7 +62,7 @@ export function timeOf(component: Component, name: 'dtstart' | 'recurrence-id', 
  * @param value as ical.js reads it: `2027-05-01T18:00:00Z`, `2027-05-01`, `2027-05-01T::` for a day whose VALUE=DATE
  * is missing
  */
-function momentOf(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf, zone: own }: TimeContext): Moment {
+function parseMoment(value: unknown, { params }: Pick<Property, 'params'>, { zoneOf, zone: own }: TimeContext): Moment {
   const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d:\d\d(?::\d\d)?):?)(Z?))?$/.exec(String(value)) ?? [];
   const wallMs = parseWallTime(`${day} ${(time ?? '').padEnd(8, time ? ':00' : '00:00:00')}`);
   if (wallMs === undefined) throw new Error('a start that is no time');
@@ -81,14 +81,14 @@ export function endOf(component: Component, own: Moment, start: Moment, context:
   const duration = textOf(component, 'duration');
   const said = ICAL.Duration.isValueString(duration) ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
   const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
-  if (own.isDate) return instantOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
+  if (own.isDate) return epochOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
   if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
   const ms = ((said.hours * 60 + said.minutes) * 60 + said.seconds) * 1000;
-  return (days === 0 ? start.epochMs : instantOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
+  return (days === 0 ? start.epochMs : epochOf(start.wallMs + days * DAY_MS, start.zone)) + ms;
 }
 
 /** The times of an event as the calendar has them. */
-export function timesOf(start: Moment, endMs: number, context: TimeContext) {
+export function eventTimes(start: Moment, endMs: number, context: TimeContext) {
   const timezone = start.zone || context.zone;
   const zone = zones.siteZone(timezone);
   return {
@@ -114,10 +114,10 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     // Of a whole day, RFC 5545 has them ignored.
     if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
     // A day as UNTIL includes all of its instances.
-    const until = rule.until && momentOf(rule.until, { params: {} }, { ...context, zone: start.zone });
+    const until = rule.until && parseMoment(rule.until, { params: {} }, { ...context, zone: start.zone });
     const isByDay = until?.isDate || start.isDate;
     const isAfter = ({ wallMs, epochMs }: Moment) =>
-      until && (isByDay ? dayStamp(wallMs) > dayStamp(until.wallMs) : epochMs > until.epochMs);
+      until && (isByDay ? dayName(wallMs) > dayName(until.wallMs) : epochMs > until.epochMs);
     // An instance may last a month.
     for (const walls of expandRule(rule, start.wallMs, context.fromMs - 31 * DAY_MS, context.toMs + 2 * DAY_MS)) {
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
@@ -130,10 +130,10 @@ export async function startsOf(component: Component, start: Moment, context: Tim
     const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.siteZone(start.zone));
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
-  const excluded = new Set(listedMoments(component, 'exdate', context).map(stampOf));
+  const excluded = new Set(listedMoments(component, 'exdate', context).map(instanceName));
   for (const [epochMs, moment] of starts) {
     await pause();
-    if (excluded.has(stampOf(moment)) || excluded.has(dayStamp(moment.wallMs))) starts.delete(epochMs);
+    if (excluded.has(instanceName(moment)) || excluded.has(dayName(moment.wallMs))) starts.delete(epochMs);
   }
   return [...starts.values()];
 }
@@ -151,7 +151,7 @@ function listedMoments(component: Component, name: string, context: TimeContext)
   return properties(component, name).flatMap((property) =>
     property.values.flatMap((value) => {
       try {
-        return [momentOf(Array.isArray(value) ? value[0] : value, property, context)];
+        return [parseMoment(Array.isArray(value) ? value[0] : value, property, context)];
       } catch {
         return [];
       }
@@ -272,11 +272,11 @@ function timesOfDay(parts: ICAL.Recur['parts'], startTime: number): number[] {
 /** The zones of one calendar by TZID. Undefined: nobody knows this zone. Offsets are compared around `nowMs`. */
 export async function zonesOf(calendar: Component, nowMs: number): Promise<(tzid: string) => string | undefined> {
   const known = new Map<string, string | undefined>();
-  for (const zone of calendar.parts.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
+  for (const zone of calendar.inner.filter((part) => part.name === 'VTIMEZONE').slice(0, MAX_ZONES)) {
     const id = textOf(zone, 'tzid');
     const name = zoneByName(id) ?? zoneByName(textOf(zone, 'x-lic-location'));
     // A rule that cannot be read costs the events of its zone.
-    known.set(id, name ?? (await zoneByOffsets(zone.parts, nowMs).catch(() => undefined)));
+    known.set(id, name ?? (await zoneByOffsets(zone.inner, nowMs).catch(() => undefined)));
   }
   return (tzid) => known.get(tzid.trim()) ?? zoneByName(tzid);
 }
@@ -345,7 +345,7 @@ function noteOffsets(part: Component, nowMs: number, around: Map<string, number>
 }
 
 /** As RFC 5545 has it: a time that the clock shows twice is the first, a skipped one continues from before the gap. */
-function instantOf(wallMs: number, zoneName: string): number {
+function epochOf(wallMs: number, zoneName: string): number {
   const zone = zones.siteZone(zoneName);
   return zones.instantsOf(formatWallTime(wallMs), zone)[0] ?? zones.wallMsToEpoch(wallMs, zone);
 }

@@ -62,7 +62,7 @@ export async function readICalendar(
 }
 
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
-interface Part {
+interface UidPart {
   uid: string;
   component: Component;
   /** What tells it from other parts of its UID: its start, or that of the instance that it changes. */
@@ -84,7 +84,7 @@ class EventReader {
 
   async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
     const byUid = new Map<string, Component[]>();
-    for (const component of calendar.parts.filter(({ name }) => name === 'VEVENT')) {
+    for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
       const uid = this.#uidOf(component);
       const group = byUid.get(uid);
       if (group) group.push(component);
@@ -133,27 +133,27 @@ class EventReader {
 
   /** By their times: of two the last counts. A change without a start is no event, and neither is what it changes. */
   async #partsByTime(uid: string, components: readonly Component[], name: 'dtstart' | 'recurrence-id') {
-    const found = new Map<string, Part>();
+    const found = new Map<string, UidPart>();
     for (const component of components)
       await this.#attempt(uid, () => {
-        const time = times.timeOf(component, name, this.#context);
-        if (found.has(times.stampOf(time)))
+        const time = times.momentOf(component, name, this.#context);
+        if (found.has(times.instanceName(time)))
           source.addRemark(this.remarks, 'the same UID and start as another: the last one counts', uid);
-        const part: Part = { uid, component, time };
-        found.set(times.stampOf(time), part);
+        const part: UidPart = { uid, component, time };
+        found.set(times.instanceName(time), part);
         if (/^(private|confidential)$/i.test(textOf(component, 'class'))) throw new Error('private');
-        part.start = times.timeOf(component, 'dtstart', this.#context);
+        part.start = times.momentOf(component, 'dtstart', this.#context);
       });
     return found;
   }
 
   /** Adds the instances of an event or series that no change is of, and those after a change of all later ones. */
-  async #addInstances(master: Part, changes: ReadonlyMap<string, Part>, hasOthers: boolean): Promise<void> {
+  async #addInstances(master: UidPart, changes: ReadonlyMap<string, UidPart>, hasOthers: boolean): Promise<void> {
     const { uid, component, time } = master;
     const isNamedByStart = times.isSeries(component) || hasOthers;
     const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
-      const change = changes.get(times.stampOf(start)) ?? changes.get(times.dayStamp(start.wallMs));
+      const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
       // A change that is named by its day is of the first instance of that day.
@@ -165,18 +165,18 @@ class EventReader {
   }
 
   /** Adds an instance if it is in the window. Single events may be later. `named`: its own time, if its key has it. */
-  async #add(part: Part, start: times.Moment, named: times.Moment | undefined): Promise<void> {
+  async #add(part: UidPart, start: times.Moment, named: times.Moment | undefined): Promise<void> {
     await pause();
     const { uid, component } = part;
     const endMs = times.endOf(component, part.start!, start, this.#context);
     const isOfSeries = times.isSeries(component) || component.lines.has('recurrence-id');
     if ((isOfSeries && start.epochMs > this.#context.toMs) || endMs < this.#context.fromMs) return;
     part.content ??= await readContent(component);
-    const key = named ? `${uid}/${times.stampOf(named)}` : uid;
+    const key = named ? `${uid}/${times.instanceName(named)}` : uid;
     if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
     else if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
     else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
-    else this.events.set(key, { key, uid, ...part.content, ...times.timesOf(start, endMs, this.#context) });
+    else this.events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, this.#context) });
   }
 }
 
@@ -184,14 +184,14 @@ class EventReader {
  * An instance after a change of all later ones is as far from its time as the changed instance is. Undefined: the
  * change cannot be read, or its instance is named by its day.
  */
-function movedBy({ time, start }: Part, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
+function movedBy({ time, start }: UidPart, { wallMs, zone, isDate }: times.Moment): times.Moment | undefined {
   if (start === undefined || time.isDate !== isDate) return undefined;
   const shiftMs = start.isDate ? start.wallMs - time.wallMs : start.epochMs - time.epochMs;
   return times.momentAt(wallMs + shiftMs, { zone, isDate: start.isDate });
 }
 
 /** RECURRENCE-ID;RANGE=THISANDFUTURE: what it says of its instance is so of all later ones, too. */
-const isOfLaterToo = ({ component }: Part): boolean =>
+const isOfLaterToo = ({ component }: UidPart): boolean =>
   /^[^:]*;range="?thisandfuture/i.test(component.lines.get('recurrence-id')![0]!);
 
 /** Everything of an event that its instances share. */

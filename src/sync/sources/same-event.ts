@@ -22,7 +22,7 @@ export interface Comparable {
   keys: readonly string[];
   places: readonly Place[];
   /** As `letters`. */
-  hosts: readonly string[];
+  organizers: readonly string[];
 }
 
 /** The event that shows another one, and why. */
@@ -78,7 +78,9 @@ function whyTheSame(a: Comparable, b: Comparable): string | undefined {
     return a.places.some((place) => b.places.some((other) => isSamePlace(place, other)))
       ? 'same title, start and place'
       : undefined;
-  return b.hosts.some((host) => host !== '' && a.hosts.includes(host)) ? 'same title, start and host' : undefined;
+  return b.organizers.some((host) => host !== '' && a.organizers.includes(host))
+    ? 'same title, start and host'
+    : undefined;
 }
 
 /** About 500 metres. */

@@ -48,7 +48,7 @@ const ID_KINDS: readonly KindOrImage[] = [...KINDS, 'image'];
 const IDS_OF_KIND = 2 ** 48;
 
 /** The id of what these texts name, at every gateway: one of 2 ** 48 of its kind. */
-export const idOf = (kind: KindOrImage, ...names: readonly string[]): number =>
+export const derivedId = (kind: KindOrImage, ...names: readonly string[]): number =>
   FIRST_SOURCE_ID +
   ID_KINDS.indexOf(kind) * IDS_OF_KIND +
   hash('sha256', JSON.stringify([kind, ...names]), 'buffer').readUIntBE(0, 6);
@@ -122,7 +122,7 @@ export class SourceRecords {
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number[] {
     const { name, ...fields } = said;
-    const id = idOf(kind, source, ...namesOf(name, said));
+    const id = derivedId(kind, source, ...namesOf(name, said));
     const claim = this.#claim(source, id, namesOf(name, said).join(' ').trim(), () => {
       const stored = getRecord(this.#db, kind, id);
       return stored && namesOf(stored.title, stored).join(' ').trim();
@@ -151,7 +151,7 @@ export class SourceRecords {
       const known = this.#terms.get(`${kind} ${key}`);
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
-      const id = ofCms ?? idOf(kind, key);
+      const id = ofCms ?? derivedId(kind, key);
       const stored = this.#isFull ? undefined : getRecord(this.#db, kind, id);
       const nameOfStored = () => stored && foldName(stored.name);
       if (ofCms === undefined && this.#claim(source, id, key, nameOfStored) === 'taken') return [];
@@ -171,7 +171,7 @@ export class SourceRecords {
   /** Of each source its own: one of them may say how large the image is, and another not. */
   #imageOf(source: string, image: NonNullable<SourceEvent['image']>): number | undefined {
     const { url, width, height } = image;
-    const id = idOf('image', source, url);
+    const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
     const claim = this.#claim(source, id, url, () => getImage(this.#db, id)?.url);
     if (claim === 'new') this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });

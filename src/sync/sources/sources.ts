@@ -30,7 +30,7 @@ import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
 import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
-import { idOf, SourceRecords } from './source-records.ts';
+import { derivedId, SourceRecords } from './source-records.ts';
 
 export interface NamedSource {
   name: string;
@@ -83,7 +83,7 @@ interface Reading {
   isShrunken: boolean;
 }
 
-/** What a source said is in memory until it is stored. */
+/** Sources that are read at once: the answer of each is in memory until it is stored. */
 const MAX_READS = 5;
 /** Events of one transaction, which blocks the event loop for a few milliseconds. */
 const BATCH_SIZE = 10;
@@ -186,7 +186,7 @@ export class Sources {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       const snapshot = await named.source.read(previous, signal);
       problem = await this.#oneAtATime(async () => {
-        const unsure = snapshot && this.#whyUnsure(reading, name, snapshot);
+        const unsure = snapshot && this.#noteShrinking(reading, name, snapshot);
         if (unsure !== undefined) return unsure;
         if (snapshot) await this.#store(named, snapshot);
         else this.#save(named, this.#saved(named)!);
@@ -214,7 +214,7 @@ export class Sources {
   }
 
   /** A feed that lost more than half of its events may be broken: it is believed when it is read again. */
-  #whyUnsure(reading: Reading, name: string, { events, isTruncated }: SourceSnapshot): string | undefined {
+  #noteShrinking(reading: Reading, name: string, { events, isTruncated }: SourceSnapshot): string | undefined {
     const keys = isTruncated ? [] : sourceKeys(this.#options.replica.db, name);
     const now = new Set(events.map(({ key }) => key));
     const gone = keys.filter((key) => !now.has(key)).length;
@@ -264,7 +264,7 @@ export class Sources {
     const event = JSON.stringify(said);
     if (before?.event === event) return undefined;
     const { eventId, why } = before ?? { eventId: 0, why: '' };
-    return { source, key, uid, url, ownId: idOf('event', source, key), eventId, why, noticed, event };
+    return { source, key, uid, url, ownId: derivedId('event', source, key), eventId, why, noticed, event };
   }
 
   /** One transaction, after which requests are answered. */
@@ -369,7 +369,7 @@ export class Sources {
 
   async #forget(source: string, keys: readonly string[]): Promise<void> {
     for (const batch of batchesOf(keys, BATCH_SIZE)) {
-      const ids = batch.map((key) => idOf('event', source, key));
+      const ids = batch.map((key) => derivedId('event', source, key));
       for (const id of ids) this.#merged.delete(id);
       const sourceEvents = batch.map((key) => ({ source, key, event: null }));
       await this.#apply({ deletes: [{ kind: 'event', ids }], sourceEvents });
@@ -378,7 +378,7 @@ export class Sources {
 
   #changesOf(rows: readonly SourceRow[], named: NamedSource, records: SourceRecords): ChangeSet {
     const { name: source, categories } = named;
-    const hidden: number[] = [];
+    const mergedIds: number[] = [];
     const sourceEvents = rows.map((row) => {
       const id = row.ownId;
       if (this.#leftOut.has(sourceRowKey(row))) {
@@ -386,11 +386,11 @@ export class Sources {
         return { ...row, eventId: 0, why: '' };
       }
       const same = this.#merged.get(id);
-      if (same) hidden.push(id);
+      if (same) mergedIds.push(id);
       else records.add({ source, categories, id, event: JSON.parse(row.event), noticed: row.noticed });
       return { ...row, eventId: same?.id ?? id, why: same?.why ?? '' };
     });
-    return { ...records.take(), deletes: [{ kind: 'event', ids: hidden }], sourceEvents };
+    return { ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceEvents };
   }
 
   /** The site's own events of this start. Lists find them by the wall time. */
@@ -402,7 +402,9 @@ export class Sources {
         const record = getRecord(db, 'event', id);
         if (!record || record.protected || record.startUtc !== startUtc) return [];
         const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
-        const hosts = [...getRecords(db, 'organizer', record.organizers).values()].filter((host) => !host.protected);
+        const organizers = [...getRecords(db, 'organizer', record.organizers).values()]
+          .filter((organizer) => !organizer.protected)
+          .map(({ title }) => letters(title));
         const keys = matchKeysOf('', [record.url, record.website], record.title);
         const places = venues.map(({ title: name, city, latitude, longitude }) => ({
           name,
@@ -410,7 +412,7 @@ export class Sources {
           latitude,
           longitude,
         }));
-        return [{ id, source: '', start, startUtc, keys, places, hosts: hosts.map(({ title }) => letters(title)) }];
+        return [{ id, source: '', start, startUtc, keys, places, organizers }];
       }),
     );
   }
@@ -424,6 +426,6 @@ function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlyS
     ...{ id, source, start, startUtc },
     keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
     places: venue ? [{ city: '', ...venue }] : [],
-    hosts: organizers.map(({ name }) => letters(name)),
+    organizers: organizers.map(({ name }) => letters(name)),
   };
 }
