@@ -182,35 +182,24 @@ function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
   return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
 }
 
-/** The events in the columns of their order, once each. */
-function orderedRows({ from, where, repeats }: EventRows, { order, descending }: EventFilter) {
-  const columns: readonly string[] = EVENT_ORDER_COLUMNS[order];
-  const selected = raw([...new Set(['id', ...columns])].map((column) => `e.${column}`).join(', '));
-  const direction = descending ? 'DESC' : 'ASC';
-  return {
-    select: sql`SELECT ${raw(repeats ? 'DISTINCT' : '')} ${selected} FROM ${from} WHERE ${where}`,
-    orderBy: raw(`ORDER BY ${columns.map((column) => `e.${column} ${direction}`).join(', ')}`),
-  };
-}
-
 /**
  * The ids of a page and the exact total. Both belong to one state of the replica: nothing is written between two
  * synchronous statements.
  */
 export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage {
-  const { limit, offset } = filter;
-  const rows = eventsOf(filter, visible.own);
-  const { select, orderBy } = orderedRows(rows, filter);
-  const window = sql`LIMIT ${limit} OFFSET ${offset}`;
-  // Once for the page and the total.
-  if (rows.readsAll) {
-    const page = visible.all<{ id: number; total: number }>(
-      sql`SELECT e.id, count(*) OVER () AS total FROM (${select}) e ${orderBy} ${window}`,
-    );
-    // A page after the last has no row that says the total.
-    if (page.length > 0) return { ids: page.map(({ id }) => id), total: page[0]!.total };
-  }
-  const counted = raw(rows.repeats ? 'DISTINCT e.id' : '*');
-  const total = visible.cachedCount(sql`SELECT count(${counted}) FROM ${rows.from} WHERE ${rows.where}`);
-  return { ids: visible.numbers(sql`${select} ${orderBy} ${window}`), total };
+  const { order, descending, limit, offset } = filter;
+  const { from, where, repeats, readsAll } = eventsOf(filter, visible.own);
+  const columns = EVENT_ORDER_COLUMNS[order].map((column) => `e.${column}`);
+  const direction = descending ? 'DESC' : 'ASC';
+  const selected = raw(`${repeats ? 'DISTINCT ' : ''}e.id, ${columns.join(', ')}`);
+  const events = sql`SELECT ${selected} FROM ${from} WHERE ${where}`;
+  const ordered = raw(columns.map((column) => `${column} ${direction}`).join(', '));
+  const page = sql`ORDER BY ${ordered} LIMIT ${limit} OFFSET ${offset}`;
+  // One reading of all links or texts gives the total too. A page after the last has no row that says it.
+  const rows = visible.all<{ id: number; total?: number }>(
+    readsAll ? sql`SELECT e.id, count(*) OVER () AS total FROM (${events}) e ${page}` : sql`${events} ${page}`,
+  );
+  const counted = raw(repeats ? 'DISTINCT e.id' : '*');
+  const total = rows[0]?.total ?? visible.cachedCount(sql`SELECT count(${counted}) FROM ${from} WHERE ${where}`);
+  return { ids: rows.map(({ id }) => id), total };
 }
