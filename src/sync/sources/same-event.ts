@@ -95,9 +95,22 @@ function isSamePlace(a: Place, b: Place): boolean {
   return Math.abs(a.latitude - b.latitude) < NEAR_DEGREES && Math.abs(a.longitude - b.longitude) < NEAR_DEGREES;
 }
 
-/** Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, Springfield`, with the town of the first, if any */
-const isBeginOf = ({ name, city }: Place, { name: long }: Place): boolean =>
-  letters(name) === letters(long.split(',', 1)[0]!) && letters(long).includes(letters(city));
+/**
+ * Whether one is `Town Hall`, and the other `Town Hall, 1 Main St, 62701 Springfield`, with the town of the first, if
+ * any. York is not in `10 York St` or `New York`, and Berlin not in `Berlin Bar, Hamburg`.
+ */
+function isBeginOf({ name, city }: Place, { name: long }: Place): boolean {
+  const [begin = '', ...parts] = long.split(',');
+  if (letters(name) !== letters(begin)) return false;
+  return letters(city) === '' || parts.some((part) => letters(withoutNumbers(part)) === letters(city));
+}
+
+/** `62701 Springfield` without its postcode. */
+const withoutNumbers = (part: string): string =>
+  part
+    .split(' ')
+    .filter((word) => !/\d/.test(word))
+    .join(' ');
 
 /** Letters and digits, folded: `Jazz &amp; Blues!` is `jazzblues`. */
 export const letters = (html: string): string => fold(foldName(html)).replace(/[^\p{L}\p{N}]+/gu, '');

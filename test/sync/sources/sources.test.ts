@@ -296,6 +296,16 @@ describe('sources', () => {
     ])
       expect(await isMerged(long, other), JSON.stringify(other)).to.equal(false);
     expect(await isMerged(at('Hall A, 1 Main St'), at('Hall B, 1 Main St'))).to.equal(false);
+    expect(await isMerged(at('Hall', 'Bath'), at('Hall, High St, Bath BA1 5AW, UK'))).to.equal(true);
+    expect(await isMerged(at('Hall, A-1010 Wien'), at('Hall', 'Wien'))).to.equal(true);
+    // The letters of a town are in the name of a street, of another town, or of the hall itself.
+    for (const [town, elsewhere] of [
+      ['Essen', 'Hall, Hessenring 3, Kassel'],
+      ['York', 'Hall, 10 York St, Leeds'],
+      ['York', 'Hall, New York'],
+    ] as const)
+      expect(await isMerged(at('Hall', town), at(elsewhere)), elsewhere).to.equal(false);
+    expect(await isMerged(at('Berlin Bar', 'Berlin'), at('Berlin Bar, Hamburg'))).to.equal(false);
   });
 
   it('show an event of the CMS before that of a source, and note it in /changes', async () => {
