@@ -167,7 +167,13 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     const form = ctx.request.is(FORM, PARTS);
     if (!form && !ctx.request.is(JSON_TYPES)) return {};
     limitPieces(ctx.req);
-    await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
+    try {
+      await (READ_METHODS.has(ctx.method) ? parseRead : parseWrite)(ctx, async () => undefined);
+    } catch (error) {
+      // Of a body that is too large the parser leaves the rest, and the next request of the connection is behind it.
+      ctx.req.unpipe().resume();
+      throw error;
+    }
     const bytes = ctx.request.body as Buffer<ArrayBuffer>;
     if (form === PARTS) return multipart(bytes, ctx.get('content-type'));
     const parsed = form ? parseQuery(FORM_TEXT.decode(plusToSpace(bytes))) : parseJsonBody(jsonText(bytes));

@@ -130,21 +130,12 @@ function answerUnreadable(server: Server, connections: Connections): void {
   });
 }
 
-/** A client with more requests than this ahead of their responses is disconnected. Browsers and proxies send none. */
-const MAX_PIPELINED = 10;
 /**
  * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
  * Without a time: on a busy machine twenty connections may take half a second.
  */
 const IDLE_TURNS = 10;
 const MAX_ARRIVALS = 1000;
-
-interface Connection {
-  /** Node sends earlier responses before it. */
-  newest: ServerResponse | undefined;
-  /** Requests whose responses the client does not have yet. */
-  pending: number;
-}
 
 /**
  * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
@@ -156,7 +147,8 @@ class Connections {
   readonly #listener: RequestListener;
   readonly #isProxy: (address: string) => boolean;
   readonly #places: SharedPlaces;
-  readonly #open = new Map<Socket, Connection>();
+  /** The newest response of each connection; Node sends earlier ones before it. */
+  readonly #open = new Map<Socket, ServerResponse | undefined>();
   /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
@@ -174,7 +166,7 @@ class Connections {
   }
 
   newestResponse(socket: Socket): ServerResponse | undefined {
-    return this.#open.get(socket)?.newest;
+    return this.#open.get(socket);
   }
 
   /** Waits until the process has accepted and read what had arrived; Node accepts one connection per turn. */
@@ -193,7 +185,7 @@ class Connections {
     // `close` would otherwise also destroy connections that it considers idle.
     this.#server.closeIdleConnections = () => {};
     this.#server.close();
-    for (const [socket, { newest }] of this.#open) this.#closeAfter(socket, newest);
+    for (const [socket, newest] of this.#open) this.#closeAfter(socket, newest);
   }
 
   #accept(socket: Socket): void {
@@ -201,7 +193,7 @@ class Connections {
     const { remoteAddress = '' } = socket;
     const network = wideNetworkOf(remoteAddress);
     if (!this.#places.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
-    this.#open.set(socket, { newest: undefined, pending: 0 });
+    this.#open.set(socket, undefined);
     socket.once('close', () => {
       this.#open.delete(socket);
       this.#places.release(network);
@@ -212,15 +204,14 @@ class Connections {
 
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req;
-    const connection = this.#open.get(socket);
-    if (!connection) return;
+    if (!this.#open.has(socket)) return;
     this.#arrivals += 1;
-    connection.pending += 1;
-    if (connection.pending > MAX_PIPELINED) return void socket.destroy();
-    connection.newest = res;
-    res.once('close', () => {
-      connection.pending -= 1;
-    });
+    const previous = this.#open.get(socket);
+    // The response before it says that it is the last: the client repeats this request (RFC 9112, 9.6).
+    if (this.#isClosing && previous?.shouldKeepAlive === false) return;
+    this.#open.set(socket, res);
+    // Node gives a response its socket when the earlier ones have been sent.
+    if (!res.socket) readNoFurther(socket, res);
     if (this.#isClosing) this.#closeAfter(socket, res);
     this.#listener(req, res);
   }
@@ -229,7 +220,22 @@ class Connections {
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;
     res.once('close', () => {
-      if (this.#open.get(socket)?.newest === res) socket.destroySoon();
+      if (this.#open.get(socket) === res) socket.destroySoon();
     });
   }
+}
+
+/**
+ * Makes a request that did not wait for the response before it the last of its connection; its client repeats later
+ * ones on a new connection (RFC 9112, 9.3.2). Browsers and proxies send none. Node itself would parse all of the 64 KB
+ * that it reads at a time, which hold 2,400 small requests, and pausing the socket does not stop it. A parser stops when
+ * this function of it returns 2, as for a change of the protocol.
+ */
+function readNoFurther(socket: Socket & { parser?: { onIncoming: () => number } }, res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  if (!socket.parser) return;
+  socket.parser.onIncoming = () => {
+    socket.pause();
+    return 2;
+  };
 }

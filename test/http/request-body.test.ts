@@ -71,4 +71,17 @@ describe('request body', () => {
     expect(await send(2500)).to.match(/^HTTP\/1\.1 200 [\s\S]*"a":"1111/);
     expect(await send(2501)).to.match(/^(disconnected)?$/);
   });
+
+  for (const [name, framing] of [
+    ['its length says so', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
+    ['its chunks are', (body: string) => `Transfer-Encoding: chunked\r\n\r\n30d40\r\n${body}\r\n0\r\n\r\n`],
+  ] as const) {
+    it(`that is refused because ${name} too large does not hold up the next request of the connection`, async () => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+      socket.write(`${head}${framing(JSON.stringify('x'.repeat(199_998)))}`);
+      socket.write(`${head}Connection: close\r\nContent-Length: 7\r\n\r\n{"a":1}`);
+      expect(await text(socket)).to.match(/^HTTP\/1\.1 413 [\s\S]*HTTP\/1\.1 200 [\s\S]*\{"a":1\}$/);
+    });
+  }
 });

@@ -175,12 +175,12 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'make room',
     },
     'number of pipelined requests': {
-      code: 'if (_1.pending > MAX_PIPELINED) return void _2.destroy();',
-      title: 'are ten at most',
+      code: 'if (!_1.socket) readNoFurther(_2, _1);',
+      title: 'is the last of its connection',
     },
     'shutdown truncates no response': { code: 'this.#server.closeIdleConnections = () => {};' },
     'shutdown does not wait for idle keep-alive connections': {
-      code: 'if (this.#open.get(_1)?.newest === _2) _1.destroySoon();',
+      code: 'if (this.#open.get(_1) === _2) _1.destroySoon();',
     },
   }),
 ];

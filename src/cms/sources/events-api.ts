@@ -67,20 +67,27 @@ export function createEventsSource(
         }
         const response = await get(page, signal);
         const list = listOf(response, page);
+        let repeated = 0;
         for (const json of list.events) {
           // A description of the greatest length takes some milliseconds.
           await nextTurn();
           const event = await readEvent(json, site);
           if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
-          else if (events.has(event.key)) isTruncated = true;
+          else if (events.has(event.key)) repeated += 1;
           else events.set(event.key, event);
         }
         etags.push(String(response.headers.etag ?? ''));
         totals.add(list.total);
         bytes += response.bytes.length;
+        // The list changed between two pages: an event may have moved to a page that was read before.
+        isTruncated ||= repeated > 0;
         hasNext = list.hasNext;
+        if (hasNext && repeated === list.events.length) {
+          // A cache that ignores `page` in an address answers with the same events for ever.
+          source.addRemark(remarks, 'a page with no other events than those before it', `page ${page}`);
+          break;
+        }
       }
-      // The list changed between two pages: an event may have moved to a page that was read before.
       isTruncated ||= totals.size > 1;
       const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
       return { events: [...events.values()], remarks, isTruncated, validators };

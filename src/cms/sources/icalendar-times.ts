@@ -13,8 +13,14 @@ const YEAR_MS = 366 * DAY_MS;
 const MAX_TIMES_A_DAY = 24;
 /** With a number of instances everything since the start is counted. */
 const MAX_COUNTED_MS = 100 * YEAR_MS;
+/** Of one series. RFC 5545 has one. */
+const MAX_RULES = 10;
+/** Of one series: a hundred years of days are fewer. */
+const MAX_STARTS = 100_000;
 /** Of one calendar. */
 const MAX_ZONES = 100;
+/** Of the clocks of one zone in three years. Most have six. */
+const MAX_CLOCK_CHANGES = 50;
 /** Of RDATE, and of EXDATE: eight years of days. */
 const MAX_DATES = 3000;
 
@@ -25,6 +31,8 @@ export interface TimeContext {
   /** Instances of series are served in this time, both included. */
   fromMs: number;
   toMs: number;
+  /** Ends the expansion of series: ten rules take seconds. */
+  signal: AbortSignal | undefined;
 }
 
 /** A point in a zone, or a day. */
@@ -77,9 +85,10 @@ function parseMoment(value: unknown, { params }: Pick<Property, 'params'>, { zon
  * hours too. An end that is missing, no time, or before the start counts as the start.
  */
 export function endOf(component: Component, own: Moment, start: Moment, context: TimeContext): number {
-  const [end] = listedMoments(component, 'dtend', context);
+  const [end] = properties(component, 'dtend', 1).flatMap((property) => listedMoments(property, context));
   const duration = textOf(component, 'duration');
-  const said = ICAL.Duration.isValueString(duration) ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
+  const isForward = ICAL.Duration.isValueString(duration) && !duration.startsWith('-');
+  const said = isForward ? ICAL.Duration.fromString(duration) : new ICAL.Duration({});
   const days = end ? Math.round((end.wallMs - own.wallMs) / DAY_MS) : said.weeks * 7 + said.days;
   if (own.isDate) return epochOf(start.wallMs + Math.max(1, days) * DAY_MS - 1000, start.zone);
   if (end) return start.epochMs + Math.max(0, end.epochMs - own.epochMs);
@@ -105,11 +114,13 @@ export const isSeries = (component: Component): boolean => component.lines.has('
 
 /**
  * The starts of a series around the window: start, RRULE, RDATE, without EXDATE.
- * @throws Error for a rule that is not supported
+ * @throws Error for a rule that is not supported, and for too many
  */
 export async function startsOf(component: Component, start: Moment, context: TimeContext): Promise<Moment[]> {
   const starts = new Map([[start.epochMs, start]]);
-  for (const line of component.lines.get('rrule') ?? []) {
+  const rules = component.lines.get('rrule') ?? [];
+  if (rules.length > MAX_RULES) throw new Error(`more than ${MAX_RULES} rules`);
+  for (const line of rules) {
     const rule = ruleOf(line);
     // Of a whole day, RFC 5545 has them ignored.
     if (start.isDate) Object.assign(rule.parts, { BYHOUR: undefined, BYMINUTE: undefined, BYSECOND: undefined });
@@ -123,14 +134,16 @@ export async function startsOf(component: Component, start: Moment, context: Tim
       const moments = walls.map((wallMs) => momentAt(wallMs, start));
       for (const moment of moments) if (!isAfter(moment)) starts.set(moment.epochMs, moment);
       if (moments.some(isAfter)) break;
+      if (starts.size > MAX_STARTS) throw new Error(`a series of more than ${MAX_STARTS} instances`);
       await pause();
+      context.signal?.throwIfAborted();
     }
   }
-  for (const moment of listedMoments(component, 'rdate', context)) {
+  for (const moment of await allMoments(component, 'rdate', context)) {
     const wallMs = moment.isDate ? moment.wallMs : zones.epochToWallMs(moment.epochMs, zones.siteZone(start.zone));
     starts.set(moment.epochMs, { ...start, wallMs, epochMs: moment.epochMs });
   }
-  const excluded = new Set(listedMoments(component, 'exdate', context).map(instanceName));
+  const excluded = new Set((await allMoments(component, 'exdate', context)).map(instanceName));
   for (const [epochMs, moment] of starts) {
     await pause();
     if (excluded.has(instanceName(moment)) || excluded.has(dayName(moment.wallMs))) starts.delete(epochMs);
@@ -141,23 +154,31 @@ export async function startsOf(component: Component, start: Moment, context: Tim
 /** @throws Error if the rule cannot be read */
 const ruleOf = (line: string): ICAL.Recur => ICAL.Recur.fromString(line.slice(line.indexOf(':') + 1).toUpperCase());
 
-/**
- * Of DTEND, RDATE and EXDATE. A period counts with its start. One that is no time is left out.
- * @throws Error for too many
- */
-function listedMoments(component: Component, name: string, context: TimeContext): Moment[] {
-  const count = component.lines.get(name)?.join().split(',').length ?? 0;
+/** Of RDATE and EXDATE. @throws Error for too many */
+async function allMoments(component: Component, name: string, context: TimeContext): Promise<Moment[]> {
+  const lines = component.lines.get(name) ?? [];
+  const count = lines.reduce((sum, line) => sum + line.split(',', MAX_DATES + 1).length, 0);
   if (count > MAX_DATES) throw new Error(`more than ${MAX_DATES} dates`);
-  return properties(component, name).flatMap((property) =>
-    property.values.flatMap((value) => {
-      try {
-        return [parseMoment(Array.isArray(value) ? value[0] : value, property, context)];
-      } catch {
-        return [];
-      }
-    }),
-  );
+  const moments: Moment[] = [];
+  for (const property of properties(component, name)) {
+    for (const value of property.values) {
+      // A thousand take ten milliseconds and more.
+      await pause();
+      moments.push(...listedMoments({ ...property, values: [value] }, context));
+    }
+  }
+  return moments;
 }
+
+/** A period counts with its start. One that is no time is left out. */
+const listedMoments = (property: Property, context: TimeContext): Moment[] =>
+  property.values.flatMap((value) => {
+    try {
+      return [parseMoment(Array.isArray(value) ? value[0] : value, property, context)];
+    } catch {
+      return [];
+    }
+  });
 
 // Rules (RFC 5545, 3.3.10) are expanded one period at a time, so that the caller can pause: the iterator of ical.js
 // never returns for a rule without instances, such as every seventh day from a Monday on Tuesdays.
@@ -311,28 +332,30 @@ const minutesOf = (part: Component, name: string): number =>
  */
 async function zoneByOffsets(parts: readonly Component[], nowMs: number): Promise<string | undefined> {
   const all = new Set<number>();
-  const around = new Map<string, number>();
+  const around: Offset[] = [];
   for (const part of parts) {
     await pause();
     all.add(minutesOf(part, 'tzoffsetto'));
     noteOffsets(part, nowMs, around);
   }
   if (all.size === 1) return fixedZone([...all][0]!);
-  for (const { iana } of around.size > 0 ? WINDOWS_TO_IANA_MAP : []) {
+  for (const { iana } of around.length > 0 ? WINDOWS_TO_IANA_MAP : []) {
     // Node needs a millisecond or two for each zone that it has not used before.
     await pause();
     const name = zoneByName(iana[0] ?? '');
-    if (name && [...around].every(([utc, minutes]) => zones.offsetMinutes(utc, zones.siteZone(name)) === minutes))
+    if (name && around.every(([utc, minutes]) => zones.offsetMinutes(utc, zones.siteZone(name)) === minutes))
       return name;
   }
   return undefined;
 }
 
+type Offset = [utc: string, minutes: number];
+
 /**
  * Notes the offsets of a part of a zone half a day before and after each of its changes in this year and the next:
- * Exchange writes an hour of its own for the change.
+ * Exchange writes an hour of its own for the change. @throws Error for too many changes
  */
-function noteOffsets(part: Component, nowMs: number, around: Map<string, number>): void {
+function noteOffsets(part: Component, nowMs: number, around: Offset[]): void {
   const [rule] = (part.lines.get('rrule') ?? []).slice(0, 1).map(ruleOf);
   const startMs = parseWallTime(textOf(part, 'dtstart').replace('T', ' '));
   // A rule that ends is one of the past.
@@ -340,7 +363,8 @@ function noteOffsets(part: Component, nowMs: number, around: Map<string, number>
   const [from, to] = [minutesOf(part, 'tzoffsetfrom'), minutesOf(part, 'tzoffsetto')];
   for (const wallMs of [...expandRule(rule, startMs, nowMs, nowMs + YEAR_MS)].flat()) {
     const utcMs = wallMs - from * 60_000;
-    around.set(formatWallTime(utcMs - DAY_MS / 2), from).set(formatWallTime(utcMs + DAY_MS / 2), to);
+    around.push([formatWallTime(utcMs - DAY_MS / 2), from], [formatWallTime(utcMs + DAY_MS / 2), to]);
+    if (around.length > 2 * MAX_CLOCK_CHANGES) throw new Error('too many changes of the clocks');
   }
 }
 

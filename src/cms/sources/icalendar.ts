@@ -53,8 +53,8 @@ export async function readICalendar(
   const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
-  const reader = new EventReader({ zoneOf, zone, ...window });
-  await reader.read(calendar, signal);
+  const reader = new EventReader({ zoneOf, zone, ...window, signal });
+  await reader.read(calendar);
   const { events, remarks } = reader;
   if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
   if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
@@ -82,7 +82,7 @@ class EventReader {
     this.#context = context;
   }
 
-  async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
+  async read(calendar: Component): Promise<void> {
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
       const uid = this.#uidOf(component);
@@ -92,7 +92,7 @@ class EventReader {
       await pause();
     }
     for (const [uid, group] of byUid) {
-      signal?.throwIfAborted();
+      this.#context.signal?.throwIfAborted();
       await this.#readGroup(uid, group);
     }
   }
@@ -104,6 +104,7 @@ class EventReader {
       if (this.events.size >= source.MAX_SOURCE_EVENTS) throw new Error(TOO_MANY);
       await work();
     } catch (error) {
+      this.#context.signal?.throwIfAborted();
       source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
     }
   }
@@ -153,6 +154,8 @@ class EventReader {
     const isNamedByStart = times.isSeries(component) || hasOthers;
     const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
+      await pause();
+      this.#context.signal?.throwIfAborted();
       const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);

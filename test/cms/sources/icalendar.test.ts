@@ -56,6 +56,10 @@ describe('an iCalendar file', () => {
         ['DTSTART:20270510T180000', 'DTEND:soon'],
         ['2027-05-10 18:00:00', '2027-05-10 18:00:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
       ],
+      [
+        ['DTSTART:20270510T180000', 'DURATION:-PT1H'],
+        ['2027-05-10 18:00:00', '2027-05-10 18:00:00', '2027-05-10 16:00:00', 'Europe/Berlin', false],
+      ],
       // A night of nine hours in the clock, ten in fact; a time that the clock skips, and one that it shows twice.
       [
         ['DTSTART:20271030T220000', 'DURATION:PT9H'],
@@ -434,6 +438,72 @@ describe('a bad iCalendar file', () => {
     const signal = AbortSignal.abort(new Error('stopped'));
     const reading = readICalendar(Buffer.from(text), { timezone: 'Europe/Berlin', nowMs: NOW, signal });
     expect(await reading.catch((error: Error) => error.message)).to.equal('stopped');
+  });
+
+  it('whose reading is broken off within a series is not read to its end', async () => {
+    const stopping = new AbortController();
+    const text = calendar(titled('old', 'DTSTART:19710101T100000Z', 'RRULE:FREQ=DAILY;COUNT=19000'));
+    const reading = readICalendar(Buffer.from(text), { timezone: 'UTC', nowMs: NOW, signal: stopping.signal });
+    setImmediate(() => stopping.abort(new Error('stopped')));
+    expect(await reading.catch((error: Error) => error.message)).to.equal('stopped');
+  });
+
+  it('with many rules in a series, or many changes of the clocks in a zone, is bounded', async () => {
+    const hours = `BYHOUR=${[...Array(24).keys()]}`;
+    const rule = (freq: string, minute: number) => `RRULE:FREQ=${freq};COUNT=999999;${hours};BYMINUTE=${minute}`;
+    const minutes = [...Array(10).keys()];
+    const zone = minutes.flatMap((minute) => [
+      ...['BEGIN:STANDARD', `DTSTART:197001010000${minute}0`, `RRULE:FREQ=YEARLY;BYDAY=MO,TU;${hours}`],
+      ...[`TZOFFSETFROM:+0${minute}00`, 'TZOFFSETTO:+0000', 'END:STANDARD'],
+      ...['BEGIN:DAYLIGHT', 'TZOFFSETTO:+0100', 'END:DAYLIGHT'],
+    ]);
+    const { events, remarks } = await read(
+      calendar(
+        ...['BEGIN:VTIMEZONE', 'TZID:Made up', ...zone, 'END:VTIMEZONE'],
+        titled('far', 'DTSTART;TZID=Made up:20270510T100000'),
+        titled('many', 'DTSTART:20270510T160000Z', ...Array(11).fill('RRULE:FREQ=DAILY')),
+        titled('long', 'DTSTART:19300101T000000Z', ...minutes.map((minute) => rule('DAILY', minute))),
+        GOOD,
+      ),
+    );
+    expect(events.map(({ uid }) => uid)).to.deep.equal(['good']);
+    expect(remarks.map(({ reason, example }) => `${example}: ${reason}`)).to.deep.equal([
+      'far: the unknown time zone Made up',
+      'many: more than 10 rules',
+      'long: a series of more than 100000 instances',
+    ]);
+  });
+
+  it('with thousands of ends of an event is read like one with one', async () => {
+    const ends = Array(2900).fill('DTEND:20270501T110000Z');
+    const startedMs = performance.now();
+    const { events } = await read(calendar(titled('a', 'DTSTART:20270501T100000Z', 'RRULE:FREQ=DAILY', ...ends)));
+    expect(new Set(events.map(({ startUtc, endUtc }) => Date.parse(endUtc) - Date.parse(startUtc)))).to.have.all.keys(
+      3_600_000,
+    );
+    // Reading all ends for each of the 367 instances takes ten seconds.
+    expect(performance.now() - startedMs).to.be.below(3000);
+  });
+
+  it('with thousands of changes of a series that cannot be read lets other work run', async () => {
+    const changed = (id: string) => event('UID:a', `RECURRENCE-ID;RANGE=THISANDFUTURE:${id}`);
+    const changes = Array.from({ length: 4000 }, (_, i) => {
+      const [year, day, hour] = [2100 + Math.floor(i / 280), 10 + (i % 20), 10 + (Math.floor(i / 20) % 14)];
+      return changed(`${year}01${day}T${hour}0000Z`);
+    });
+    const hourly = titled('a', 'DTSTART:20261201T000000Z', `RRULE:FREQ=DAILY;BYHOUR=${[...Array(24).keys()]}`);
+    let [lastMs, longestMs] = [performance.now(), 0];
+    const note = () => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    };
+    const timer = setInterval(note, 1);
+    const { events } = await read(calendar(hourly, changed('20261201T000000Z'), ...changes));
+    clearInterval(timer);
+    note();
+    expect(events).to.deep.equal([]);
+    // Without a pause it takes a second.
+    expect(longestMs).to.be.below(500);
   });
 
   it('with endless rules is bounded, and lets other work run', async () => {
