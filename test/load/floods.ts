@@ -48,9 +48,7 @@ const FLOODS: Flood[] = [
   { what: 'chunked bodies', repeated: `${CHUNKED}2\r\n{}\r\n0\r\n\r\n`, bytes: 4 * MB, reads: true },
   { what: 'pieces of seven bytes', repeated: get('/x'), bytes: 0.2 * MB, piece: 7 },
   { what: 'a hundred connections', repeated: get('/x'), bytes: 0.3 * MB, connections: 100 },
-  { what: 'four hundred connections', repeated: get('/x'), bytes: 0.1 * MB, connections: 400, reads: true },
   { what: 'a body in chunks of a byte', begin: CHUNKED, repeated: '1\r\n \r\n', bytes: 6 * MB },
-  { what: 'twenty bodies in chunks of a byte', begin: CHUNKED, repeated: '1\r\n \r\n', bytes: 3 * MB, connections: 20 },
   { what: 'blank lines', repeated: '\r\n', bytes: 7 * MB },
   { what: 'headers', begin: 'GET /x HTTP/1.1\r\n', repeated: 'a:b\r\n', bytes: 7 * MB, connections: 20 },
 ];
