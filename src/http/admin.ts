@@ -90,7 +90,12 @@ export function createAdmin(options: AdminOptions): RequestListener {
     if (webhookSecret === undefined)
       return refuse('no-secret', 404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
     // The response to one that is too large still needs the connection.
-    const body = await readBody(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES).catch(() => undefined);
+    const reading = readBody(req.iterator({ destroyOnReturn: false }), MAX_WEBHOOK_BYTES);
+    const body = await reading.catch((error: unknown) => {
+      // One whose connection broke is not too large: nobody waits for its response.
+      if (req.errored) throw error;
+      return undefined;
+    });
     if (body === undefined)
       return refuse('too-large', 413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
     const problem = signatureProblem(body, req.headers['x-calendar-signature'], webhookSecret, nowMs());

@@ -215,6 +215,21 @@ describe('admin port', () => {
     socket.destroy();
   });
 
+  it('does not call a body too large whose connection broke', async () => {
+    await close();
+    const observed: Observation[] = [];
+    await open({ observe: (observation) => observed.push(observation) });
+    const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
+    const arrived = once(server, 'request');
+    socket.write('POST /-/changes HTTP/1.1\r\nHost: x\r\nContent-Length: 300\r\n\r\n{');
+    const [, response] = await arrived;
+    const closed = once(response, 'close');
+    socket.resetAndDestroy();
+    await closed;
+    expect(await post(CHANGE)).to.equal(202);
+    expect(observed).to.deep.equal([{ type: 'webhook', result: 'accepted' }]);
+  });
+
   it('accepts no webhooks without a secret', async () => {
     await close();
     await open({ webhookSecret: undefined });
