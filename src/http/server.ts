@@ -130,6 +130,8 @@ function answerUnreadable(server: Server, connections: Connections): void {
   });
 }
 
+/** Of the responses that a network has not received yet: who asks for large lists and reads none gets no more. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /**
  * Shutdown begins after this many turns without a new connection or request, at the latest after this many of them.
  * Without a time: on a busy machine twenty connections may take half a second.
@@ -149,6 +151,8 @@ class Connections {
   readonly #places: SharedPlaces;
   /** The newest response of each connection; Node sends earlier ones before it. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
+  /** The bytes that wait to be sent to each network. */
+  readonly #unsent = new Map<string, number>();
   /** Connections and requests so far. */
   #arrivals = 0;
   #isClosing = false;
@@ -206,6 +210,7 @@ class Connections {
     const { socket } = req;
     if (!this.#open.has(socket)) return;
     this.#arrivals += 1;
+    if (!this.#mayReceive(socket, res)) return void socket.destroy();
     const previous = this.#open.get(socket);
     // The response before it says that it is the last: the client repeats this request (RFC 9112, 9.6).
     if (this.#isClosing && previous?.shouldKeepAlive === false) return;
@@ -214,6 +219,23 @@ class Connections {
     if (!res.socket) readNoFurther(socket, res);
     if (this.#isClosing) this.#closeAfter(socket, res);
     this.#listener(req, res);
+  }
+
+  /** False if too much waits to be sent to the network; otherwise counts this response too, once it is written. */
+  #mayReceive({ remoteAddress = '' }: Socket, res: ServerResponse): boolean {
+    const network = wideNetworkOf(remoteAddress);
+    const unsent = () => this.#unsent.get(network) ?? 0;
+    if (unsent() > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return false;
+    res.once('prefinish', () => {
+      const bytes = res.writableLength;
+      if (bytes === 0) return;
+      this.#unsent.set(network, unsent() + bytes);
+      res.once('close', () => {
+        if (unsent() > bytes) this.#unsent.set(network, unsent() - bytes);
+        else this.#unsent.delete(network);
+      });
+    });
+    return true;
   }
 
   #closeAfter(socket: Socket, res: ServerResponse | undefined): void {
