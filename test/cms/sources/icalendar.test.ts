@@ -349,6 +349,18 @@ describe('a bad iCalendar file', () => {
     expect((await read(latin1)).remarks).to.deep.equal([{ reason: 'not in UTF-8', count: 1, example: '' }]);
   });
 
+  it('has no control characters in its texts and keys: SQLite ends some texts at NUL', async () => {
+    const texts = [
+      'SUMMARY:a',
+      'DTSTART:20270510T160000Z',
+      'DESCRIPTION:x\0y\u0007\\nz',
+      'LOCATION:Hall\0\\nRoad\u0001 1',
+    ];
+    const [only] = (await read(calendar(event('UID:a\0b', ...texts)))).events;
+    expect(only).to.deep.include({ key: 'ab', uid: 'ab', description: '<p>xy<br>z</p>' });
+    expect(only!.venue).to.deep.include({ name: 'Hall', address: 'Road 1' });
+  });
+
   it('loses only what is wrong', async () => {
     const wrong: Record<string, [reason: string, text: string]> = {
       zone: ['the unknown time zone Mars/Olympus', titled('x', 'DTSTART;TZID=Mars/Olympus:20270510T160000')],
