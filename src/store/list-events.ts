@@ -190,12 +190,10 @@ export function listEvents(visible: VisibleRecords, filter: EventFilter): IdPage
   const { order, descending, limit, offset } = filter;
   const { from, where, repeats, readsAll } = eventsOf(filter, visible.own);
   const columns = EVENT_ORDER_COLUMNS[order].map((column) => `e.${column}`);
-  const direction = descending ? 'DESC' : 'ASC';
   const selected = raw(repeats ? `DISTINCT e.id, ${columns.join(', ')}` : 'e.id');
-  const ordered = raw(columns.map((column) => `${column} ${direction}`).join(', '));
+  const ordered = raw(columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
   const events = sql`SELECT ${selected} FROM ${from} WHERE ${where} ORDER BY ${ordered}`;
-  // One reading of all links or texts gives the total too. `count(*) OVER ()` takes twice as long, and says nothing on a
-  // page after the last.
+  // One reading of all links or texts gives the total too; `count(*) OVER ()` takes twice as long.
   if (readsAll) {
     const ids = visible.numbers(events);
     return { ids: ids.slice(offset, offset + limit), total: ids.length };
