@@ -13,9 +13,9 @@ import {
   type Kind,
   NO_TIME,
   type PostFields,
+  placeAt,
   type RecordOf,
   type Site,
-  type VenueRecord,
   type WallTime,
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
@@ -59,7 +59,7 @@ export function createReader(
     // The field table has a row for each property of the type.
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);
-    if (record.kind === 'venue') completeVenue(record);
+    if (record.kind === 'venue') Object.assign(record, placeAt(record.latitude, record.longitude));
     if (isPostKind(kind)) values.searchText = searchTextOf(kind, values);
     return record;
   };
@@ -108,16 +108,6 @@ export function setListedTimes(event: EventRecord, site: Site): void {
   if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
   const zone = siteZone(site.timezone);
   event.listed = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
-}
-
-/**
- * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which the
- * original does not show either.
- */
-function completeVenue(venue: VenueRecord): void {
-  const { latitude, longitude } = venue;
-  const isPlace = latitude !== null && longitude !== null && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  if (!isPlace || (latitude === 0 && longitude === 0)) venue.latitude = venue.longitude = null;
 }
 
 const toUtc = (wall: WallTime, zones: Zones): WallTime =>

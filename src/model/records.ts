@@ -146,6 +146,19 @@ export interface VenueFields extends PostFields {
   showMapLink: boolean;
 }
 
+/**
+ * Coordinates of a venue. Both are null if one is missing (null or `NaN`) or beyond 90 or 180 degrees, and if both are
+ * 0: programs write 0 and 0 for an empty form. With one 0 it is a real place: Greenwich has the longitude 0.
+ */
+export function placeAt(
+  latitude: number | null,
+  longitude: number | null,
+): Pick<VenueFields, 'latitude' | 'longitude'> {
+  const isOnEarth = Math.abs(latitude ?? Number.NaN) <= 90 && Math.abs(longitude ?? Number.NaN) <= 180;
+  if (!isOnEarth || (latitude === 0 && longitude === 0)) return { latitude: null, longitude: null };
+  return { latitude, longitude };
+}
+
 export interface OrganizerFields extends PostFields {
   phone: string;
   website: string;

@@ -191,9 +191,9 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       replacement: 'false',
       title: 'loses only what is wrong',
     },
-    'the years of a rule with a number': {
-      function: 'expandRule',
-      code: '_1 - _2 > MAX_COUNTED_MS',
+    'the instances of a series': {
+      function: 'startsOf',
+      code: '_1.size > MAX_STARTS',
       replacement: 'false',
       title: 'with endless rules is bounded, and lets other work run',
     },

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { isObject, type JsonObject, numberOrZero } from '../../model/json.ts';
-import { DAY_MS, type WallTime } from '../../model/records.ts';
+import { DAY_MS, placeAt, type WallTime } from '../../model/records.ts';
 import { decodeEntities, escapeMarkup, textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutHtml, trimCharactersEnd, webAddress } from '../../text/text.ts';
@@ -81,12 +81,8 @@ export function createEventsSource(
         bytes += response.bytes.length;
         // The list changed between two pages: an event may have moved to a page that was read before.
         isTruncated ||= repeated > 0;
-        hasNext = list.hasNext;
-        if (hasNext && repeated === list.events.length) {
-          // A cache that ignores `page` in an address answers with the same events for ever.
-          source.addRemark(remarks, 'a page with no other events than those before it', `page ${page}`);
-          break;
-        }
+        // A cache that ignores `page` in an address answers with the same events for ever.
+        hasNext = list.hasNext && repeated < list.events.length;
       }
       isTruncated ||= totals.size > 1;
       const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
@@ -213,7 +209,7 @@ function venueOf(json: JsonObject): source.SourceVenue {
     zip: lineOf(json.zip),
     phone: lineOf(json.phone),
     website: addressOf(json.website),
-    ...source.placeAt(degrees(json.geo_lat), degrees(json.geo_lng)),
+    ...placeAt(degrees(json.geo_lat), degrees(json.geo_lng)),
   };
 }
 

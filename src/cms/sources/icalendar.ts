@@ -2,7 +2,7 @@
 // events of the calendar.
 
 import { createHash } from 'node:crypto';
-import { DAY_MS } from '../../model/records.ts';
+import { DAY_MS, placeAt } from '../../model/records.ts';
 import { decodeEntities, escapeHtml, escapeHtmlOnce } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
 import { cutText, webAddress } from '../../text/text.ts';
@@ -15,7 +15,6 @@ import * as source from './source.ts';
 const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
 const MAX_UID = 500;
 const MAX_TEXT = 50_000;
-const TOO_MANY = 'more than 20,000 events';
 
 /** @param url `http:`, `https:` or `webcal:` */
 export function createICalendarSource(url: string, options: source.SourceOptions): source.Source {
@@ -25,16 +24,15 @@ export function createICalendarSource(url: string, options: source.SourceOptions
     async read(previous, signal) {
       // What changes the events although the file stays the same: the window moves with each day.
       const basis = `${formatWallTime(now()).slice(0, 10)} ${timezone()} `;
-      const etag = previous?.hash?.startsWith(basis) ? previous.etag : undefined;
-      const headers = { ...HEADERS, ...(etag !== undefined && { 'if-none-match': etag }) };
+      const etag = previous?.hash?.startsWith(basis) ? previous.etag : '';
+      const headers = { ...HEADERS, ...(etag && { 'if-none-match': etag }) };
       const limits = { maxBytes: source.MAX_SOURCE_BYTES, timeoutMs: 60_000, allowPrivate, anyPort: true, signal };
       const response = await getPublic(address, { headers, ...limits });
-      if (response.status === 304 && etag !== undefined) return undefined;
+      if (response.status === 304 && etag) return undefined;
       if (response.status !== 200) throw new source.SourceError(`answered with status ${response.status}`);
       const hash = basis + createHash('sha256').update(response.bytes).digest('base64url');
       if (previous?.hash === hash) return undefined;
-      const given = response.headers.etag;
-      const validators = { ...(typeof given === 'string' && { etag: given }), hash };
+      const validators = { etag: String(response.headers.etag ?? ''), hash };
       return { ...(await readICalendar(response.bytes, { timezone: timezone(), nowMs: now(), signal })), validators };
     },
   };
@@ -50,15 +48,14 @@ export async function readICalendar(
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendar, isUtf8, isTruncated } = await readFile(bytes);
   const { pastDays, futureDays } = source.SERIES_WINDOW;
-  const window = { fromMs: nowMs - pastDays * DAY_MS, toMs: nowMs + futureDays * DAY_MS };
   const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
-  const reader = new EventReader({ zoneOf, zone, ...window, signal });
-  await reader.read(calendar);
-  const { events, remarks } = reader;
-  if (!isUtf8) source.addRemark(remarks, 'not in UTF-8', '');
-  if (isTruncated) source.addRemark(remarks, 'the file ends too early', '');
-  return { events: [...events.values()], remarks, isTruncated };
+  const [fromMs, toMs] = [nowMs - pastDays * DAY_MS, nowMs + futureDays * DAY_MS];
+  const reader = new EventReader({ zoneOf, zone, fromMs, toMs });
+  await reader.read(calendar, signal);
+  if (!isUtf8) source.addRemark(reader.remarks, 'not in UTF-8', '');
+  if (isTruncated) source.addRemark(reader.remarks, 'the file ends too early', '');
+  return { events: [...reader.events.values()], remarks: reader.remarks, isTruncated };
 }
 
 /** A component of a UID: the event or series itself, or a change of one instance or of all from one on. */
@@ -82,7 +79,7 @@ class EventReader {
     this.#context = context;
   }
 
-  async read(calendar: Component): Promise<void> {
+  async read(calendar: Component, signal: AbortSignal | undefined): Promise<void> {
     const byUid = new Map<string, Component[]>();
     for (const component of calendar.inner.filter(({ name }) => name === 'VEVENT')) {
       const uid = this.#uidOf(component);
@@ -92,7 +89,7 @@ class EventReader {
       await pause();
     }
     for (const [uid, group] of byUid) {
-      this.#context.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       await this.#readGroup(uid, group);
     }
   }
@@ -101,10 +98,8 @@ class EventReader {
   async #attempt(uid: string, work: () => unknown): Promise<void> {
     await pause();
     try {
-      if (this.events.size >= source.MAX_SOURCE_EVENTS) throw new Error(TOO_MANY);
       await work();
     } catch (error) {
-      this.#context.signal?.throwIfAborted();
       source.addRemark(this.remarks, error instanceof Error ? error.message : String(error), uid);
     }
   }
@@ -155,7 +150,6 @@ class EventReader {
     const ofLater = [...changes.values()].filter(isOfLaterToo).sort((a, b) => a.time.epochMs - b.time.epochMs);
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
       await pause();
-      this.#context.signal?.throwIfAborted();
       const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
@@ -177,8 +171,8 @@ class EventReader {
     part.content ??= await readContent(component);
     const key = named ? `${uid}/${times.instanceName(named)}` : uid;
     if (part.content.title === '') source.addRemark(this.remarks, 'no title', uid);
-    else if (this.events.has(key)) source.addRemark(this.remarks, 'the same UID and start as another', key);
-    else if (this.events.size >= source.MAX_SOURCE_EVENTS) source.addRemark(this.remarks, TOO_MANY, key);
+    else if (this.events.size >= source.MAX_SOURCE_EVENTS)
+      source.addRemark(this.remarks, 'more than 20,000 events', key);
     else this.events.set(key, { key, uid, ...part.content, ...times.eventTimes(start, endMs, this.#context) });
   }
 }
@@ -250,7 +244,7 @@ function venueOf(component: Component, location: string): source.SourceVenue | u
   // ical.js reads 0 for what is no number.
   const geo = component.lines.get('geo')?.[0]?.trim() ?? '';
   const [, latitude = 'NaN', longitude = 'NaN'] = /:([-+]?[\d.]+);([-+]?[\d.]+)$/.exec(geo) ?? [];
-  const place = source.placeAt(Number(latitude), Number(longitude));
+  const place = placeAt(Number(latitude), Number(longitude));
   return { name: line(name), address: line(address.join('\n')), ...place };
 }
 
@@ -270,8 +264,7 @@ function organizersOf(component: Component): source.SourceOrganizer[] {
 
 /** IMAGE (RFC 7986), or an attached picture, as The Events Calendar and others write it. By address only. */
 function imageOf(component: Component): source.SourceEvent['image'] {
-  const isPicture = ({ params, values }: Property) =>
-    /^image\//i.test(params.fmttype ?? '') || /\.(png|jpe?g|gif|webp|avif)([?#]|$)/i.test(String(values[0]));
+  const isPicture = ({ params }: Property) => /^image\//i.test(params.fmttype ?? '');
   const attached = properties(component, 'attach', source.MAX_LISTED).filter(isPicture);
   const pictures = [...properties(component, 'image', source.MAX_LISTED), ...attached];
   const url = pictures.map(({ values }) => addressOf(String(values[0]))).find((address) => address !== '');

@@ -50,16 +50,6 @@ export interface SourceVenue extends Pick<VenueFields, Place>, Partial<Pick<Venu
   name: string;
 }
 
-/**
- * Coordinates of a venue. Both are null if one is missing (`NaN`) or beyond 90 or 180 degrees, and if both are 0: some
- * programs write 0 and 0 for an empty form. With one 0 it is a real place: Greenwich has the longitude 0.
- */
-export function placeAt(latitude: number, longitude: number): Pick<SourceVenue, 'latitude' | 'longitude'> {
-  const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
-  if (!isOnEarth || (latitude === 0 && longitude === 0)) return { latitude: null, longitude: null };
-  return { latitude, longitude };
-}
-
 /** Without e-mail addresses: iCalendar's are of people. */
 export type SourceOrganizer = { name: string; phone?: string; website: string };
 
