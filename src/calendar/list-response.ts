@@ -6,9 +6,10 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject } from '../model/json.ts';
-import { ANY_STATUS, isPostKind, type Kind, PLURALS, type PostKind } from '../model/records.ts';
+import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
+import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
@@ -124,7 +125,7 @@ export function* responseSteps<K extends Kind>(
     status: 200,
     body: new RenderedList(name, bytes, rest),
     headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
-    builtBytes: bytes.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    builtBytes: byteLength(bytes),
     ...(isPublic && { ...identityOfList(name, items, rest), validUntilMs, replicaVersion }),
   };
 }
@@ -163,6 +164,9 @@ const LINK_ORDER = [
   ['starts_before', 'starts_after', 'ends_before', 'ends_after', 'venue', 'organizer', 'featured'],
 ].flat();
 const placeInLinks = (name: string) => (LINK_ORDER.includes(name) ? LINK_ORDER.indexOf(name) : LINK_ORDER.length);
+const linkNames = (kind: Kind): string[] =>
+  LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInLinks(a) - placeInLinks(b));
+const LINK_NAMES = new Map(KINDS.map((kind) => [kind, linkNames(kind)]));
 
 /**
  * The three links of a page. The links to other pages end with `page`, which the link to the first page lacks.
@@ -176,8 +180,7 @@ export function pageLinks(
   baseUrl: string,
 ): Record<string, string> {
   const values = { ...sent, ...shown };
-  const names = LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInLinks(a) - placeInLinks(b));
-  const params = names.flatMap((name) => linkParams(name, values[name]));
+  const params = LINK_NAMES.get(kind)!.flatMap((name) => linkParams(name, values[name]));
   const others = params.filter(([name]) => name !== 'page');
   const linkWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;

@@ -13,6 +13,7 @@ import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { Observe } from '../observability/observations.ts';
+import { byteLength } from '../text/bytes.ts';
 import type { Middleware } from './state.ts';
 
 export type ClientAddress = (req: IncomingMessage) => string;
@@ -243,7 +244,7 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     await next();
     const { apiResponse, cached, cacheOutcome: cache } = ctx.state;
     if (!apiResponse || cache === 'shared') return;
-    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, cached?.body.byteLength ?? 0);
+    const builtBytes = Math.max(apiResponse.builtBytes ?? 0, byteLength(cached?.chunks ?? []));
     const extra = Math.ceil(builtBytes / BYTES_PER_REQUEST) - 1;
     if (extra > 0) rateLimit.charge(address, extra);
   };

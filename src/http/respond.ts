@@ -8,6 +8,7 @@ import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
+import { byteLength } from '../text/bytes.ts';
 import { isCacheable } from './cached-reads.ts';
 import type { ClientAddress, RateLimit } from './client-limits.ts';
 import { consistencyHeaders, MIN_VERSION_HEADER } from './consistency-token.ts';
@@ -66,11 +67,14 @@ function writePublic(
 ): void {
   // A CDN stores the headers of a 304 with the body that it has (RFC 9111, 4.3.4).
   if (!body) return void res.writeHead(304, headers.concat(requestDependent)).end();
-  const { bytes, encoding } = body;
-  const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
+  const { chunks, encoding } = body;
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(byteLength(chunks))];
   if (encoding !== 'identity') ofBody.push('Content-Encoding', encoding);
   res.writeHead(200, headers.concat(ofBody, requestDependent));
-  res.end(method === 'HEAD' ? undefined : bytes);
+  if (method === 'HEAD') return void res.end();
+  res.cork();
+  for (const chunk of chunks) res.write(chunk);
+  res.end();
 }
 
 /**

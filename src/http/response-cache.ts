@@ -12,7 +12,7 @@ import type { Services } from '../calendar/services.ts';
 import { laterTick } from '../calendar/shared-work.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
 import type { JsonObject } from '../model/json.ts';
-import { joinBytes, utf8 } from '../text/bytes.ts';
+import { byteLength, joinBytes, utf8 } from '../text/bytes.ts';
 import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
 type ContentEncoding = 'gzip' | 'br' | 'zstd';
@@ -24,7 +24,8 @@ export interface CachedResponse {
   /** What a conditional request is compared with. */
   etag: string;
   contentType: string;
-  body: Uint8Array;
+  /** The body. Those of a list are the rendered records, until the list is requested again. */
+  chunks: readonly Uint8Array[];
   /** Compressed bodies, each made when a client first accepts it; a promise until it is ready, and if that failed. */
   compressed: Partial<Record<ContentEncoding, Uint8Array | Promise<void>>>;
   /** The route's name in log and metrics. */
@@ -49,9 +50,7 @@ type Encodings = (available: string[], options: { preferred: readonly string[] }
 
 /** The encoding that the client prefers. */
 function parseAcceptEncoding(acceptEncoding: string): ContentEncoding | 'identity' {
-  // `x-gzip` is another name of `gzip` (RFC 9110, 8.4.1.3).
-  const header = acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip');
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } });
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding.toLowerCase() } });
   const encodings: Encodings = negotiator.encodings.bind(negotiator);
   const [preferred] = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
   return ENCODINGS.find((encoding) => encoding === preferred) ?? 'identity';
@@ -68,11 +67,11 @@ export function isFresh(headers: IncomingHttpHeaders, { etag }: CachedResponse):
 /** Compression costs more than it saves below this size. */
 const MIN_COMPRESS_BYTES = 1024;
 /** A response with its texts and objects, as measured. Its compressed bodies together are half as long as the body. */
-const memoryOf = ({ body }: CachedResponse): number => Math.ceil(1.5 * body.byteLength) + 4000;
+const memoryOf = ({ chunks }: CachedResponse): number => Math.ceil(1.5 * byteLength(chunks)) + 4000;
 
 /** A body as it is sent. */
 export interface Body {
-  bytes: Uint8Array;
+  chunks: readonly Uint8Array[];
   encoding: ContentEncoding | 'identity';
 }
 
@@ -89,6 +88,7 @@ export class ResponseCache {
   get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined {
     const response = this.#responses.get(url);
     if (!response || response.replicaVersion !== replicaVersion || nowMs >= response.validUntilMs) return undefined;
+    join(response);
     return response;
   }
 
@@ -103,28 +103,38 @@ export class ResponseCache {
       response.compressed[encoding] ??= compress(response, encoding);
       await response.compressed[encoding];
     }
-    return this.find(response, acceptEncoding) ?? { bytes: response.body, encoding: 'identity' };
+    return this.find(response, acceptEncoding) ?? { chunks: response.chunks, encoding: 'identity' };
   }
 
   /** The same; undefined if it is not compressed yet. */
   find(response: CachedResponse, acceptEncoding: string | undefined): Body | undefined {
     const encoding = this.#encodingOf(response, acceptEncoding);
-    const bytes = encoding === 'identity' ? response.body : response.compressed[encoding];
-    return bytes instanceof Uint8Array ? { bytes, encoding } : undefined;
+    if (encoding === 'identity') return { chunks: response.chunks, encoding };
+    const bytes = response.compressed[encoding];
+    return bytes instanceof Uint8Array ? { chunks: [bytes], encoding } : undefined;
   }
 
-  #encodingOf({ body }: CachedResponse, acceptEncoding: string | undefined): Body['encoding'] {
-    if (acceptEncoding === undefined || body.byteLength < MIN_COMPRESS_BYTES) return 'identity';
+  #encodingOf({ chunks }: CachedResponse, acceptEncoding: string | undefined): Body['encoding'] {
+    if (acceptEncoding === undefined || byteLength(chunks) < MIN_COMPRESS_BYTES) return 'identity';
     if (acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding) return 'identity';
     return this.#preferences.memo(acceptEncoding);
   }
 }
 
+/**
+ * Joins the chunks of a response that is requested again: sending a hundred chunks takes twice as long. Most lists are
+ * requested once, and then joining them is most of their cost.
+ */
+function join(response: CachedResponse): void {
+  if (response.chunks.length > 1) response.chunks = [joinBytes(response.chunks)];
+}
+
 /** Compresses outside the event loop. If that fails, the response stays uncompressed for the encoding. */
 async function compress(response: CachedResponse, encoding: ContentEncoding): Promise<void> {
+  join(response);
   try {
     // A copy of exact length: zlib returns a view of a chunk of 64 KiB, also for a hundred bytes.
-    response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.body));
+    response.compressed[encoding] = new Uint8Array(await COMPRESS[encoding](response.chunks[0]!));
   } catch {}
 }
 
@@ -140,9 +150,9 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 
   return function cacheable(response: ApiResponse, url: string, route: string): CachedResponse | undefined {
     if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
-    const body = toBuffer(response.body);
+    const chunks = chunksOf(response.body);
     const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
-    const etag = `W/${response.etag ?? `"${contentHash(body)}"`}`;
+    const etag = `W/${response.etag ?? `"${contentHash(joinBytes(chunks))}"`}`;
     return {
       url,
       headers: [
@@ -153,7 +163,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       ],
       etag,
       contentType,
-      body,
+      chunks,
       compressed: {},
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,

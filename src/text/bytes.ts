@@ -8,8 +8,12 @@ export function utf8(text: string): Buffer {
   return bytes;
 }
 
+/** Of all chunks together. */
+export const byteLength = (chunks: readonly Uint8Array[]): number =>
+  chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+
 export function joinBytes(chunks: readonly Uint8Array[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  const bytes = Buffer.allocUnsafeSlow(byteLength(chunks));
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);
