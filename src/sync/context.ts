@@ -4,14 +4,13 @@
 
 import { Ajv } from 'ajv';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
-import type { Collection } from './collections.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
@@ -22,7 +21,7 @@ export interface SyncContext {
   readonly visitorCredentials: Credentials;
   /** An account may read images that WordPress hides because they were uploaded to a draft. */
   readonly imageReader: Credentials;
-  readonly collections: readonly Collection[];
+  readonly collections: readonly KindMapping[];
   readonly pageSize: number;
   /** Between the starts of two scans. */
   readonly scanIntervalMs: number;
@@ -42,11 +41,11 @@ export const logDecision = ({ observe }: SyncContext, collection: string, decisi
 /** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
-export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
-  collections.find((collection) => collection.kind === kind);
+export const collectionOf = ({ collections }: SyncContext, kind: Kind): KindMapping | undefined =>
+  collections.find((spec) => spec.kind === kind);
 
 /** Number of records of the collection in the replica. */
-export const countRecords = ({ replica }: SyncContext, { kind }: Collection): number => recordCounts(replica.db)[kind];
+export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 
 /** Keys of the replica's state table. */
 export const STATE_KEYS = {
@@ -81,7 +80,7 @@ export interface KindMemory {
   tooLarge: Map<number, RecordStamp>;
   /**
    * The CMS's total minus the records on its pages, when all were compared last: 2 if it counts two that a plugin
-   * hides. With `dedupe` it counts each date of an event. Undefined: the list changed meanwhile; the next poll
+   * hides, and with `dedupe` the rows that repeat records. Undefined: the list changed meanwhile; the next poll
    * reads it again.
    */
   excess: number | undefined;
@@ -106,7 +105,7 @@ export interface MediaMemory {
 
 /** A scan lists every record again, a few pages at each poll. */
 export interface Scan {
-  remaining: Collection[];
+  remaining: KindMapping[];
   /** Of the first of the remaining collections. */
   nextPage: number;
   /** The ids of that collection until now. */

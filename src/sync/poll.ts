@@ -2,7 +2,7 @@
 // and records that are known to have changed, from a webhook, a write or another gateway.
 
 import { MEDIA } from '../cms/port.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import {
@@ -14,7 +14,6 @@ import {
   unreadableReasons,
   visitorOptions,
 } from './cms-reader.ts';
-import type { Collection } from './collections.ts';
 import {
   logDecision,
   markDirty,
@@ -46,27 +45,27 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;
   if (!memory.isSiteRead || memory.unreadable.has('site'))
     await unlessUnreadable(context, 'site', () => refreshSite(context));
-  for (const collection of collections)
-    await unlessUnreadable(context, collection.name, () => pollCollection(context, collection), collection.spec);
-  const present = collections.filter(({ name }) => !memory.unreadable.has(name));
+  for (const spec of collections)
+    await unlessUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
+  const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
   await unlessUnreadable(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
-  for (const collection of present) await refreshDirty(context, collection);
+  for (const spec of present) await refreshDirty(context, spec);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
-  for (const collection of present) {
-    const ids = await confirmedDeletions(context, collection);
-    await refreshRecords(context, collection, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
+  for (const spec of present) {
+    const ids = await confirmedDeletions(context, spec);
+    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
   return reasons.length > 0 ? reasons.join('; ') : undefined;
 }
 
-async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
-  if (collection.kind === 'event') await refreshLinkTables(context);
-  await refreshDirty(context, collection);
-  const total = await (collection.isStoredAsPosts ? pollPosts : pollTerms)(context, collection);
-  if (!matchesTotal(context, collection, total)) await reconcile(context, collection);
+async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
+  if (spec.kind === 'event') await refreshLinkTables(context);
+  await refreshDirty(context, spec);
+  const total = await (spec.storedAs === 'posts' ? pollPosts : pollTerms)(context, spec);
+  if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
@@ -83,26 +82,26 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 }
 
 /** Fetches what was modified since the last poll. Resolves with the total. */
-async function pollPosts(context: SyncContext, collection: Collection): Promise<number> {
+async function pollPosts(context: SyncContext, spec: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
-  const { kind } = collection;
-  const read = (request: PageRequest) => readPage(context, collection, request);
+  const { kind } = spec;
+  const read = (request: PageRequest) => readPage(context, spec, request);
   const options = { polledMs: memory.polled[kind], detail: 'stamp', pageSize } as const;
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
-  const differing = findDiffering(context, collection, stamps);
+  const differing = findDiffering(context, spec, stamps);
   for (const id of differing) recentIds.delete(id);
-  await refreshRecords(context, collection, differing, { reason: 'the list of changes differs' });
-  await refreshRecords(context, collection, [...recentIds], { reason: 'modified since the last poll began' });
+  await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
+  await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kind] = cmsTimeMs;
   return total;
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function pollTerms(context: SyncContext, collection: Collection): Promise<number> {
+async function pollTerms(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
-  for await (const { records, readMark, page, ...list } of readAll(context, collection, { detail: 'mapped' })) {
+  for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
     total = list.total;
-    await ingestRecords(context, collection, records, readMark);
+    await ingestRecords(context, spec, records, readMark);
     if (page === TERM_PAGES_PER_POLL) break;
   }
   return total;
@@ -137,7 +136,7 @@ export async function readAgain(context: SyncContext, changes: readonly ChangedR
   const { replica, memory, collections } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
-  for (const { kind, name } of collections) {
+  for (const { kind, collection: name } of collections) {
     const ids = idsOf(name);
     if (ids.size > 0)
       logDecision(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
@@ -149,15 +148,15 @@ export async function readAgain(context: SyncContext, changes: readonly ChangedR
   }
   const images = [...getImages(replica.db, [...idsOf(MEDIA.collection)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
-  for (const collection of collections) {
-    if (collection.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, collection, idsOf(collection.name));
+  for (const spec of collections) {
+    if (spec.kind === 'event') await refreshLinkTables(context);
+    await refreshDirty(context, spec, idsOf(spec.collection));
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
-  for (const collection of collections) await refreshDirty(context, collection);
+  for (const spec of collections) await refreshDirty(context, spec);
   await deleteUnusedEmbedded(context);
 }
 

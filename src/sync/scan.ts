@@ -1,9 +1,10 @@
 // Owns reading everything: the initial sync, which fills the replica; and the scan, which lists every record again, a
 // few pages at each poll, and so corrects what neither a date nor a total shows.
 
+import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
 import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
-import { type Collection, idOf } from './collections.ts';
+import { idOf } from './collections.ts';
 import { type CollectionProgress, logDecision, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { poll, refreshSite } from './poll.ts';
@@ -28,7 +29,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
-  for (const collection of context.collections) await copyUnlessAbsent(context, collection);
+  for (const spec of context.collections) await copyUnlessAbsent(context, spec);
   await unlessUnreadable(context, 'media', () => fetchMissingImages(context));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= clockMs() + scanIntervalMs;
@@ -44,32 +45,32 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
  * A collection that the site removes or closes while it is read must not be served in part, and a site without events
  * for visitors must not be served as an empty calendar.
  */
-async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
+async function copyUnlessAbsent(context: SyncContext, spec: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
-  const { kind, name, spec } = collection;
-  const copy = () => copyCollection(context, collection).then(() => true);
+  const { kind, collection: name } = spec;
+  const copy = () => copyCollection(context, spec).then(() => true);
   if (await unlessUnreadable(context, name, copy, spec)) return;
-  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, collection);
+  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, spec);
 }
 
-async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
+async function copyCollection(context: SyncContext, spec: KindMapping): Promise<void> {
   const { memory, observe } = context;
-  const { kind } = collection;
+  const { kind } = spec;
   const { nextPage, isFinished } = memory.initialSync[kind] ?? NOT_STARTED;
   if (isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
   const options = { detail: 'mapped', start: nextPage, concurrency: CONCURRENT_PAGES } as const;
-  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, collection, options)) {
+  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, spec, options)) {
     // The first poll reads what is modified from now on.
     memory.polled[kind] ??= cmsTimeMs;
     memory.polled.image ??= cmsTimeMs;
-    await ingestRecords(context, collection, records, readMark);
+    await ingestRecords(context, spec, records, readMark);
     const before = memory.initialSync[kind] ?? NOT_STARTED;
     const done = isLast ? total : Math.min(total, before.done + records.length);
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
     // Ten lines of the log for each collection, and not a thousand for 100,000 events.
     if (isLast || Math.floor((10 * done) / total) > Math.floor((10 * before.done) / total))
-      observe({ type: 'sync-progress', collection: collection.name, done, total });
+      observe({ type: 'sync-progress', collection: spec.collection, done, total });
   }
 }
 
@@ -79,12 +80,12 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan) return;
-  for (let [collection] = scan.remaining; collection; [collection] = scan.remaining) {
-    const { name } = collection;
+  for (let [spec] = scan.remaining; spec; [spec] = scan.remaining) {
+    const { collection: name } = spec;
     // The poll has just seen which collections cannot be read.
     const isFinished =
       memory.unreadable.has(name) ||
-      (await unlessUnreadable(context, name, () => scanPages(context, collection, scan))) !== false;
+      (await unlessUnreadable(context, name, () => scanPages(context, spec, scan))) !== false;
     if (!isFinished || memory.scan !== scan) return;
     scan.remaining.shift();
     scan.nextPage = 1;
@@ -128,17 +129,17 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
 }
 
 /** Resolves with true at the end of the collection. */
-async function scanPages(context: SyncContext, collection: Collection, scan: Scan): Promise<boolean> {
+async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<boolean> {
   let pagesRead = 0;
-  const pages = readAll(context, collection, { detail: 'mapped', start: scan.nextPage });
+  const pages = readAll(context, spec, { detail: 'mapped', start: scan.nextPage });
   for await (const { records, readMark, page, isLast } of pages) {
-    logDecision(context, collection.name, 'scan: read a page', { page, records: records.length, isLast });
-    await ingestRecords(context, collection, records, readMark);
+    logDecision(context, spec.collection, 'scan: read a page', { page, records: records.length, isLast });
+    await ingestRecords(context, spec, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
     scan.nextPage = page + 1;
     pagesRead += 1;
     if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
   }
-  await deleteUnlisted(context, collection, scan.seen);
+  await deleteUnlisted(context, spec, scan.seen);
   return true;
 }

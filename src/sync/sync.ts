@@ -74,7 +74,7 @@ export class Sync {
     this.#options = options;
     this.#context = {
       ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
-      collections: collectionsOf(mapping, visitorCredentials),
+      collections: collectionsOf(mapping),
       pageSize: options.pageSize ?? cms.maxPageSize,
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory({ replica, observe }, nowMs()),
@@ -120,7 +120,9 @@ export class Sync {
       cms: { reachable: state.state !== 'unreachable' },
       percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
-      absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
+      absent: collections
+        .filter(({ collection: name }) => isAbsent(this.#context, name))
+        .map(({ collection: name }) => name),
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }
@@ -152,7 +154,9 @@ export class Sync {
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const names = new Set(changes.map(({ collection }) => collection));
-    const kinds = new Set(this.#context.collections.flatMap(({ name, kind }) => (names.has(name) ? [kind] : [])));
+    const kinds = new Set(
+      this.#context.collections.flatMap(({ collection: name, kind }) => (names.has(name) ? [kind] : [])),
+    );
     for (const listener of this.#listeners) listener(kinds);
     return this.#fetchReported(changes);
   }
@@ -188,7 +192,7 @@ export class Sync {
   async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
     const { replica, collections } = this.#context;
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
-    const records = collections.flatMap(({ kind, name }) =>
+    const records = collections.flatMap(({ kind, collection: name }) =>
       changes.filter(({ collection }) => collection === name).map(({ id }) => ({ kind, id })),
     );
     if (isFetched) replica.noteGone(records);

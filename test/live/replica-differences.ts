@@ -16,10 +16,10 @@ export async function recordsOfSite(cms: Cms, service: string): Promise<Map<stri
   const images = new Set<number>();
   for (const collection of collectionsOf(loadMapping('wordpress-meta'))) {
     for (let page = 1; ; page += 1) {
-      const request: ListRequest = { view: collection.view, limit: 100, page, order: 'id', detail: 'mapped' };
-      const { records: items, total } = await cms.list(collection.spec, request);
+      const request: ListRequest = { view: 'public', limit: 100, page, order: 'id', detail: 'mapped' };
+      const { records: items, total } = await cms.list(collection, request);
       for (const cmsRecord of items) {
-        const record: CalendarRecord = collection.spec.read(cmsRecord, site);
+        const record: CalendarRecord = collection.read(cmsRecord, site);
         records.set(`${record.kind} ${record.id}`, JSON.parse(JSON.stringify(record)));
         if ('image' in record && record.image > 0) images.add(record.image);
       }

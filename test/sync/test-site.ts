@@ -142,16 +142,19 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
 } {
   const records: Record<string, CalendarRecord> = {};
   const images = new Set<number>();
-  for (const collection of collectionsOf(mapping, visitor)) {
-    const { kind, name: base } = collection;
-    const cmsRecords = collection.isStoredAsPosts
-      ? [...cms.posts.values()]
-          .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
-          .map((post) => cms.response(post, { credentials: visitor, view: collection.view }))
-      : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
+  for (const collection of collectionsOf(mapping)) {
+    const { kind, collection: base } = collection;
+    const cmsRecords =
+      collection.storedAs === 'posts'
+        ? [...cms.posts.values()]
+            .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
+            .map((post) =>
+              cms.response(post, { credentials: visitor, view: visitor === undefined ? 'public' : 'reader' }),
+            )
+        : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
-      const record = collection.spec.read(cmsRecord, cms.siteFacts);
-      for (const each of [record, ...(collection.spec.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
+      const record = collection.read(cmsRecord, cms.siteFacts);
+      for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
         records[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }
@@ -163,7 +166,7 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
 export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
   const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
-  for (const { kind } of collectionsOf(mapping, visitor)) {
+  for (const { kind } of collectionsOf(mapping)) {
     const rows = stamps(replica.db, kind);
     for (const [id, record] of getRecords(
       replica.db,
