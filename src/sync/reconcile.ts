@@ -4,7 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import { type RecordStamp, stamps, stampsById } from '../store/records.ts';
+import { FIRST_OCCURRENCE_ID } from '../model/records.ts';
+import { type RecordStamp, recordIds, stampsById } from '../store/records.ts';
 import { type PageRequest, readAll, readPage } from './cms-reader.ts';
 import { idOf, stampOf } from './collections.ts';
 import { countRecords, logDecision, type SyncContext } from './context.ts';
@@ -12,7 +13,6 @@ import { endSuspension, isMassDeletion, refreshRecords, suspendDeletions } from 
 
 /** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
-const IDS_PER_SLICE = 2_000;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, spec: KindMapping): Promise<void> {
@@ -42,7 +42,7 @@ export async function deleteUnlisted(
   listed: ReadonlySet<number>,
 ): Promise<void> {
   endSuspension(context.memory, spec.kind, listed);
-  const unlisted = (await listedStamps(context, spec)).map(({ id }) => id).filter((id) => !listed.has(id));
+  const unlisted = listedIds(context, spec).filter((id) => !listed.has(id));
   if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec.kind, unlisted);
   else await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
 }
@@ -65,25 +65,14 @@ export function findDiffering(
   });
 }
 
-/** Stamps of all records of the collection in the replica, ascending by id. Yields to the event loop. */
-async function allStamps({ replica }: SyncContext, { kind }: KindMapping): Promise<RecordStamp[]> {
-  const all: RecordStamp[] = [];
-  for (;;) {
-    const after = all.at(-1)?.id ?? 0;
-    const slice = stamps(replica.db, kind, { after, limit: IDS_PER_SLICE, withoutOccurrences: true });
-    all.push(...slice);
-    if (slice.length < IDS_PER_SLICE) return all;
-    await nextTurn();
-  }
-}
-
 /** Suspended records are in no list. */
 const listedCount = (context: SyncContext, spec: KindMapping): number =>
   countRecords(context, spec) - context.memory.kinds[spec.kind].suspended.size;
 
-async function listedStamps(context: SyncContext, spec: KindMapping): Promise<RecordStamp[]> {
-  const { suspended } = context.memory.kinds[spec.kind];
-  return (await allStamps(context, spec)).filter(({ id }) => !suspended.has(id));
+/** Ascending. The CMS's lists have no occurrences, and no records of sources. */
+function listedIds({ replica, memory }: SyncContext, { kind }: KindMapping): number[] {
+  const { suspended } = memory.kinds[kind];
+  return recordIds(replica.db, kind).filter((id) => id < FIRST_OCCURRENCE_ID && !suspended.has(id));
 }
 
 /**
@@ -108,13 +97,12 @@ async function deleteFew(context: SyncContext, spec: KindMapping, total: number)
   if (excess === undefined) return false;
   const surplus = listedCount(context, spec) - (total - excess);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
-  const ids = (await listedStamps(context, spec)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
     return (await readPage(context, spec, request)).records;
   };
   logDecision(context, spec.collection, 'search for deleted records', { surplus, total });
-  const deleted = await findDeleted(ids, surplus, context.pageSize, readFrom);
+  const deleted = await findDeleted(listedIds(context, spec), surplus, context.pageSize, readFrom);
   await refreshRecords(context, spec, deleted, { reason: 'the search finds them in no list' });
   return matchesTotal(context, spec, total);
 }

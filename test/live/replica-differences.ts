@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cms, ListRequest } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
-import { getImages, getRecords, imageIds, stamps } from '../../src/store/records.ts';
+import { getImages, getRecords, imageIds, recordIds } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { TestGateway } from '../start-gateway.ts';
 
@@ -50,7 +50,7 @@ export function recordsOfFile(file: string): Map<string, unknown> {
 export function recordsOfGateway({ replica, mapping }: TestGateway): Map<string, unknown> {
   const records = new Map<string, unknown>();
   for (const { kind } of collectionsOf(mapping)) {
-    const ids = stamps(replica.db, kind).map(({ id }) => id);
+    const ids = recordIds(replica.db, kind);
     for (const [id, record] of getRecords(replica.db, kind, ids))
       records.set(`${kind} ${id}`, JSON.parse(JSON.stringify(record)));
   }

@@ -7,7 +7,7 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import type { CalendarRecord, Kind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { getImage, getRecord, getRecords, stamps } from '../../src/store/records.ts';
+import { getImage, getRecord, getRecords, recordIds } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { Sync } from '../../src/sync/sync.ts';
@@ -167,13 +167,8 @@ export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
   const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
   for (const { kind } of collectionsOf(mapping)) {
-    const rows = stamps(replica.db, kind);
-    for (const [id, record] of getRecords(
-      replica.db,
-      kind as Kind,
-      rows.map(({ id }) => id),
-    ))
-      held[`${kind} ${id}`] = record;
+    const ids = recordIds(replica.db, kind);
+    for (const [id, record] of getRecords(replica.db, kind as Kind, ids)) held[`${kind} ${id}`] = record;
   }
   expect(held).to.deep.equal(records);
   for (const id of images) expect(getImage(replica.db, id)).to.deep.equal(cms.image(cms.media.get(id)!));
