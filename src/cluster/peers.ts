@@ -137,8 +137,8 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** A webhook names these records. Resolves with whether this gateway has read them again. */
-  reported(records: readonly ChangedRecord[]): Promise<boolean> {
+  /** As that of the sync, for a webhook: tells the peers too. Resolves with whether this gateway has read them again. */
+  fetchChanged(records: readonly ChangedRecord[]): Promise<boolean> {
     return this.tell(records, () => this.#sync.fetchChanged(records));
   }
 
@@ -241,10 +241,7 @@ export class Peers implements PeersPort {
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
-    if (hasGap || isEverything) {
-      const isFirst = this.#cursor === STREAM_START;
-      if (!(await this.#sync.pollForLostEntries({ isScanned: isEverything, isFirst }))) return false;
-    }
+    if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }

@@ -93,7 +93,7 @@ export interface EventFields extends PostFields {
   /**
    * The times by which lists find and order it, if the site shows every event on its own clock; else `start` and `end`.
    */
-  listed?: { start: WallTime; end: WallTime };
+  listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */
   start: WallTime;

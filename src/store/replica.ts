@@ -84,7 +84,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /** Notes as deleted which of these records another replica of the site had, and this one never. */
+  /** Notes as deleted those of these records that are neither here nor in the journal: another gateway has told of them. */
   noteGone(records: readonly { kind: Kind; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

@@ -250,7 +250,7 @@ export const isTooLargeError = (error: unknown): boolean =>
  * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
  * that hides a route is a failure like any other
  */
-export async function unlessUnreadable<T>(
+export async function noteIfUnreadable<T>(
   context: SyncContext,
   name: string,
   step: () => Promise<T>,

@@ -138,7 +138,7 @@ export interface SyncMemory {
   /** The scan that is under way. */
   scan: Scan | undefined;
   /** When the last scan began, by the CMS's clock in seconds, if it has ended since the last poll. */
-  scannedS: number | undefined;
+  endedScanBeganS: number | undefined;
   /** Why the last pages of the scan failed. */
   scanProblem: string | undefined;
   /** Venue 12 is the term 7 that events store. Kept over restarts. */
@@ -233,7 +233,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     initialSync: {},
     scanDueMs: undefined,
     scan: undefined,
-    scannedS: undefined,
+    endedScanBeganS: undefined,
     scanProblem: undefined,
     linkTables: loadLinkTables(saved),
     linksBuiltFrom: new Map(),

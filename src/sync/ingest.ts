@@ -146,22 +146,17 @@ export async function deleteUnusedEmbedded({ replica, collections }: SyncContext
   }
 }
 
-interface FetchOptions {
-  /** For the log. */
-  reason: string;
-  /** Records that a webhook or a write reported, or whose deletion is confirmed. */
-  reported?: ReadonlySet<number> | undefined;
-}
-
 /**
  * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
  * with its series. Throws what the CMS throws.
+ * @param reason for the log
+ * @param expected records whose deletion waits for nothing: a webhook or a write named them, or it is confirmed
  */
 export async function refreshRecords(
   context: SyncContext,
   spec: KindMapping,
   recordIds: readonly number[],
-  { reason, reported }: FetchOptions,
+  { reason, expected = new Set() }: { reason: string; expected?: ReadonlySet<number> | undefined },
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
@@ -179,26 +174,29 @@ export async function refreshRecords(
     firstMark ||= readMark;
   }
   if (missing.length === 0) return;
+  const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
-  const approved = new Set(approveDeletions(context, spec, stored, reported));
-  const suspended = new Set(stored.filter((id) => !approved.has(id)));
-  const deletable = missing.filter((id) => !suspended.has(id));
+  const unexpected = stored.filter((id) => !expected.has(id) && !suspended.has(id));
+  if (isMassDeletion(context, spec, unexpected.length)) suspendDeletions(context, spec.kind, unexpected);
+  // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
+  // it is in the trash, so that its calendar file must say CANCELLED.
+  const deletable = missing.filter((id) => expected.has(id) || !suspended.has(id));
   await deleteRecords(context, spec, deletable, firstMark);
-  endSuspension(memory, spec.kind, approved);
+  endSuspension(memory, spec.kind, deletable);
 }
 
 /** Re-reads the dirty records. Throws what the CMS throws. */
 export async function refreshDirty(
   context: SyncContext,
   spec: KindMapping,
-  reported?: ReadonlySet<number>,
+  expected?: ReadonlySet<number>,
 ): Promise<void> {
   const { memory } = context;
   const { kind } = spec;
   const dirty = [...memory.kinds[kind].dirty];
   memory.kinds[kind].dirty.clear();
   try {
-    await refreshRecords(context, spec, dirty, { reason: 'dirty', reported });
+    await refreshRecords(context, spec, dirty, { reason: 'dirty', expected });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
@@ -251,27 +249,6 @@ const MAX_FRACTION = 1 / 3;
 const WAIT_MS = 5 * 60_000;
 /** Records that are read one by one before a mass deletion. */
 const SAMPLE = 5;
-
-/**
- * The missing records that may be deleted now; the others wait. `reported`: a webhook or a write said that they
- * changed, or their deletion is confirmed.
- */
-function approveDeletions(
-  context: SyncContext,
-  spec: KindMapping,
-  missing: readonly number[],
-  reported: ReadonlySet<number> = new Set(),
-): number[] {
-  const { kind } = spec;
-  const { suspended } = context.memory.kinds[kind];
-  const expected = missing.filter((id) => reported.has(id));
-  const others = missing.filter((id) => !reported.has(id) && !suspended.has(id));
-  if (isMassDeletion(context, spec, others.length)) {
-    suspendDeletions(context, kind, others);
-    return expected;
-  }
-  return [...expected, ...others];
-}
 
 /** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
 export function isMassDeletion(context: SyncContext, spec: KindMapping, missing: number): boolean {

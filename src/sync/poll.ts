@@ -7,10 +7,10 @@ import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.
 import { getImages } from '../store/records.ts';
 import {
   listModified,
+  noteIfUnreadable,
   type PageRequest,
   readAll,
   readPage,
-  unlessUnreadable,
   unreadableReasons,
   visitorOptions,
 } from './cms-reader.ts';
@@ -31,8 +31,8 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
+import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
-import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './references.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
@@ -44,17 +44,17 @@ const TERM_PAGES_PER_POLL = 5;
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;
   if (!memory.isSiteRead || memory.unreadable.has('site'))
-    await unlessUnreadable(context, 'site', () => refreshSite(context));
+    await noteIfUnreadable(context, 'site', () => refreshSite(context));
   for (const spec of collections)
-    await unlessUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
+    await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
   const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
-  await unlessUnreadable(context, 'media', () => pollMedia(context));
+  await noteIfUnreadable(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
   for (const spec of present) await refreshDirty(context, spec);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
   for (const spec of present) {
     const ids = await confirmedDeletions(context, spec);
-    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
+    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', expected: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
@@ -64,7 +64,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
 async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
   if (spec.kind === 'event') await refreshLinkTables(context);
   await refreshDirty(context, spec);
-  const total = await (spec.storedAs === 'posts' ? pollPosts : pollTerms)(context, spec);
+  const total = await (spec.storedAs === 'posts' ? fetchModified : readTerms)(context, spec);
   if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
 }
 
@@ -82,7 +82,7 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 }
 
 /** Fetches what was modified since the last poll. Resolves with the total. */
-async function pollPosts(context: SyncContext, spec: KindMapping): Promise<number> {
+async function fetchModified(context: SyncContext, spec: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
   const { kind } = spec;
   const read = (request: PageRequest) => readPage(context, spec, request);
@@ -97,7 +97,7 @@ async function pollPosts(context: SyncContext, spec: KindMapping): Promise<numbe
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function pollTerms(context: SyncContext, spec: KindMapping): Promise<number> {
+async function readTerms(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
   for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
     total = list.total;
@@ -132,14 +132,13 @@ export const changedRecords = (
  * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored.
  * Throws what the CMS throws: then the next poll that succeeds fetches them.
  */
-export async function readAgain(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
+export async function fetchNamed(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, collection: name } of collections) {
     const ids = idsOf(name);
-    if (ids.size > 0)
-      logDecision(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
+    if (ids.size > 0) logDecision(context, name, 'named by a webhook, a write or another gateway', { ids: [...ids] });
     // Responses to the requests in progress are outdated.
     for (const id of ids) noteChange(memory, kind, id);
     markDirty(memory, kind, ids);
@@ -161,7 +160,7 @@ export async function readAgain(context: SyncContext, changes: readonly ChangedR
 }
 
 /**
- * Calls `fetch`, which never rejects, for one batch at a time. Records that are reported meanwhile wait, each
+ * Calls `fetch`, which never rejects, for one batch at a time. Records that are named meanwhile wait, each
  * once, and are the next batch: a burst of webhooks costs the CMS two batches. Resolves with what `fetch`
  * resolves with for the batch that has the records.
  */

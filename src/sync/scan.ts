@@ -3,13 +3,13 @@
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
-import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
+import { noteIfUnreadable, readAll, unreadableError } from './cms-reader.ts';
 import { idOf } from './collections.ts';
 import { type CollectionProgress, logDecision, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
+import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
-import { fetchMissingImages, refreshLinkTables, scanImages } from './references.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
@@ -30,7 +30,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const spec of context.collections) await copyUnlessAbsent(context, spec);
-  await unlessUnreadable(context, 'media', () => fetchMissingImages(context));
+  await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= clockMs() + scanIntervalMs;
   // While several pages were read, a deletion may have moved a record to an earlier one: the poll compares all ids.
@@ -49,7 +49,7 @@ async function copyUnlessAbsent(context: SyncContext, spec: KindMapping): Promis
   const { initialSync } = context.memory;
   const { kind, collection: name } = spec;
   const copy = () => copyCollection(context, spec).then(() => true);
-  if (await unlessUnreadable(context, name, copy, spec)) return;
+  if (await noteIfUnreadable(context, name, copy, spec)) return;
   if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, spec);
 }
 
@@ -85,39 +85,39 @@ export async function continueScan(context: SyncContext): Promise<void> {
     // The poll has just seen which collections cannot be read.
     const isFinished =
       memory.unreadable.has(name) ||
-      (await unlessUnreadable(context, name, () => scanPages(context, spec, scan))) !== false;
+      (await noteIfUnreadable(context, name, () => scanPages(context, spec, scan))) !== false;
     if (!isFinished || memory.scan !== scan) return;
     scan.remaining.shift();
     scan.nextPage = 1;
     scan.seen = new Set();
   }
   const { lastImageId: last } = scan;
-  const lastImageId = await unlessUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
     scan.lastImageId = lastImageId;
     return;
   }
   memory.scan = undefined;
-  memory.scannedS = scan.beganS;
+  memory.endedScanBeganS = scan.beganS;
 }
 
 /**
  * Tells the change journal of a scan that ended before this poll, which has read what the scan found out of date. A
  * deletion that is suspended is not in the journal yet.
  */
-export function noteScan({ memory, replica }: SyncContext): void {
+export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
-  if (memory.scannedS === undefined || isSuspended || isRefused) return;
-  replica.journal.scanned(memory.scannedS);
-  memory.scannedS = undefined;
+  if (memory.endedScanBeganS === undefined || isSuspended || isRefused) return;
+  replica.journal.scanned(memory.endedScanBeganS);
+  memory.endedScanBeganS = undefined;
 }
 
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < (memory.scanDueMs ?? 0)) return undefined;
-  await unlessUnreadable(context, 'site', () => refreshSite(context));
+  await noteIfUnreadable(context, 'site', () => refreshSite(context));
   // They may exist by now.
   memory.media.notInCms.clear();
   memory.media.completeAtVersion = undefined;

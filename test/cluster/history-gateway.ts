@@ -35,7 +35,7 @@ const answers = {
   dump,
   status: () => ({ ...peers!.status(), sync: sync.state() }),
   log: () => observations.filter(({ type }) => !['request', 'cms-call', 'queue'].includes(type)).slice(-80),
-  report: ({ id }: { id: number }) => peers!.reported([{ collection: 'events', id }]),
+  report: ({ id }: { id: number }) => peers!.fetchChanged([{ collection: 'events', id }]),
 };
 export type HistoryQuestion = keyof typeof answers;
 

@@ -170,7 +170,7 @@ describe('sources', () => {
     await read('library', [said('a', { venue: VENUE, image, categories: ['Music'], tags: ['free'] })]);
     const before = await list();
     for (let n = 0; n < 3; n += 1) expect(await gateway.sync.poll()).to.equal(true);
-    expect(gateway.sync.state().state).to.equal('live');
+    expect(gateway.sync.state().phase).to.equal('live');
     expect(await list()).to.deep.equal(before);
     expect(before.find(({ source }) => source === 'library').image.url).to.equal(image.url);
   });
