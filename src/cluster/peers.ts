@@ -236,8 +236,8 @@ export class Peers implements PeersPort {
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut, emptied or is new: this gateway may never have seen some entries.
-    const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
+    // The stream was cut or emptied: this gateway may never have seen some entries. If it was empty until now, it has.
+    const hasGap = this.#cursor !== STREAM_START && first !== undefined && compareIds(first.id, this.#cursor) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
@@ -254,8 +254,8 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An earlier end: Redis has lost its entries.
-    this.#mustPoll ||= compareIds(end, this.#cursor) < 0;
+    // An earlier end: Redis has lost its entries. In a stream that was empty before, nothing shows that.
+    this.#mustPoll ||= compareIds(end, this.#cursor) < 0 || this.#cursor === STREAM_START;
     if (this.#mustPoll) this.#cursor = end;
   }
 

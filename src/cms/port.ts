@@ -11,8 +11,8 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, on records that the gateway treats as published although anonymous
- * lists lack them.
+ * Property with the CMS's own status, such as `expired` of a plugin, on records whose `status` is `publish` because the
+ * mapping says so. Lists for visitors lack them, so that the replica has none.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

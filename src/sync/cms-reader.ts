@@ -173,7 +173,7 @@ async function readHoles(
   for (const id of holes) {
     try {
       const record = await readRecord(context, spec, id);
-      // Lists do not count a record with a status of a plugin.
+      // Lists do not count a record with a status of a plugin: it is no hole.
       if (record[CMS_STATUS] === undefined) found.push(record);
     } catch (error) {
       // A plugin may deny to anonymous readers that a record exists.
@@ -309,7 +309,7 @@ export function unreadableReasons(context: SyncContext): string[] {
   ];
 }
 
-/** A page, and the number of its request: it grows with every request and every write. */
+/** A page, and the number of its request: it grows with every list and every write. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }

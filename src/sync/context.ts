@@ -88,7 +88,7 @@ export interface KindMemory {
   suspended: Map<number, number>;
   /** What the CMS answered instead of confirming it: the id of one of them that exists. */
   existingId: number | undefined;
-  /** Records that this gateway or a webhook saw in the trash, until they are deleted here. */
+  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: CANCELLED in calendar files. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
   knownFields: Set<string>;
@@ -111,7 +111,7 @@ export interface Scan {
   /** The ids of that collection until now. */
   seen: Set<number>;
   lastImageId: number;
-  /** The second of the CMS's clock at which it began. */
+  /** The second of the CMS's clock at which it began; 0 if no list has told that clock yet. */
   beganS: number;
 }
 
@@ -137,7 +137,7 @@ export interface SyncMemory {
   scanDueMs: number | undefined;
   /** The scan that is under way. */
   scan: Scan | undefined;
-  /** When the last scan began, by the CMS's clock in seconds, if it has ended since the last poll. */
+  /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
   endedScanBeganS: number | undefined;
   /** Why the last pages of the scan failed. */
   scanProblem: string | undefined;
@@ -147,9 +147,12 @@ export interface SyncMemory {
   linksBuiltFrom: Map<LinkField, string>;
   /** Refreshes run one after another: an older response must not replace a newer table. */
   linksRefreshed: Promise<unknown>;
-  /** Numbers the requests in the order in which they are sent, and the writes among them. */
+  /**
+   * Numbers the requests for lists in the order in which they are sent, and the writes among them. Reads of one record
+   * need none: they follow a list, whose mark their record gets.
+   */
   lastMark: number;
-  /** Record -> number of its last write: `event 12` -> 4711. A response to an earlier request is thrown away. */
+  /** Record -> number of its last write: `event 12` -> 4711. What an earlier list says of it is thrown away. */
   writes: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;

@@ -82,16 +82,17 @@ export async function continueScan(context: SyncContext): Promise<void> {
   if (!scan) return;
   for (let [spec] = scan.remaining; spec; [spec] = scan.remaining) {
     const { collection: name } = spec;
-    // The poll has just seen which collections cannot be read.
-    const isFinished =
-      memory.unreadable.has(name) ||
-      (await noteIfUnreadable(context, name, () => scanPages(context, spec, scan))) !== false;
-    if (!isFinished || memory.scan !== scan) return;
+    // The poll has just seen which collections cannot be read: the scan passes by these.
+    if (!memory.unreadable.has(name)) {
+      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
+      if (end === 'has more pages' || memory.scan !== scan) return;
+    }
     scan.remaining.shift();
     scan.nextPage = 1;
     scan.seen = new Set();
   }
   const { lastImageId: last } = scan;
+  // Undefined: all images were read, or the site refuses to show them.
   const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
@@ -103,8 +104,8 @@ export async function continueScan(context: SyncContext): Promise<void> {
 }
 
 /**
- * Tells the change journal of a scan that ended before this poll, which has read what the scan found out of date. A
- * deletion that is suspended is not in the journal yet.
+ * Notes in the journal when a scan began that has ended: until then it has every change of the CMS. Only the poll after
+ * the scan reads again what the scan found dirty; and while a deletion is suspended, it is not in the journal.
  */
 export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
@@ -128,8 +129,7 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
 }
 
-/** Resolves with true at the end of the collection. */
-async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<boolean> {
+async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<'has more pages' | 'is read'> {
   let pagesRead = 0;
   const pages = readAll(context, spec, { detail: 'mapped', start: scan.nextPage });
   for await (const { records, readMark, page, isLast } of pages) {
@@ -138,8 +138,8 @@ async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): P
     for (const record of records) scan.seen.add(idOf(record));
     scan.nextPage = page + 1;
     pagesRead += 1;
-    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
+    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return 'has more pages';
   }
   await deleteUnlisted(context, spec, scan.seen);
-  return true;
+  return 'is read';
 }
