@@ -371,22 +371,13 @@ function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefin
   return modifiedUtc >= formatWallTime((polledMs ?? 0) - SAME_SECOND_MS) && modifiedUtc <= formatWallTime(nowMs);
 }
 
-/** What was modified since a poll began; older records may be among them. */
-export interface Modifications {
-  stamps: RecordStamp[];
-  /** Those that may have changed since that poll although their `modified` is known. */
-  recentIds: Set<number>;
-  /** Of the whole collection. */
-  total: number;
-  /** By the CMS's clock, when the first page was read. */
-  cmsTimeMs: number;
-}
-
 /**
  * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
  * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
  * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
- * Throws what `readPage` throws.
+ * Throws what `readPage` throws. Resolves with the stamps, among them perhaps older ones; `recentIds`, those that may have
+ * changed since that poll although their `modified` is known; the total of the whole list; and the CMS's clock when the
+ * first page was read.
  *
  * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
  * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
@@ -395,7 +386,7 @@ export interface Modifications {
 export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
   { polledMs, detail, pageSize }: { polledMs: number | undefined; detail: Detail; pageSize: number },
-): Promise<Modifications> {
+) {
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   const { total, cmsTimeMs } = first;
   const stamps = first.records.map(stampOf);

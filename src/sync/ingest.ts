@@ -13,15 +13,7 @@ import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../s
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
 import { idOf, idsPerRequest, isPublished } from './collections.ts';
-import {
-  collectionOf,
-  countRecords,
-  isOutdated,
-  logDecision,
-  markDirty,
-  type SyncContext,
-  type SyncMemory,
-} from './context.ts';
+import { countRecords, isOutdated, logDecision, markDirty, type SyncContext, type SyncMemory } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -177,7 +169,7 @@ export async function refreshRecords(
   const { suspended } = memory.kinds[spec.kind];
   const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
   const unexpected = stored.filter((id) => !expected.has(id) && !suspended.has(id));
-  if (isMassDeletion(context, spec, unexpected.length)) suspendDeletions(context, spec.kind, unexpected);
+  if (isMassDeletion(context, spec, unexpected.length)) suspendDeletions(context, spec, unexpected);
   // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
   // it is in the trash, so that its calendar file must say CANCELLED.
   const deletable = missing.filter((id) => expected.has(id) || !suspended.has(id));
@@ -203,7 +195,7 @@ export async function refreshDirty(
   }
 }
 
-/** Deletes records that were missing in the response to the request with `readMark`. */
+/** Deletes records that were missing in the response to the request with `readMark`, but for those written since. */
 async function deleteRecords(
   context: SyncContext,
   spec: KindMapping,
@@ -220,27 +212,17 @@ async function deleteRecords(
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
         await applyToSeries(context, spec, id, readMark, changes);
       }
-    const deletable = deletableIds(context, spec, batch, readMark);
+    const outdated = new Set(batch.filter((id) => isOutdated(memory, kind, id, readMark)));
+    markDirty(memory, kind, outdated);
+    const deletable = batch.filter((id) => !outdated.has(id));
+    // The CMS removes a deleted term from its events without touching `modified`.
+    if (spec.storedAs === 'terms' && kind !== 'event')
+      for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
     const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
     for (const id of batch) trashed.delete(id);
     logDecision(context, spec.collection, 'delete', { ids: batch, removed });
     memory.tally.removed += removed;
   }
-}
-
-/**
- * The ids whose records were not written since. The CMS removes a deleted term from its events without touching
- * `modified`, so this makes these events dirty.
- */
-function deletableIds(context: SyncContext, spec: KindMapping, ids: readonly number[], readMark: number): number[] {
-  const { replica, memory } = context;
-  const { kind, storedAs } = spec;
-  const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
-  markDirty(memory, kind, outdated);
-  const deletable = ids.filter((id) => !outdated.has(id));
-  if (storedAs === 'terms' && kind !== 'event')
-    for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
-  return deletable;
 }
 
 /** A mass deletion: more than ten records and more than a third of the collection, with those that wait already. */
@@ -259,9 +241,10 @@ export function isMassDeletion(context: SyncContext, spec: KindMapping, missing:
 }
 
 /** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
-export function suspendDeletions(context: SyncContext, kind: Kind, missing: readonly number[]): void {
+export function suspendDeletions(context: SyncContext, spec: KindMapping, missing: readonly number[]): void {
   const { memory, clockMs } = context;
-  logDecision(context, collectionOf(context, kind)!.collection, 'the deletion waits for confirmation', {
+  const { kind } = spec;
+  logDecision(context, spec.collection, 'the deletion waits for confirmation', {
     ids: missing,
   });
   const { suspended } = memory.kinds[kind];

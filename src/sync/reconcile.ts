@@ -43,7 +43,7 @@ export async function deleteUnlisted(
 ): Promise<void> {
   endSuspension(context.memory, spec.kind, listed);
   const unlisted = listedIds(context, spec).filter((id) => !listed.has(id));
-  if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec.kind, unlisted);
+  if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec, unlisted);
   else await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
 }
 

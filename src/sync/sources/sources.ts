@@ -273,12 +273,14 @@ export class Sources {
     this.#stopping.signal.throwIfAborted();
   }
 
+  /** Resolves after a pass that begins from now on, unless nothing has changed since the last one. */
   #combine(): Promise<void> {
     this.#nextPass ??= this.#oneAtATime(async () => {
       this.#nextPass = undefined;
       const { replica, site } = this.#options;
       const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
       if (this.#combinedWith === inputs) return;
+      this.#combinedWith = undefined;
       await this.#combineAll();
       this.#combinedWith = inputs;
     });
@@ -389,12 +391,7 @@ export class Sources {
           .filter((organizer) => !organizer.protected)
           .map(({ title }) => letters(title));
         const keys = matchKeysOf('', [record.url, record.website], record.title);
-        const places = venues.map(({ title: name, city, latitude, longitude }) => ({
-          name,
-          city,
-          latitude,
-          longitude,
-        }));
+        const places = venues.map(({ title: name, ...venue }) => ({ ...venue, name }));
         return [{ id, source: '', start, startUtc, keys, places, organizers }];
       }),
     );
