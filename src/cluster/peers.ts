@@ -137,7 +137,7 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** As that of the sync, for a webhook: tells the peers too. Resolves with whether this gateway has read them again. */
+  /** As the sync's, for a webhook: tells the peers too. Resolves with whether this gateway has read them again. */
   fetchChanged(records: readonly ChangedRecord[]): Promise<boolean> {
     return this.tell(records, () => this.#sync.fetchChanged(records));
   }

@@ -84,7 +84,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /** Notes as deleted those of these records that are neither here nor in the journal: another gateway has told of them. */
+  /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
   noteGone(records: readonly { kind: Kind; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

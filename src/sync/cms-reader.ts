@@ -375,9 +375,9 @@ function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefin
  * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
  * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
  * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
- * Throws what `readPage` throws. Resolves with the stamps, among them perhaps older ones; `recentIds`, those that may have
- * changed since that poll although their `modified` is known; the total of the whole list; and the CMS's clock when the
- * first page was read.
+ * Throws what `readPage` throws. Resolves with the stamps, among them perhaps older ones; `recentIds`, those that may
+ * have changed since that poll although their `modified` is known; the total of the whole list; and the CMS's clock
+ * when the first page was read.
  *
  * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
  * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the

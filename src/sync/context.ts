@@ -88,7 +88,7 @@ export interface KindMemory {
   suspended: Map<number, number>;
   /** What the CMS answered instead of confirming it: the id of one of them that exists. */
   existingId: number | undefined;
-  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: CANCELLED in calendar files. */
+  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
   knownFields: Set<string>;

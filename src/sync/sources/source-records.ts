@@ -54,9 +54,9 @@ export const derivedId = (kind: KindOrImage, ...names: readonly string[]): numbe
   hash('sha256', JSON.stringify([kind, ...names]), 'buffer').readUIntBE(0, 6);
 
 /**
- * Makes the records of one pass over all sources. Each record that several events share is made once. Of two names with one
- * id the first of the pass has it: the order of sources and of keys is the same at every gateway. What the other one
- * names is left out, and noted in `collisions`.
+ * Makes the records of one pass over all sources. Each record that several events share is made once. Of two names with
+ * one id the first of the pass has it: the order of sources and of keys is the same at every gateway. What the other
+ * one names is left out, and noted in `collisions`.
  */
 export class SourceRecords {
   readonly #db: Database;
