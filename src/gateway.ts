@@ -392,6 +392,6 @@ export class Gateway {
         return { collection, id: cms.gatewayId(collectionSpec(this.#mapping, collection), id), isTrashed };
       })
       .filter(({ id }) => id !== 0);
-    return peers ? peers.reported(records) : sync.fetchChanged(records);
+    return (peers ?? sync).fetchChanged(records);
   }
 }

@@ -137,8 +137,8 @@ export class Peers implements PeersPort {
     await this.#send();
   }
 
-  /** A webhook names these records. Resolves with whether this gateway has read them again. */
-  reported(records: readonly ChangedRecord[]): Promise<boolean> {
+  /** As the sync's, for a webhook: tells the peers too. Resolves with whether this gateway has read them again. */
+  fetchChanged(records: readonly ChangedRecord[]): Promise<boolean> {
     return this.tell(records, () => this.#sync.fetchChanged(records));
   }
 
@@ -236,15 +236,12 @@ export class Peers implements PeersPort {
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
-    // The stream was cut, emptied or is new: this gateway may never have seen some entries.
-    const hasGap = first !== undefined && compareIds(first.id, this.#cursor) > 0;
+    // The stream was cut or emptied: this gateway may never have seen some entries. If it was empty until now, it has.
+    const hasGap = this.#cursor !== STREAM_START && first !== undefined && compareIds(first.id, this.#cursor) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
-    if (hasGap || isEverything) {
-      const isFirst = this.#cursor === STREAM_START;
-      if (!(await this.#sync.pollForLostEntries({ isScanned: isEverything, isFirst }))) return false;
-    }
+    if ((hasGap || isEverything) && !(await this.#sync.pollForLostEntries(isEverything))) return false;
     this.#markApplied(entries.at(-1)!.id, entries.length);
     return true;
   }
@@ -257,8 +254,8 @@ export class Peers implements PeersPort {
     const newest = await reader.run((client) => client.xRevRange(this.#stream, '+', '-', { COUNT: 1 }));
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
-    // An earlier end: Redis has lost its entries.
-    this.#mustPoll ||= compareIds(end, this.#cursor) < 0;
+    // An earlier end: Redis has lost its entries. In a stream that was empty before, nothing shows that.
+    this.#mustPoll ||= compareIds(end, this.#cursor) < 0 || this.#cursor === STREAM_START;
     if (this.#mustPoll) this.#cursor = end;
   }
 

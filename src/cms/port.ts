@@ -11,8 +11,8 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, on records that the gateway treats as published although anonymous
- * lists lack them.
+ * Property with the CMS's own status, such as `expired` of a plugin, on records whose `status` is `publish` because the
+ * mapping says so. Lists for visitors lack them, so that the replica has none.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 
@@ -68,8 +68,8 @@ export interface CollectionSpec {
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
   /**
-   * The CMS's list repeats records and its totals are unreliable: duplicates are dropped, and a changed total only
-   * triggers a reconciliation.
+   * The CMS's lists have several rows for one record, such as one for each date of an event, and their totals count
+   * rows. The sync takes each id once; if a total changes, it compares the whole list of ids.
    */
   dedupe: boolean;
   /**

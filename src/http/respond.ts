@@ -87,7 +87,7 @@ function perRequestHeaders(
   { sync, peers, nowMs }: Services,
   cors: Cors,
 ): { headers: string[]; isStale: boolean } {
-  const { state, lastCaughtUpMs, sinceMs } = sync.state();
+  const { phase: state, lastCaughtUpMs, sinceMs } = sync.state();
   const isStale = state === 'unreachable' || state === 'stale';
   const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
   const headers = {

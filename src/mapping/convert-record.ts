@@ -107,7 +107,7 @@ export function completeEvent(event: EventRecord, site: Site): void {
 export function setListedTimes(event: EventRecord, site: Site): void {
   if (site.settings?.timezoneMode !== 'site' || event.startUtc === '' || event.endUtc === '') return;
   const zone = siteZone(site.timezone);
-  event.listed = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
+  event.listedTimes = { start: utcToWall(event.startUtc, zone), end: utcToWall(event.endUtc, zone) };
 }
 
 const toUtc = (wall: WallTime, zones: Zones): WallTime =>

@@ -10,7 +10,7 @@ import type { CmsName, MappingFile } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
 import type { EmbeddedReader, LinkField, LinkTables } from './references.ts';
 
-export interface KindMapping<K extends Kind> extends CollectionSpec {
+export interface KindMapping<K extends Kind = Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;
   writable: ReadonlySet<keyof FieldsOf[K]>;

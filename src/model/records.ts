@@ -16,6 +16,14 @@ export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
 export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
 export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
+// Ids of posts by their ranges, each of which ends where the next begins:
+//   1                     the CMS's own posts
+//   TERM_ID_OFFSET        terms that serve as venues or organizers: their ids plus this
+//   FIRST_ALLOCATED_ID    records of a CMS whose ids are texts
+//   FIRST_OCCURRENCE_ID   occurrences of series
+//   FIRST_EMBEDDED_ID     venues and organizers that are text inside an event
+//   FIRST_SOURCE_ID       records of sources, of all kinds
+
 /**
  * Embedded records (venues and organizers that are text inside an event) have ids from here on. CMS ids are
  * lower, and a number of this size is still exact. An actor sees an embedded record if they see an event that
@@ -93,7 +101,7 @@ export interface EventFields extends PostFields {
   /**
    * The times by which lists find and order it, if the site shows every event on its own clock; else `start` and `end`.
    */
-  listed?: { start: WallTime; end: WallTime };
+  listedTimes?: { start: WallTime; end: WallTime };
   allDay: boolean;
   /** The event's own wall time in `timezone`. */
   start: WallTime;

@@ -205,7 +205,7 @@ export class ChangeJournal {
     });
   }
 
-  /** As `add`, for a record that this replica never had. */
+  /** As `add`, for a deleted record that the journal does not know, because this replica never had it. */
   addGone(kind: Kind, id: number): void {
     if (this.#rows(sql`kind = ${kind} AND id = ${id}`, 1).length === 0) this.add(kind, id, 'deleted');
   }

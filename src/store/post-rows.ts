@@ -39,7 +39,7 @@ export function deletePost(db: Database, schema: string, id: number): void {
 }
 
 function insertEvent(db: Database, schema: string, event: EventRecord): void {
-  const { start, end } = event.listed ?? event;
+  const { start, end } = event.listedTimes ?? event;
   const { id, status, protected: isProtected } = event;
   const shared = {
     id,

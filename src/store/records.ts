@@ -58,16 +58,13 @@ export function stampsById(db: Database, kind: Kind, ids: readonly number[]): Ma
   return new Map(stamps.map((stamp) => [stamp.id, stamp]));
 }
 
-/** All stamps, ascending by id. Occurrences of series are no records of the CMS. */
-export function stamps(
-  db: Database,
-  kind: Kind,
-  { after = 0, limit = -1, withoutOccurrences = false } = {},
-): RecordStamp[] {
-  const isNoOccurrence = withoutOccurrences ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
-  return db.all(sql`
-    SELECT ${stampOf(kind)} FROM ${tableOf(kind)}
-    WHERE kind = ${kind} AND ${isNoOccurrence} id > ${after} ORDER BY id LIMIT ${limit}`);
+/**
+ * The ids of all records of the kind, ascending: occurrences of series and records of sources too. As one value: a row
+ * for each of 100,000 ids would take four times as long.
+ */
+export function recordIds(db: Database, kind: Kind): number[] {
+  const sorted = sql`SELECT id FROM ${tableOf(kind)} WHERE kind = ${kind} ORDER BY id`;
+  return db.parse(db.get<{ ids: string }>(sql`SELECT json_group_array(id) AS ids FROM (${sorted})`)!.ids);
 }
 
 export const kindOf = (db: Database, id: number): PostKind | undefined =>

@@ -84,7 +84,7 @@ export class Replica {
     return batch.changed.length;
   }
 
-  /** Notes as deleted which of these records another replica of the site had, and this one never. */
+  /** Notes as deleted those of these records, named by another gateway, that neither this file nor the journal has. */
   noteGone(records: readonly { kind: Kind; id: number }[]): void {
     if (this.#isInitialSync) return;
     this.db.transaction(() => {

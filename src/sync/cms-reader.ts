@@ -6,15 +6,17 @@ import {
   CMS_STATUS,
   type CmsPage,
   type CmsRecord,
+  type CmsView,
   type CollectionSpec,
   type Detail,
   type ListRequest,
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { type Collection, type CollectionPart, idOf, recordsPerPage, stampOf } from './collections.ts';
+import { idOf, recordsPerPage, stampOf } from './collections.ts';
 import { collectionOf, countRecords, STATE_KEYS, type SyncContext } from './context.ts';
 import { READ_AS } from './sync-state.ts';
 
@@ -29,6 +31,10 @@ export const imageOptions = (context: SyncContext): CallOptions => ({
   ...visitorOptions(context),
   credentials: context.imageReader,
 });
+
+/** The account that stands for every visitor may read what it reads; the media library shows all of them the same. */
+const viewOf = ({ visitorCredentials }: SyncContext, { kind }: CollectionSpec): CmsView =>
+  kind !== undefined && visitorCredentials !== undefined ? 'reader' : 'public';
 
 /** By how much the CMS's clock may be ahead of the gateway's, before its first response. */
 const MAX_SKEW_S = 3600;
@@ -102,11 +108,11 @@ function leaveOut({ memory, observe }: SyncContext, { kind, collection }: Collec
  */
 export async function readPage(
   context: SyncContext,
-  { spec, view }: CollectionPart,
+  spec: CollectionSpec,
   request: PageRequest,
   options = visitorOptions(context),
 ): Promise<MarkedPage> {
-  const page = await listInParts(context, spec, { view, ...request }, options);
+  const page = await listInParts(context, spec, { view: viewOf(context, spec), ...request }, options);
   checkFields(context, spec, request.detail, page.records);
   return page;
 }
@@ -114,20 +120,20 @@ export async function readPage(
 /** The pages of a whole collection in the order of ids; see {@link paginate}. */
 export function readAll(
   context: SyncContext,
-  part: CollectionPart,
+  spec: CollectionSpec,
   { detail, ...options }: { detail: Detail; start?: number; concurrency?: number },
 ): AsyncGenerator<NumberedPage> {
-  const limit = detail === 'mapped' ? recordsPerPage(part, context.pageSize) : context.pageSize;
+  const limit = detail === 'mapped' ? recordsPerPage(spec, context.pageSize) : context.pageSize;
   // WordPress counts no records on a page after the last one, and all of them at an offset after the last record.
-  const at = (page: number) => (part.spec.storedAs === 'posts' ? { offset: (page - 1) * limit } : { page });
-  const read = (page: number) => readPage(context, part, { order: 'id', detail, limit, ...at(page) });
+  const at = (page: number) => (spec.storedAs === 'posts' ? { offset: (page - 1) * limit } : { page });
+  const read = (page: number) => readPage(context, spec, { order: 'id', detail, limit, ...at(page) });
   return paginate(read, { pageSize: limit, ...options });
 }
 
 /** One record with the fields that the mapping names. Throws what the CMS throws. */
-export function readRecord(context: SyncContext, { spec, view }: CollectionPart, id: number): Promise<CmsRecord> {
+export function readRecord(context: SyncContext, spec: CollectionSpec, id: number): Promise<CmsRecord> {
   context.memory.tally.requests += 1;
-  return context.cms.read(spec, id, { view, detail: 'mapped' }, visitorOptions(context));
+  return context.cms.read(spec, id, { view: viewOf(context, spec), detail: 'mapped' }, visitorOptions(context));
 }
 
 /**
@@ -136,7 +142,7 @@ export function readRecord(context: SyncContext, { spec, view }: CollectionPart,
  */
 export async function readByIds(
   context: SyncContext,
-  part: CollectionPart,
+  spec: CollectionSpec,
   ids: readonly number[],
 ): Promise<{ records: CmsRecord[]; readMark: number }> {
   const { pageSize } = context;
@@ -144,30 +150,30 @@ export async function readByIds(
   let readMark = 0;
   for (let page = 1; ; page += 1) {
     const request: PageRequest = { ids, limit: pageSize, page, detail: 'mapped' };
-    const response = await readPage(context, part, request);
+    const response = await readPage(context, spec, request);
     readMark ||= response.readMark;
     records.push(...response.records);
     if (page * pageSize < response.total && response.records.length > 0) continue;
-    if (records.length < response.total) records.push(...(await readHoles(context, part, ids, records)));
+    if (records.length < response.total) records.push(...(await readHoles(context, spec, ids, records)));
     return { records, readMark };
   }
 }
 
 async function readHoles(
   context: SyncContext,
-  part: CollectionPart,
+  spec: CollectionSpec,
   ids: readonly number[],
   records: readonly CmsRecord[],
 ): Promise<CmsRecord[]> {
   const known = new Set(records.map(idOf));
-  const { kind } = part.spec;
+  const { kind } = spec;
   if (kind) for (const id of context.memory.kinds[kind].tooLarge.keys()) known.add(id);
   const holes = [...new Set(ids)].filter((id) => !known.has(id));
   const found: CmsRecord[] = [];
   for (const id of holes) {
     try {
-      const record = await readRecord(context, part, id);
-      // Lists do not count a record with a status of a plugin.
+      const record = await readRecord(context, spec, id);
+      // Lists do not count a record with a status of a plugin: it is no hole.
       if (record[CMS_STATUS] === undefined) found.push(record);
     } catch (error) {
       // A plugin may deny to anonymous readers that a record exists.
@@ -224,7 +230,7 @@ function assertHasPaths(
  * have.
  */
 export function assertHasFields(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
-  const spec = collectionOf(context, kind)?.spec;
+  const spec = collectionOf(context, kind);
   if (!spec) return;
   const paths = new Set([...context.cms.recordForm.certainPaths(spec), ...context.memory.kinds[kind].knownFields]);
   // A write does not ask for the occurrences of a series.
@@ -244,7 +250,7 @@ export const isTooLargeError = (error: unknown): boolean =>
  * @param spec of a collection, which the site may lack: it must say so itself, because a 404 of a proxy or of a plugin
  * that hides a route is a failure like any other
  */
-export async function unlessUnreadable<T>(
+export async function noteIfUnreadable<T>(
   context: SyncContext,
   name: string,
   step: () => Promise<T>,
@@ -275,7 +281,7 @@ export const isAbsent = ({ memory }: SyncContext, name: string): boolean =>
   memory.unreadable.get(name)?.isAbsent === true;
 
 /** Fails the initial sync of a site. */
-export function unreadableError(context: SyncContext, { name }: Collection): CmsRejected {
+export function unreadableError(context: SyncContext, { collection: name }: KindMapping): CmsRejected {
   const { isAbsent = true, words = '' } = context.memory.unreadable.get(name) ?? {};
   if (!isAbsent) return new CmsRejected('forbidden', `"${name}" (${words}).`);
   const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
@@ -291,11 +297,11 @@ export function unreadableReasons(context: SyncContext): string[] {
   const { memory, collections } = context;
   const refused = [...memory.unreadable].filter(([, { isAbsent }]) => !isAbsent);
   const named = refused.map(([name, { words }]) => `"${name}" (${words})`).join(', ');
-  const kept = collections.flatMap((collection) => {
-    if (!isAbsent(context, collection.name)) return [];
-    const count = countRecords(context, collection);
-    if (count === 0 && collection.kind !== 'event') return [];
-    return `"${collection.name}", of which the replica keeps ${count} records`;
+  const kept = collections.flatMap((spec) => {
+    if (!isAbsent(context, spec.collection)) return [];
+    const count = countRecords(context, spec);
+    if (count === 0 && spec.kind !== 'event') return [];
+    return `"${spec.collection}", of which the replica keeps ${count} records`;
   });
   return [
     ...(refused.length > 0 ? [`the site refuses visitors ${named}: the gateway keeps what it has. ${READ_AS}`] : []),
@@ -303,7 +309,7 @@ export function unreadableReasons(context: SyncContext): string[] {
   ];
 }
 
-/** A page, and the number of its request: it grows with every request and every write. */
+/** A page, and the number of its request: it grows with every list and every write. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }
@@ -365,22 +371,13 @@ function mayHaveChanged({ modifiedUtc }: RecordStamp, polledMs: number | undefin
   return modifiedUtc >= formatWallTime((polledMs ?? 0) - SAME_SECOND_MS) && modifiedUtc <= formatWallTime(nowMs);
 }
 
-/** What was modified since a poll began; older records may be among them. */
-export interface Modifications {
-  stamps: RecordStamp[];
-  /** Those that may have changed since that poll although their `modified` is known. */
-  recentIds: Set<number>;
-  /** Of the whole collection. */
-  total: number;
-  /** By the CMS's clock, when the first page was read. */
-  cmsTimeMs: number;
-}
-
 /**
  * Lists the newest modifications. If they do not reach back to the last poll, it lists everything modified since then
  * in the order of ids: databases order equal times differently for every page (MariaDB does), so that pages ordered by
  * time would miss some records. `polledMs`: when that poll began, by the CMS's clock; undefined lists all records.
- * Throws what `readPage` throws.
+ * Throws what `readPage` throws. Resolves with the stamps, among them perhaps older ones; `recentIds`, those that may
+ * have changed since that poll although their `modified` is known; the total of the whole list; and the CMS's clock
+ * when the first page was read.
  *
  * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
  * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
@@ -389,7 +386,7 @@ export interface Modifications {
 export async function listModified(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
   { polledMs, detail, pageSize }: { polledMs: number | undefined; detail: Detail; pageSize: number },
-): Promise<Modifications> {
+) {
   const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   const { total, cmsTimeMs } = first;
   const stamps = first.records.map(stampOf);

@@ -1,57 +1,31 @@
 // Owns what the sync requests of each of the CMS's collections, and the stamp by which a listed record
 // compares with the replica's.
 
-import { type CmsRecord, type CmsView, type CollectionSpec, type Credentials, MEDIA } from '../cms/port.ts';
+import type { CmsRecord, CollectionSpec } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { Kind } from '../model/records.ts';
 import type { RecordStamp } from '../store/records.ts';
 
-/** What the sync reads of one record kind. */
-export interface Collection {
-  kind: Kind;
-  /** The collection's name in the CMS. */
-  name: string;
-  /** Its CMS records then have a status and a modification time. Stored as terms they have neither, even venues. */
-  isStoredAsPosts: boolean;
-  /** What the mapping says about it. */
-  spec: KindMapping<Kind>;
-  /** `public`, or `reader` for an account that stands for every visitor. */
-  view: CmsView;
-}
-
-/** What a request reads. */
-export interface CollectionPart {
-  spec: CollectionSpec & Partial<Pick<KindMapping<Kind>, 'occurrences'>>;
-  view: CmsView;
-}
-
-export const MEDIA_PART: CollectionPart = { spec: MEDIA, view: 'public' };
-
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
-/** The collections of a mapping, of which `visitor` reads what is published. */
-export function collectionsOf(mapping: Mapping, visitor?: Credentials): Collection[] {
-  return KIND_ORDER.flatMap((kind) => {
-    const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
-    if (!kindMapping) return [];
-    const isStoredAsPosts = kindMapping.storedAs === 'posts';
-    return {
-      kind,
-      name: kindMapping.collection,
-      isStoredAsPosts,
-      spec: kindMapping,
-      view: visitor === undefined ? 'public' : 'reader',
-    };
-  });
-}
+/** The collections of a mapping, in the order in which the sync reads them. */
+export const collectionsOf = ({ kinds }: Mapping): KindMapping[] =>
+  KIND_ORDER.flatMap((kind) => (kinds[kind] as KindMapping | undefined) ?? []);
+
+/** More rows or records for one record are rare: the dates of an event that a list repeats, or those in a series. */
+const ROWS_PER_RECORD = 5;
 
 /**
  * Records with all their fields per request, for a CMS that sends up to `pageSize`: fewer if each brings the
- * occurrences of a series.
+ * occurrences of its series, for which `recordParams` ask.
  */
-export const recordsPerPage = ({ spec }: CollectionPart, pageSize: number): number =>
-  spec.occurrences ? Math.ceil(pageSize / 5) : pageSize;
+export const recordsPerPage = ({ recordParams }: CollectionSpec, pageSize: number): number =>
+  recordParams ? Math.ceil(pageSize / ROWS_PER_RECORD) : pageSize;
+
+/** Ids per request: the rows of all of them fit on one page, also if the list has one for each date of an event. */
+export const idsPerRequest = (spec: CollectionSpec, pageSize: number): number =>
+  spec.dedupe ? Math.ceil(pageSize / ROWS_PER_RECORD) : recordsPerPage(spec, pageSize);
 
 /** Whether the CMS sent it as published. Terms have no status, and a list without it asked for published records. */
 export const isPublished = ({ status }: CmsRecord): boolean => status === undefined || status === 'publish';

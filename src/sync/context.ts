@@ -4,14 +4,13 @@
 
 import { Ajv } from 'ajv';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { getState } from '../store/state.ts';
-import type { Collection } from './collections.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
@@ -22,7 +21,7 @@ export interface SyncContext {
   readonly visitorCredentials: Credentials;
   /** An account may read images that WordPress hides because they were uploaded to a draft. */
   readonly imageReader: Credentials;
-  readonly collections: readonly Collection[];
+  readonly collections: readonly KindMapping[];
   readonly pageSize: number;
   /** Between the starts of two scans. */
   readonly scanIntervalMs: number;
@@ -42,11 +41,11 @@ export const logDecision = ({ observe }: SyncContext, collection: string, decisi
 /** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
-export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
-  collections.find((collection) => collection.kind === kind);
+export const collectionOf = ({ collections }: SyncContext, kind: Kind): KindMapping | undefined =>
+  collections.find((spec) => spec.kind === kind);
 
 /** Number of records of the collection in the replica. */
-export const countRecords = ({ replica }: SyncContext, { kind }: Collection): number => recordCounts(replica.db)[kind];
+export const countRecords = ({ replica }: SyncContext, { kind }: KindMapping): number => recordCounts(replica.db)[kind];
 
 /** Keys of the replica's state table. */
 export const STATE_KEYS = {
@@ -81,7 +80,7 @@ export interface KindMemory {
   tooLarge: Map<number, RecordStamp>;
   /**
    * The CMS's total minus the records on its pages, when all were compared last: 2 if it counts two that a plugin
-   * hides. With `dedupe` it counts each date of an event. Undefined: the list changed meanwhile; the next poll
+   * hides, and with `dedupe` the rows that repeat records. Undefined: the list changed meanwhile; the next poll
    * reads it again.
    */
   excess: number | undefined;
@@ -89,7 +88,7 @@ export interface KindMemory {
   suspended: Map<number, number>;
   /** What the CMS answered instead of confirming it: the id of one of them that exists. */
   existingId: number | undefined;
-  /** Records that this gateway or a webhook saw in the trash, until they are deleted here. */
+  /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: Set<number>;
   /** Required fields that every record had until now, such as `meta.start_date`. */
   knownFields: Set<string>;
@@ -106,13 +105,13 @@ export interface MediaMemory {
 
 /** A scan lists every record again, a few pages at each poll. */
 export interface Scan {
-  remaining: Collection[];
+  remaining: KindMapping[];
   /** Of the first of the remaining collections. */
   nextPage: number;
   /** The ids of that collection until now. */
   seen: Set<number>;
   lastImageId: number;
-  /** The second of the CMS's clock at which it began. */
+  /** The second of the CMS's clock at which it began; 0 if no list has told that clock yet. */
   beganS: number;
 }
 
@@ -138,8 +137,8 @@ export interface SyncMemory {
   scanDueMs: number | undefined;
   /** The scan that is under way. */
   scan: Scan | undefined;
-  /** When the last scan began, by the CMS's clock in seconds, if it has ended since the last poll. */
-  scannedS: number | undefined;
+  /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
+  endedScanBeganS: number | undefined;
   /** Why the last pages of the scan failed. */
   scanProblem: string | undefined;
   /** Venue 12 is the term 7 that events store. Kept over restarts. */
@@ -148,9 +147,12 @@ export interface SyncMemory {
   linksBuiltFrom: Map<LinkField, string>;
   /** Refreshes run one after another: an older response must not replace a newer table. */
   linksRefreshed: Promise<unknown>;
-  /** Numbers the requests in the order in which they are sent, and the writes among them. */
+  /**
+   * Numbers the requests for lists in the order in which they are sent, and the writes among them. Reads of one record
+   * need none: they follow a list, whose mark their record gets.
+   */
   lastMark: number;
-  /** Record -> number of its last write: `event 12` -> 4711. A response to an earlier request is thrown away. */
+  /** Record -> number of its last write: `event 12` -> 4711. What an earlier list says of it is thrown away. */
   writes: Map<string, number>;
   /** The CMS's clock in its latest response, and `clockMs` when that was requested. */
   cmsClock: { timeMs: number; sentMs: number } | undefined;
@@ -234,7 +236,7 @@ export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
     initialSync: {},
     scanDueMs: undefined,
     scan: undefined,
-    scannedS: undefined,
+    endedScanBeganS: undefined,
     scanProblem: undefined,
     linkTables: loadLinkTables(saved),
     linksBuiltFrom: new Map(),

@@ -3,24 +3,17 @@
 // left the records out for five minutes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CMS_STATUS, type CmsRecord } from '../cms/port.ts';
+import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
 import { type Kind, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/changes.ts';
 import { compactTextIndex } from '../store/full-text-index.ts';
 import { eventIdsWith, occurrenceIds, stampsById, unusedEmbeddedIds } from '../store/records.ts';
 import { charactersOf } from '../text/text.ts';
 import { isTooLargeError, readByIds, readRecord } from './cms-reader.ts';
-import { type Collection, type CollectionPart, idOf, isPublished, recordsPerPage } from './collections.ts';
-import {
-  collectionOf,
-  countRecords,
-  isOutdated,
-  logDecision,
-  markDirty,
-  type SyncContext,
-  type SyncMemory,
-} from './context.ts';
+import { idOf, idsPerRequest, isPublished } from './collections.ts';
+import { countRecords, isOutdated, logDecision, markDirty, type SyncContext, type SyncMemory } from './context.ts';
 
 /** Of the records of one transaction, which blocks the event loop for a few milliseconds. One record may have more. */
 const BATCH_CHARACTERS = 50_000;
@@ -44,7 +37,7 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<read
 }
 
 /** One transaction, after which other requests are answered. Resolves with the number of changed records. */
-async function apply({ replica, memory }: SyncContext, { kind }: Collection, changes: ChangeSet): Promise<number> {
+async function apply({ replica, memory }: SyncContext, { kind }: KindMapping, changes: ChangeSet): Promise<number> {
   const changed = replica.apply(changes);
   if (changed > 0) memory.kinds[kind].revision += 1;
   await nextTurn();
@@ -58,7 +51,7 @@ async function apply({ replica, memory }: SyncContext, { kind }: Collection, cha
  */
 export async function ingestRecords(
   context: SyncContext,
-  collection: Collection,
+  spec: KindMapping,
   records: readonly CmsRecord[],
   readMark: number,
 ): Promise<void> {
@@ -66,19 +59,18 @@ export async function ingestRecords(
   const distinct = new Map(records.filter(isPublished).map((record) => [idOf(record), record]));
   distinct.delete(0);
   for (const batch of batchesOf([...distinct.values()], BATCH_SIZE)) {
-    const accepted = batch.filter((record) => accept(context, collection, idOf(record), readMark));
+    const accepted = batch.filter((record) => accept(context, spec, idOf(record), readMark));
     const upserts = accepted.flatMap((record) => [
-      collection.spec.read(record, memory.site, memory.linkTables),
-      ...Object.values(collection.spec.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
+      spec.read(record, memory.site, memory.linkTables),
+      ...Object.values(spec.embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
     ]);
-    memory.tally.changed += await apply(context, collection, { upserts });
-    if (collection.spec.occurrences)
-      for (const event of accepted) await ingestOccurrences(context, collection, event, readMark);
+    memory.tally.changed += await apply(context, spec, { upserts });
+    if (spec.occurrences) for (const event of accepted) await ingestOccurrences(context, spec, event, readMark);
   }
 }
 
 /** False if the record was written after it was requested: then it is to be read again. */
-function accept(context: SyncContext, { kind, name }: Collection, id: number, readMark: number): boolean {
+function accept(context: SyncContext, { kind, collection: name }: KindMapping, id: number, readMark: number): boolean {
   const { memory } = context;
   if (isOutdated(memory, kind, id, readMark)) {
     logDecision(context, name, 'refuse: changed after it was requested', { id, readMark });
@@ -92,16 +84,16 @@ function accept(context: SyncContext, { kind, name }: Collection, id: number, re
 /** Writes the occurrences of an event whose own record is in the replica already, and deletes its others. */
 async function ingestOccurrences(
   context: SyncContext,
-  collection: Collection,
+  spec: KindMapping,
   event: CmsRecord,
   readMark: number,
 ): Promise<void> {
   const { memory, replica } = context;
-  const occurrences = collection.spec.occurrences?.(event, memory.site, memory.linkTables) ?? [];
+  const occurrences = spec.occurrences?.(event, memory.site, memory.linkTables) ?? [];
   const ids = new Set(occurrences.map(({ id }) => id));
   const gone = occurrenceIds(replica.db, idOf(event)).filter((id) => !ids.has(id));
   const changes = [...batchesOf(occurrences, BATCH_SIZE)].map((upserts) => ({ upserts }));
-  await applyToSeries(context, collection, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
+  await applyToSeries(context, spec, idOf(event), readMark, [...changes, ...occurrenceDeletes(gone, false)]);
 }
 
 const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSet[] =>
@@ -115,7 +107,7 @@ const occurrenceDeletes = (ids: readonly number[], isTrashed: boolean): ChangeSe
  */
 async function applyToSeries(
   context: SyncContext,
-  collection: Collection,
+  spec: KindMapping,
   eventId: number,
   readMark: number,
   changes: readonly ChangeSet[],
@@ -127,7 +119,7 @@ async function applyToSeries(
         markDirty(memory, 'event', [eventId]);
         return;
       }
-      memory.tally.changed += await apply(context, collection, change);
+      memory.tally.changed += await apply(context, spec, change);
     }
   } catch (error) {
     markDirty(memory, 'event', [eventId]);
@@ -137,7 +129,7 @@ async function applyToSeries(
 
 /** Deletes the venues and organizers that are text inside events, and that no event has any more. */
 export async function deleteUnusedEmbedded({ replica, collections }: SyncContext): Promise<void> {
-  if (!collections.some(({ spec }) => Object.keys(spec.embedded).length > 0)) return;
+  if (!collections.some((spec) => Object.keys(spec.embedded).length > 0)) return;
   for (const kind of ['venue', 'organizer'] as const) {
     for (const ids of batchesOf(unusedEmbeddedIds(replica.db, kind), DELETE_BATCH_SIZE)) {
       replica.apply({ deletes: [{ kind, ids }] });
@@ -146,108 +138,91 @@ export async function deleteUnusedEmbedded({ replica, collections }: SyncContext
   }
 }
 
-interface FetchOptions {
-  /** For the log. */
-  reason: string;
-  /** Records that a webhook or a write reported, or whose deletion is confirmed. */
-  reported?: ReadonlySet<number> | undefined;
-}
-
 /**
  * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
  * with its series. Throws what the CMS throws.
+ * @param reason for the log
+ * @param expected records whose deletion waits for nothing: a webhook or a write named them, or it is confirmed
  */
 export async function refreshRecords(
   context: SyncContext,
-  collection: Collection,
+  spec: KindMapping,
   recordIds: readonly number[],
-  { reason, reported }: FetchOptions,
+  { reason, expected = new Set() }: { reason: string; expected?: ReadonlySet<number> | undefined },
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
-  if (ids.length > 0) logDecision(context, collection.name, 'fetch', { ids, reason });
+  if (ids.length > 0) logDecision(context, spec.collection, 'fetch', { ids, reason });
   const { pageSize, memory } = context;
-  const size = collection.spec.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
+  const size = idsPerRequest(spec, pageSize);
   const missing: number[] = [];
   let firstMark = 0;
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
-    const { records, readMark } = await readByIds(context, collection, slice);
-    await ingestRecords(context, collection, records, readMark);
+    const { records, readMark } = await readByIds(context, spec, slice);
+    await ingestRecords(context, spec, records, readMark);
     const existing = new Set(records.filter(isPublished).map(idOf));
-    endSuspension(memory, collection.kind, existing);
+    endSuspension(memory, spec.kind, existing);
     missing.push(...slice.filter((id) => !existing.has(id)));
     firstMark ||= readMark;
   }
   if (missing.length === 0) return;
-  const stored = [...stampsById(context.replica.db, collection.kind, missing).keys()];
-  const approved = new Set(approveDeletions(context, collection, stored, reported));
-  const suspended = new Set(stored.filter((id) => !approved.has(id)));
-  const deletable = missing.filter((id) => !suspended.has(id));
-  await deleteRecords(context, collection, deletable, firstMark);
-  endSuspension(memory, collection.kind, approved);
+  const { suspended } = memory.kinds[spec.kind];
+  const stored = [...stampsById(context.replica.db, spec.kind, missing).keys()];
+  const unexpected = stored.filter((id) => !expected.has(id) && !suspended.has(id));
+  if (isMassDeletion(context, spec, unexpected.length)) suspendDeletions(context, spec, unexpected);
+  // Also those that the replica lacks: of an event that a poll has found gone before, a webhook may say only now that
+  // it is in the trash, so that its calendar file must say CANCELLED.
+  const deletable = missing.filter((id) => expected.has(id) || !suspended.has(id));
+  await deleteRecords(context, spec, deletable, firstMark);
+  endSuspension(memory, spec.kind, deletable);
 }
 
 /** Re-reads the dirty records. Throws what the CMS throws. */
 export async function refreshDirty(
   context: SyncContext,
-  collection: Collection,
-  reported?: ReadonlySet<number>,
+  spec: KindMapping,
+  expected?: ReadonlySet<number>,
 ): Promise<void> {
   const { memory } = context;
-  const { kind } = collection;
+  const { kind } = spec;
   const dirty = [...memory.kinds[kind].dirty];
   memory.kinds[kind].dirty.clear();
   try {
-    await refreshRecords(context, collection, dirty, { reason: 'dirty', reported });
+    await refreshRecords(context, spec, dirty, { reason: 'dirty', expected });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
   }
 }
 
-/** Deletes records that were missing in the response to the request with `readMark`. */
+/** Deletes records that were missing in the response to the request with `readMark`, but for those written since. */
 async function deleteRecords(
   context: SyncContext,
-  collection: Collection,
+  spec: KindMapping,
   ids: readonly number[],
   readMark: number,
 ): Promise<void> {
-  const { kind } = collection;
+  const { kind } = spec;
   const { memory, replica } = context;
   const { trashed } = memory.kinds[kind];
   for (const batch of batchesOf(ids, DELETE_BATCH_SIZE)) {
     // Occurrences before their event.
-    if (collection.spec.occurrences)
+    if (spec.occurrences)
       for (const id of batch) {
         const changes = occurrenceDeletes(occurrenceIds(replica.db, id), trashed.has(id));
-        await applyToSeries(context, collection, id, readMark, changes);
+        await applyToSeries(context, spec, id, readMark, changes);
       }
-    const deletable = deletableIds(context, collection, batch, readMark);
-    const removed = await apply(context, collection, { deletes: [{ kind, ids: deletable, trashed }] });
+    const outdated = new Set(batch.filter((id) => isOutdated(memory, kind, id, readMark)));
+    markDirty(memory, kind, outdated);
+    const deletable = batch.filter((id) => !outdated.has(id));
+    // The CMS removes a deleted term from its events without touching `modified`.
+    if (spec.storedAs === 'terms' && kind !== 'event')
+      for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
+    const removed = await apply(context, spec, { deletes: [{ kind, ids: deletable, trashed }] });
     for (const id of batch) trashed.delete(id);
-    logDecision(context, collection.name, 'delete', { ids: batch, removed });
+    logDecision(context, spec.collection, 'delete', { ids: batch, removed });
     memory.tally.removed += removed;
   }
-}
-
-/**
- * The ids whose records were not written since. The CMS removes a deleted term from its events without touching
- * `modified`, so this makes these events dirty.
- */
-function deletableIds(
-  context: SyncContext,
-  collection: Collection,
-  ids: readonly number[],
-  readMark: number,
-): number[] {
-  const { replica, memory } = context;
-  const { kind, isStoredAsPosts } = collection;
-  const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
-  markDirty(memory, kind, outdated);
-  const deletable = ids.filter((id) => !outdated.has(id));
-  if (!isStoredAsPosts && kind !== 'event')
-    for (const id of deletable) markDirty(memory, 'event', eventIdsWith(replica.db, kind, id));
-  return deletable;
 }
 
 /** A mass deletion: more than ten records and more than a third of the collection, with those that wait already. */
@@ -257,39 +232,21 @@ const WAIT_MS = 5 * 60_000;
 /** Records that are read one by one before a mass deletion. */
 const SAMPLE = 5;
 
-/**
- * The missing records that may be deleted now; the others wait. `reported`: a webhook or a write said that they
- * changed, or their deletion is confirmed.
- */
-function approveDeletions(
-  context: SyncContext,
-  collection: Collection,
-  missing: readonly number[],
-  reported: ReadonlySet<number> = new Set(),
-): number[] {
-  const { kind } = collection;
-  const { suspended } = context.memory.kinds[kind];
-  const expected = missing.filter((id) => reported.has(id));
-  const others = missing.filter((id) => !reported.has(id) && !suspended.has(id));
-  if (isMassDeletion(context, collection, others.length)) {
-    suspendDeletions(context, kind, others);
-    return expected;
-  }
-  return [...expected, ...others];
-}
-
 /** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
-export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
+export function isMassDeletion(context: SyncContext, spec: KindMapping, missing: number): boolean {
   const { memory } = context;
   if (missing === 0 || !memory.state.complete) return false;
-  const deletions = missing + memory.kinds[collection.kind].suspended.size;
-  return deletions > FEW_DELETIONS && deletions > countRecords(context, collection) * MAX_FRACTION;
+  const deletions = missing + memory.kinds[spec.kind].suspended.size;
+  return deletions > FEW_DELETIONS && deletions > countRecords(context, spec) * MAX_FRACTION;
 }
 
 /** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
-export function suspendDeletions(context: SyncContext, kind: Kind, missing: readonly number[]): void {
+export function suspendDeletions(context: SyncContext, spec: KindMapping, missing: readonly number[]): void {
   const { memory, clockMs } = context;
-  logDecision(context, collectionOf(context, kind)!.name, 'the deletion waits for confirmation', { ids: missing });
+  const { kind } = spec;
+  logDecision(context, spec.collection, 'the deletion waits for confirmation', {
+    ids: missing,
+  });
   const { suspended } = memory.kinds[kind];
   if (suspended.size === 0) memory.kinds[kind].existingId = undefined;
   for (const id of missing) if (!suspended.has(id)) suspended.set(id, clockMs());
@@ -305,22 +262,22 @@ export function endSuspension({ kinds }: SyncMemory, kind: Kind, ids: Iterable<n
  * of them, read one by one, are missing too. If one exists, a broken plugin shortens the lists, and all wait again.
  * Throws what the CMS throws.
  */
-export async function confirmedDeletions(context: SyncContext, collection: Collection): Promise<number[]> {
+export async function confirmedDeletions(context: SyncContext, spec: KindMapping): Promise<number[]> {
   const { memory, clockMs } = context;
-  const { suspended } = memory.kinds[collection.kind];
+  const { suspended } = memory.kinds[spec.kind];
   const due = [...suspended].filter(([, sinceMs]) => clockMs() - sinceMs >= WAIT_MS).map(([id]) => id);
   if (due.length === 0) return [];
-  const existing = await findExisting(context, collection, due);
-  logDecision(context, collection.name, 'review of deletions that wait', { due, existing });
+  const existing = await findExisting(context, spec, due);
+  logDecision(context, spec.collection, 'review of deletions that wait', { due, existing });
   if (existing === undefined) return due;
   for (const id of suspended.keys()) suspended.set(id, clockMs());
-  memory.kinds[collection.kind].existingId = existing;
+  memory.kinds[spec.kind].existingId = existing;
   return [];
 }
 
 /** Why the replica still has records that the CMS's lists leave out. */
 export function suspensionReasons(context: SyncContext): string[] {
-  const reasons = context.collections.flatMap(({ kind, name }) => {
+  const reasons = context.collections.flatMap(({ kind, collection: name }) => {
     const { suspended, existingId } = context.memory.kinds[kind];
     if (suspended.size === 0) return [];
     const why = existingId === undefined ? 'waiting for confirmation' : `record ${existingId} exists when read by id`;
@@ -335,13 +292,13 @@ export function suspensionReasons(context: SyncContext): string[] {
  */
 export async function findExisting(
   context: SyncContext,
-  part: CollectionPart,
+  spec: CollectionSpec,
   ids: readonly number[],
 ): Promise<number | undefined> {
   const stride = Math.max(1, ids.length / SAMPLE);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;
-    if (!(await isMissing(context, part, id))) return id;
+    if (!(await isMissing(context, spec, id))) return id;
   }
   return undefined;
 }
@@ -350,9 +307,9 @@ export async function findExisting(
  * True if the CMS itself says that visitors get no such record, or if lists leave it out because of its status, such as
  * `expired` of a plugin, or the gateway because of its size. A list that leaves the record out does not prove that.
  */
-async function isMissing(context: SyncContext, part: CollectionPart, id: number): Promise<boolean> {
+async function isMissing(context: SyncContext, spec: CollectionSpec, id: number): Promise<boolean> {
   try {
-    const record = await readRecord(context, part, id);
+    const record = await readRecord(context, spec, id);
     return !isPublished(record) || record[CMS_STATUS] !== undefined;
   } catch (error) {
     if (isTooLargeError(error)) return true;

@@ -2,19 +2,18 @@
 // and records that are known to have changed, from a webhook, a write or another gateway.
 
 import { MEDIA } from '../cms/port.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { FIRST_SOURCE_ID, type KindOrImage, seriesIdOf } from '../model/records.ts';
 import { getImages } from '../store/records.ts';
 import {
   listModified,
+  noteIfUnreadable,
   type PageRequest,
   readAll,
   readPage,
-  unlessUnreadable,
   unreadableReasons,
   visitorOptions,
 } from './cms-reader.ts';
-import type { Collection } from './collections.ts';
 import {
   logDecision,
   markDirty,
@@ -32,8 +31,8 @@ import {
   refreshRecords,
   suspensionReasons,
 } from './ingest.ts';
+import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './links-and-images.ts';
 import { findDiffering, matchesTotal, reconcile } from './reconcile.ts';
-import { fetchMissingImages, pollMedia, refreshImages, refreshLinkTables } from './references.ts';
 
 /** A poll reads so many pages of a list of terms; the scan reads those after them too. */
 const TERM_PAGES_PER_POLL = 5;
@@ -45,28 +44,28 @@ const TERM_PAGES_PER_POLL = 5;
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections } = context;
   if (!memory.isSiteRead || memory.unreadable.has('site'))
-    await unlessUnreadable(context, 'site', () => refreshSite(context));
-  for (const collection of collections)
-    await unlessUnreadable(context, collection.name, () => pollCollection(context, collection), collection.spec);
-  const present = collections.filter(({ name }) => !memory.unreadable.has(name));
-  await unlessUnreadable(context, 'media', () => pollMedia(context));
+    await noteIfUnreadable(context, 'site', () => refreshSite(context));
+  for (const spec of collections)
+    await noteIfUnreadable(context, spec.collection, () => pollCollection(context, spec), spec);
+  const present = collections.filter(({ collection: name }) => !memory.unreadable.has(name));
+  await noteIfUnreadable(context, 'media', () => pollMedia(context));
   // A deleted term or image marks the records that refer to it dirty: they are read again now.
-  for (const collection of present) await refreshDirty(context, collection);
+  for (const spec of present) await refreshDirty(context, spec);
   if (!memory.unreadable.has('media')) await fetchMissingImages(context);
-  for (const collection of present) {
-    const ids = await confirmedDeletions(context, collection);
-    await refreshRecords(context, collection, ids, { reason: 'their deletion is confirmed', reported: new Set(ids) });
+  for (const spec of present) {
+    const ids = await confirmedDeletions(context, spec);
+    await refreshRecords(context, spec, ids, { reason: 'their deletion is confirmed', expected: new Set(ids) });
   }
   await deleteUnusedEmbedded(context);
   const reasons = [...unreadableReasons(context), ...suspensionReasons(context)];
   return reasons.length > 0 ? reasons.join('; ') : undefined;
 }
 
-async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
-  if (collection.kind === 'event') await refreshLinkTables(context);
-  await refreshDirty(context, collection);
-  const total = await (collection.isStoredAsPosts ? pollPosts : pollTerms)(context, collection);
-  if (!matchesTotal(context, collection, total)) await reconcile(context, collection);
+async function pollCollection(context: SyncContext, spec: KindMapping): Promise<void> {
+  if (spec.kind === 'event') await refreshLinkTables(context);
+  await refreshDirty(context, spec);
+  const total = await (spec.storedAs === 'posts' ? fetchModified : readTerms)(context, spec);
+  if (!matchesTotal(context, spec, total)) await reconcile(context, spec);
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
@@ -83,26 +82,26 @@ export async function refreshSite(context: SyncContext): Promise<void> {
 }
 
 /** Fetches what was modified since the last poll. Resolves with the total. */
-async function pollPosts(context: SyncContext, collection: Collection): Promise<number> {
+async function fetchModified(context: SyncContext, spec: KindMapping): Promise<number> {
   const { pageSize, memory } = context;
-  const { kind } = collection;
-  const read = (request: PageRequest) => readPage(context, collection, request);
+  const { kind } = spec;
+  const read = (request: PageRequest) => readPage(context, spec, request);
   const options = { polledMs: memory.polled[kind], detail: 'stamp', pageSize } as const;
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
-  const differing = findDiffering(context, collection, stamps);
+  const differing = findDiffering(context, spec, stamps);
   for (const id of differing) recentIds.delete(id);
-  await refreshRecords(context, collection, differing, { reason: 'the list of changes differs' });
-  await refreshRecords(context, collection, [...recentIds], { reason: 'modified since the last poll began' });
+  await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
+  await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kind] = cmsTimeMs;
   return total;
 }
 
 /** Terms have no modification time. Resolves with the total. */
-async function pollTerms(context: SyncContext, collection: Collection): Promise<number> {
+async function readTerms(context: SyncContext, spec: KindMapping): Promise<number> {
   let total = 0;
-  for await (const { records, readMark, page, ...list } of readAll(context, collection, { detail: 'mapped' })) {
+  for await (const { records, readMark, page, ...list } of readAll(context, spec, { detail: 'mapped' })) {
     total = list.total;
-    await ingestRecords(context, collection, records, readMark);
+    await ingestRecords(context, spec, records, readMark);
     if (page === TERM_PAGES_PER_POLL) break;
   }
   return total;
@@ -133,14 +132,13 @@ export const changedRecords = (
  * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored.
  * Throws what the CMS throws: then the next poll that succeeds fetches them.
  */
-export async function readAgain(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
+export async function fetchNamed(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
-  for (const { kind, name } of collections) {
+  for (const { kind, collection: name } of collections) {
     const ids = idsOf(name);
-    if (ids.size > 0)
-      logDecision(context, name, 'reported by a webhook, a write or another gateway', { ids: [...ids] });
+    if (ids.size > 0) logDecision(context, name, 'named by a webhook, a write or another gateway', { ids: [...ids] });
     // Responses to the requests in progress are outdated.
     for (const id of ids) noteChange(memory, kind, id);
     markDirty(memory, kind, ids);
@@ -149,20 +147,20 @@ export async function readAgain(context: SyncContext, changes: readonly ChangedR
   }
   const images = [...getImages(replica.db, [...idsOf(MEDIA.collection)]).keys()];
   for (const id of images) memory.media.toRead.add(id);
-  for (const collection of collections) {
-    if (collection.kind === 'event') await refreshLinkTables(context);
-    await refreshDirty(context, collection, idsOf(collection.name));
+  for (const spec of collections) {
+    if (spec.kind === 'event') await refreshLinkTables(context);
+    await refreshDirty(context, spec, idsOf(spec.collection));
   }
   await refreshImages(context, images);
   for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
-  for (const collection of collections) await refreshDirty(context, collection);
+  for (const spec of collections) await refreshDirty(context, spec);
   await deleteUnusedEmbedded(context);
 }
 
 /**
- * Calls `fetch`, which never rejects, for one batch at a time. Records that are reported meanwhile wait, each
+ * Calls `fetch`, which never rejects, for one batch at a time. Records that are named meanwhile wait, each
  * once, and are the next batch: a burst of webhooks costs the CMS two batches. Resolves with what `fetch`
  * resolves with for the batch that has the records.
  */

@@ -1,14 +1,15 @@
 // Owns reading everything: the initial sync, which fills the replica; and the scan, which lists every record again, a
 // few pages at each poll, and so corrects what neither a date nor a total shows.
 
+import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
-import { readAll, unlessUnreadable, unreadableError } from './cms-reader.ts';
-import { type Collection, idOf } from './collections.ts';
+import { noteIfUnreadable, readAll, unreadableError } from './cms-reader.ts';
+import { idOf } from './collections.ts';
 import { type CollectionProgress, logDecision, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
 import { ingestRecords } from './ingest.ts';
+import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
 import { deleteUnlisted } from './reconcile.ts';
-import { fetchMissingImages, refreshLinkTables, scanImages } from './references.ts';
 
 /** Requests at a time of the initial sync. */
 const CONCURRENT_PAGES = 3;
@@ -28,8 +29,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
-  for (const collection of context.collections) await copyUnlessAbsent(context, collection);
-  await unlessUnreadable(context, 'media', () => fetchMissingImages(context));
+  for (const spec of context.collections) await copyUnlessAbsent(context, spec);
+  await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
   // A change of the site's address or time zone has set it to 0: what was read before is outdated.
   memory.scanDueMs ??= clockMs() + scanIntervalMs;
   // While several pages were read, a deletion may have moved a record to an earlier one: the poll compares all ids.
@@ -44,32 +45,32 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
  * A collection that the site removes or closes while it is read must not be served in part, and a site without events
  * for visitors must not be served as an empty calendar.
  */
-async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
+async function copyUnlessAbsent(context: SyncContext, spec: KindMapping): Promise<void> {
   const { initialSync } = context.memory;
-  const { kind, name, spec } = collection;
-  const copy = () => copyCollection(context, collection).then(() => true);
-  if (await unlessUnreadable(context, name, copy, spec)) return;
-  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, collection);
+  const { kind, collection: name } = spec;
+  const copy = () => copyCollection(context, spec).then(() => true);
+  if (await noteIfUnreadable(context, name, copy, spec)) return;
+  if (initialSync[kind] !== undefined || kind === 'event') throw unreadableError(context, spec);
 }
 
-async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
+async function copyCollection(context: SyncContext, spec: KindMapping): Promise<void> {
   const { memory, observe } = context;
-  const { kind } = collection;
+  const { kind } = spec;
   const { nextPage, isFinished } = memory.initialSync[kind] ?? NOT_STARTED;
   if (isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
   const options = { detail: 'mapped', start: nextPage, concurrency: CONCURRENT_PAGES } as const;
-  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, collection, options)) {
+  for await (const { records, readMark, cmsTimeMs, page, total, isLast } of readAll(context, spec, options)) {
     // The first poll reads what is modified from now on.
     memory.polled[kind] ??= cmsTimeMs;
     memory.polled.image ??= cmsTimeMs;
-    await ingestRecords(context, collection, records, readMark);
+    await ingestRecords(context, spec, records, readMark);
     const before = memory.initialSync[kind] ?? NOT_STARTED;
     const done = isLast ? total : Math.min(total, before.done + records.length);
     memory.initialSync[kind] = { done, total, nextPage: page + 1, isFinished: isLast };
     // Ten lines of the log for each collection, and not a thousand for 100,000 events.
     if (isLast || Math.floor((10 * done) / total) > Math.floor((10 * before.done) / total))
-      observe({ type: 'sync-progress', collection: collection.name, done, total });
+      observe({ type: 'sync-progress', collection: spec.collection, done, total });
   }
 }
 
@@ -79,44 +80,45 @@ export async function continueScan(context: SyncContext): Promise<void> {
   memory.scan ??= await startIfDue(context);
   const { scan } = memory;
   if (!scan) return;
-  for (let [collection] = scan.remaining; collection; [collection] = scan.remaining) {
-    const { name } = collection;
-    // The poll has just seen which collections cannot be read.
-    const isFinished =
-      memory.unreadable.has(name) ||
-      (await unlessUnreadable(context, name, () => scanPages(context, collection, scan))) !== false;
-    if (!isFinished || memory.scan !== scan) return;
+  for (let [spec] = scan.remaining; spec; [spec] = scan.remaining) {
+    const { collection: name } = spec;
+    // The poll has just seen which collections cannot be read: the scan passes by these.
+    if (!memory.unreadable.has(name)) {
+      const end = await noteIfUnreadable(context, name, () => scanPages(context, spec, scan));
+      if (end === 'has more pages' || memory.scan !== scan) return;
+    }
     scan.remaining.shift();
     scan.nextPage = 1;
     scan.seen = new Set();
   }
   const { lastImageId: last } = scan;
-  const lastImageId = await unlessUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
+  // Undefined: all images were read, or the site refuses to show them.
+  const lastImageId = await noteIfUnreadable(context, 'media', () => scanImages(context, last, PAGES_PER_COLLECTION));
   if (memory.scan !== scan) return;
   if (lastImageId !== undefined) {
     scan.lastImageId = lastImageId;
     return;
   }
   memory.scan = undefined;
-  memory.scannedS = scan.beganS;
+  memory.endedScanBeganS = scan.beganS;
 }
 
 /**
- * Tells the change journal of a scan that ended before this poll, which has read what the scan found out of date. A
- * deletion that is suspended is not in the journal yet.
+ * Notes in the journal when a scan began that has ended: until then it has every change of the CMS. Only the poll after
+ * the scan reads again what the scan found dirty; and while a deletion is suspended, it is not in the journal.
  */
-export function noteScan({ memory, replica }: SyncContext): void {
+export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
-  if (memory.scannedS === undefined || isSuspended || isRefused) return;
-  replica.journal.scanned(memory.scannedS);
-  memory.scannedS = undefined;
+  if (memory.endedScanBeganS === undefined || isSuspended || isRefused) return;
+  replica.journal.scanned(memory.endedScanBeganS);
+  memory.endedScanBeganS = undefined;
 }
 
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
   if (clockMs() < (memory.scanDueMs ?? 0)) return undefined;
-  await unlessUnreadable(context, 'site', () => refreshSite(context));
+  await noteIfUnreadable(context, 'site', () => refreshSite(context));
   // They may exist by now.
   memory.media.notInCms.clear();
   memory.media.completeAtVersion = undefined;
@@ -127,18 +129,17 @@ async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   return { remaining: [...collections], nextPage: 1, seen: new Set(), lastImageId: 0, beganS };
 }
 
-/** Resolves with true at the end of the collection. */
-async function scanPages(context: SyncContext, collection: Collection, scan: Scan): Promise<boolean> {
+async function scanPages(context: SyncContext, spec: KindMapping, scan: Scan): Promise<'has more pages' | 'is read'> {
   let pagesRead = 0;
-  const pages = readAll(context, collection, { detail: 'mapped', start: scan.nextPage });
+  const pages = readAll(context, spec, { detail: 'mapped', start: scan.nextPage });
   for await (const { records, readMark, page, isLast } of pages) {
-    logDecision(context, collection.name, 'scan: read a page', { page, records: records.length, isLast });
-    await ingestRecords(context, collection, records, readMark);
+    logDecision(context, spec.collection, 'scan: read a page', { page, records: records.length, isLast });
+    await ingestRecords(context, spec, records, readMark);
     for (const record of records) scan.seen.add(idOf(record));
     scan.nextPage = page + 1;
     pagesRead += 1;
-    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return false;
+    if (!isLast && pagesRead >= PAGES_PER_COLLECTION) return 'has more pages';
   }
-  await deleteUnlisted(context, collection, scan.seen);
-  return true;
+  await deleteUnlisted(context, spec, scan.seen);
+  return 'is read';
 }

@@ -27,7 +27,7 @@ export type SyncEvent =
 
 /** Immutable. */
 export interface SyncState {
-  readonly state: ReplicaState;
+  readonly phase: ReplicaState;
   /** Since when it is in this state. */
   readonly sinceMs: number;
   /** True if lists may be answered from the replica: its initial sync was complete once. */
@@ -45,13 +45,13 @@ const MAX_RETRY_MS = 30_000;
 
 /** The state of a gateway that has just started with an empty replica. */
 export function initialSyncState(nowMs: number): SyncState {
-  return { state: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
+  return { phase: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
 }
 
 export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
   const next = { ...current, ...changesBy(current, event, nowMs) };
   const state = stateAfter(next, event);
-  return { ...next, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
+  return { ...next, phase: state, sinceMs: state === current.phase ? current.sinceMs : nowMs };
 }
 
 function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: number): Partial<SyncState> {
@@ -71,7 +71,7 @@ function changesBy({ complete, failures }: SyncState, event: SyncEvent, nowMs: n
   }
 }
 
-function stateAfter({ state, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
+function stateAfter({ phase: state, complete, failures, reason }: SyncState, { type }: SyncEvent): ReplicaState {
   if (type === 'syncStarted') return complete ? state : 'syncing';
   if (!complete) return type === 'failed' ? 'unreachable' : state;
   if (reason === undefined) return 'live';

@@ -5,18 +5,26 @@ import type { CmsRecord } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { isPostKind, type Kind, type Site, seriesIdOf } from '../model/records.ts';
-import { setState as saveState } from '../store/state.ts';
+import { setState } from '../store/state.ts';
 import { assertHasFields, isAbsent, latestCmsTimeS } from './cms-reader.ts';
 import { collectionsOf } from './collections.ts';
 import { isComplete, loadCaughtUpMs, loadMemory, restartScan, STATE_KEYS, type SyncContext } from './context.ts';
-import { type ChangedRecord, changedRecords, inBatches, poll, readAgain } from './poll.ts';
+import { refreshLinkTables } from './links-and-images.ts';
+import { type ChangedRecord, changedRecords, fetchNamed, inBatches, poll } from './poll.ts';
 import { PollLoop } from './poll-loop.ts';
-import { refreshLinkTables } from './references.ts';
-import { continueScan, noteScan, runInitialSync } from './scan.ts';
-import { failureEvent, pollRetryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
+import { continueScan, journalEndedScan, runInitialSync } from './scan.ts';
+import {
+  failureEvent,
+  pollRetryDelayMs,
+  type ReplicaState,
+  type SyncEvent,
+  type SyncState,
+  transition,
+} from './sync-state.ts';
 
 /** What `/status` reports of the sync. */
-export interface SyncStatus extends Omit<SyncState, 'failures'> {
+export interface SyncStatus extends Omit<SyncState, 'failures' | 'phase'> {
+  state: ReplicaState;
   site: Site;
   cms: { reachable: boolean };
   /** Of the events in the initial sync, a whole number; 100 once it is complete. */
@@ -51,7 +59,11 @@ export interface SyncOptions extends ContextOptions {
 }
 
 const SCAN_INTERVAL_MS = 10 * 60_000;
-/** Polls start a twentieth early: a change that one poll missed shows when the next one ends, within one interval. */
+/**
+ * Of an interval, from the start of one poll to that of the next. A poll that takes up to a twentieth of the interval
+ * then ends within it: a change that the poll before just missed shows in time. The lease (`LEASE` in peers.ts) is
+ * shorter, so that a gateway that is alone finds its own over.
+ */
 const PERIOD = 0.95;
 /** The longest that a write waits until its record is fetched. */
 const FETCH_WRITTEN_MS = 5000;
@@ -74,11 +86,13 @@ export class Sync {
     this.#options = options;
     this.#context = {
       ...{ replica, cms, mapping, visitorCredentials, imageReader, observe, nowMs, clockMs, signal },
-      collections: collectionsOf(mapping, visitorCredentials),
+      collections: collectionsOf(mapping),
       pageSize: options.pageSize ?? cms.maxPageSize,
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
       memory: loadMemory({ replica, observe }, nowMs()),
     };
+    // A client may go from another gateway to this one: the scan of that one began at a second of the CMS's clock, and
+    // what this journal notes afterwards must not seem older.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
       poll: (isRequested) => this.#round(isRequested),
@@ -113,14 +127,17 @@ export class Sync {
       return { done, total };
     };
     const { done, total } = progressOf('event');
-    const { failures: _, ...state } = memory.state;
+    const { failures: _, phase: state, ...facts } = memory.state;
     return {
-      ...state,
+      ...facts,
+      state,
       site: memory.site,
-      cms: { reachable: state.state !== 'unreachable' },
-      percent: state.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
+      cms: { reachable: state !== 'unreachable' },
+      percent: facts.complete ? 100 : Math.min(99, Math.floor((100 * done) / Math.max(1, total))),
       collections: Object.fromEntries(collections.map(({ kind }) => [kind, progressOf(kind)])),
-      absent: collections.filter(({ name }) => isAbsent(this.#context, name)).map(({ name }) => name),
+      absent: collections
+        .filter(({ collection: name }) => isAbsent(this.#context, name))
+        .map(({ collection: name }) => name),
       readAs: visitorCredentials === undefined ? 'visitor' : 'account',
     };
   }
@@ -152,9 +169,11 @@ export class Sync {
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean> {
     const names = new Set(changes.map(({ collection }) => collection));
-    const kinds = new Set(this.#context.collections.flatMap(({ name, kind }) => (names.has(name) ? [kind] : [])));
+    const kinds = new Set(
+      this.#context.collections.flatMap(({ collection: name, kind }) => (names.has(name) ? [kind] : [])),
+    );
     for (const listener of this.#listeners) listener(kinds);
-    return this.#fetchReported(changes);
+    return this.#fetchInBatches(changes);
   }
 
   /**
@@ -184,11 +203,14 @@ export class Sync {
     this.#listeners.add(listener);
   }
 
-  /** As `fetchChanged`, from another gateway. Notes what is gone: who saw it there may continue `/changes` here. */
+  /**
+   * As `fetchChanged`, for what another gateway has told. Also notes in the journal what is gone: the event that a
+   * client saw there may have been created and deleted between two polls of this gateway.
+   */
   async receive(changes: readonly ChangedRecord[]): Promise<boolean> {
     const { replica, collections } = this.#context;
     const isFetched = changes.length === 0 || (await this.fetchChanged(changes));
-    const records = collections.flatMap(({ kind, name }) =>
+    const records = collections.flatMap(({ kind, collection: name }) =>
       changes.filter(({ collection }) => collection === name).map(({ id }) => ({ kind, id })),
     );
     if (isFetched) replica.noteGone(records);
@@ -196,15 +218,16 @@ export class Sync {
   }
 
   /**
-   * Polls, because what other gateways told was lost. Resolves with true if the replica is current then: `/changes`
-   * continues no older position of theirs. `isScanned`: the next poll begins a scan, which finds what no date shows.
-   * `isFirst`: they have told nothing before, so that their positions stay known. If the replica is not live,
-   * it resolves with false: then the sync polls anyway, with pauses after failures.
+   * Polls, because entries of other gateways were lost. Resolves with true if the replica is current then. What was
+   * deleted meanwhile may be missing in the journal. Example: gateway A told of event 12, Redis was emptied, and this
+   * gateway B never had it. So a client that comes from A to B with an older position reads everything again.
+   * `withScan`: a scan begins too, which finds what no date shows. If the replica is not live, it resolves with false:
+   * then the sync polls anyway, with pauses after failures.
    */
-  async pollForLostEntries({ isScanned = false, isFirst = false } = {}): Promise<boolean> {
-    if (isScanned) restartScan(this.#context.memory);
-    if (this.state().state !== 'live' || !(await this.poll())) return false;
-    if (!isFirst) this.#context.replica.journal.missed();
+  async pollForLostEntries(withScan = false): Promise<boolean> {
+    if (withScan) restartScan(this.#context.memory);
+    if (this.state().phase !== 'live' || !(await this.poll())) return false;
+    this.#context.replica.journal.missed();
     return true;
   }
 
@@ -247,7 +270,7 @@ export class Sync {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
-    const isDue = isRequested || this.state().state !== 'live' || (await isPollDue());
+    const isDue = isRequested || this.state().phase !== 'live' || (await isPollDue());
     const startedMs = clockMs();
     memory.tally = { requests: 0, changed: 0, removed: 0 };
     let isCurrent = false;
@@ -274,7 +297,7 @@ export class Sync {
       return true;
     }
     const difference = await poll(context);
-    noteScan(context);
+    journalEndedScan(context);
     const reasons = [difference, context.memory.scanProblem].filter((each) => each !== undefined);
     this.#dispatch({ type: 'polled', reason: reasons.length === 0 ? undefined : reasons.join('; ') });
     return difference === undefined;
@@ -292,9 +315,9 @@ export class Sync {
     }
   }
 
-  readonly #fetchReported = inBatches(async (changes) => {
+  readonly #fetchInBatches = inBatches(async (changes) => {
     try {
-      await readAgain(this.#context, changes);
+      await fetchNamed(this.#context, changes);
       return true;
     } catch {
       // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
@@ -311,7 +334,7 @@ export class Sync {
     memory.state = state;
     if (state.complete) this.#completed.resolve();
     const why = state.reason ?? event.type;
-    if (before.state !== state.state) observe({ type: 'sync-state', from: before.state, to: state.state, why });
+    if (before.phase !== state.phase) observe({ type: 'sync-state', from: before.phase, to: state.phase, why });
   }
 
   /**
@@ -322,7 +345,7 @@ export class Sync {
     const { replica, memory } = this.#context;
     const savedMs = loadCaughtUpMs(this.#context) ?? 0;
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
-    saveState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
-    saveState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
+    setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
+    setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));
   }
 }

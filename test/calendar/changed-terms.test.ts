@@ -187,7 +187,7 @@ describe('a term of Payload', () => {
     let nowMs = START_MS;
     const replica = new Replica({ identity: 'test', nowMs: () => nowMs });
     const mapping = loadMapping('payload');
-    const { read } = collectionsOf(mapping, 'users API-Key 1').find(({ kind }) => kind === 'category')!.spec;
+    const { read } = collectionsOf(mapping).find(({ kind }) => kind === 'category')!;
     const ids = createIds();
     const site = { url: 'https://cms.example', name: 'Site', timezone: 'UTC' };
     const save = (name: string, updatedAt: string) => {

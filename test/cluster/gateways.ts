@@ -135,7 +135,7 @@ export const allSettled = (gateways: readonly TestGateway[]): Promise<void> =>
       const applied = new Set(gateways.map(({ peers }) => peers.status().applied));
       const areDone = gateways.every(
         (gateway) =>
-          isConnected(gateway) && gateway.sync.state().state === 'live' && gateway.peers.status().unsent === 0,
+          isConnected(gateway) && gateway.sync.state().phase === 'live' && gateway.peers.status().unsent === 0,
       );
       return areDone && applied.size === 1;
     },

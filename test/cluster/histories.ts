@@ -364,7 +364,7 @@ async function heal(scene: Scene): Promise<void> {
     if (gateway.isHealthy) continue;
     await gateway.cms.set({ kind: 'none' });
     const { faults } = gateway;
-    void until(async () => (await gateway.ask<GatewayStatus>('status')).sync.state === 'live', 'live', REQUEST_MS)
+    void until(async () => (await gateway.ask<GatewayStatus>('status')).sync.phase === 'live', 'live', REQUEST_MS)
       .then(() => sleep(INTERVAL_MS))
       .then(() => request(scene, gateway, `/events/${eventIds(scene)[0]}`, { json: { title: 'x' } }))
       .then((answer) => {
@@ -443,7 +443,7 @@ async function stopScene({ gateways, redisServer, wordpress, folder }: Scene): P
 
 const isLive = async ({ ask }: Gateway): Promise<boolean> => {
   const { connected, unsent, sync } = await ask<GatewayStatus>('status');
-  return connected && unsent === 0 && sync.state === 'live';
+  return connected && unsent === 0 && sync.phase === 'live';
 };
 
 /** Why a replica differs from the CMS; undefined if it does not. `ignored`: ids of records that only a scan finds. */

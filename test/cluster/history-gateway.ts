@@ -1,7 +1,7 @@
 // One gateway of a history, as a process of its own, which can be killed and suspended: `fork` it with its options as JSON.
 
 import type { CalendarRecord, Kind } from '../../src/model/records.ts';
-import { getRecords, stamps } from '../../src/store/records.ts';
+import { getRecords, recordIds } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { basic, PASSWORD } from '../faults/fake-wordpress.ts';
 import { startGateway } from '../start-gateway.ts';
@@ -25,14 +25,8 @@ const { url } = await gateway.listen();
 /** The records that the sync keeps current, by kind and id (`event 12`). */
 function dump(): Record<string, CalendarRecord> {
   const all = collectionsOf(gateway.mapping).flatMap(({ kind }) => {
-    const rows = stamps(replica.db, kind);
-    return [
-      ...getRecords(
-        replica.db,
-        kind as Kind,
-        rows.map(({ id }) => id),
-      ).values(),
-    ];
+    const ids = recordIds(replica.db, kind);
+    return [...getRecords(replica.db, kind as Kind, ids).values()];
   });
   return Object.fromEntries(all.map((record) => [`${record.kind} ${record.id}`, record]));
 }
@@ -41,7 +35,7 @@ const answers = {
   dump,
   status: () => ({ ...peers!.status(), sync: sync.state() }),
   log: () => observations.filter(({ type }) => !['request', 'cms-call', 'queue'].includes(type)).slice(-80),
-  report: ({ id }: { id: number }) => peers!.reported([{ collection: 'events', id }]),
+  report: ({ id }: { id: number }) => peers!.fetchChanged([{ collection: 'events', id }]),
 };
 export type HistoryQuestion = keyof typeof answers;
 

@@ -88,7 +88,7 @@ describe('gateways as peers', function () {
     await start(3);
     cms.editSilently(1, { title: 'Silent' });
     const [a] = gateways as [TestGateway];
-    expect(await a.peers.reported([{ collection: 'events', id: 1 }])).to.equal(true);
+    expect(await a.peers.fetchChanged([{ collection: 'events', id: 1 }])).to.equal(true);
     await until(() => gateways.every((gateway) => titleAt(gateway, 1) === 'Silent'), 'the change in all replicas');
   });
 

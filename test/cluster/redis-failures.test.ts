@@ -47,7 +47,7 @@ describe('gateways whose Redis fails', function () {
   it('starts without Redis, says so, and tells its changes once Redis is there', async () => {
     await redisServer.kill();
     const a = await open();
-    await until(() => a.sync.state().state === 'live', 'it is live');
+    await until(() => a.sync.state().phase === 'live', 'it is live');
     await until(() => a.observations.some(({ type }) => type === 'cluster-connection'), 'it says so');
     expect(a.peers.status()).to.include({ connected: false, applied: '0-0' });
     const created = await a.request('/events', { json: EVENT });
@@ -76,7 +76,7 @@ describe('gateways whose Redis fails', function () {
     await b.proxy.set({ kind: 'down' });
     await until(() => !isConnected(b), 'it notices');
     cms.editSilently(1, { title: 'Silent' });
-    await a.peers.reported([{ collection: 'events', id: 1 }]);
+    await a.peers.fetchChanged([{ collection: 'events', id: 1 }]);
     await b.proxy.set({ kind: 'none' });
     await until(() => titleAt(b, 1) === 'Silent', 'the change');
   });

@@ -243,7 +243,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         isDraining: () => false,
         onWebhook: (changes) => {
           const records = changes.map((change) => ({ ...change, id: Number(change.id) }));
-          return peers ? peers.reported(records) : sync.fetchChanged(records);
+          return peers ? peers.fetchChanged(records) : sync.fetchChanged(records);
         },
         nowMs,
       });

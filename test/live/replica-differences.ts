@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cms, ListRequest } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
-import { getImages, getRecords, imageIds, stamps } from '../../src/store/records.ts';
+import { getImages, getRecords, imageIds, recordIds } from '../../src/store/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import type { TestGateway } from '../start-gateway.ts';
 
@@ -16,10 +16,10 @@ export async function recordsOfSite(cms: Cms, service: string): Promise<Map<stri
   const images = new Set<number>();
   for (const collection of collectionsOf(loadMapping('wordpress-meta'))) {
     for (let page = 1; ; page += 1) {
-      const request: ListRequest = { view: collection.view, limit: 100, page, order: 'id', detail: 'mapped' };
-      const { records: items, total } = await cms.list(collection.spec, request);
+      const request: ListRequest = { view: 'public', limit: 100, page, order: 'id', detail: 'mapped' };
+      const { records: items, total } = await cms.list(collection, request);
       for (const cmsRecord of items) {
-        const record: CalendarRecord = collection.spec.read(cmsRecord, site);
+        const record: CalendarRecord = collection.read(cmsRecord, site);
         records.set(`${record.kind} ${record.id}`, JSON.parse(JSON.stringify(record)));
         if ('image' in record && record.image > 0) images.add(record.image);
       }
@@ -50,7 +50,7 @@ export function recordsOfFile(file: string): Map<string, unknown> {
 export function recordsOfGateway({ replica, mapping }: TestGateway): Map<string, unknown> {
   const records = new Map<string, unknown>();
   for (const { kind } of collectionsOf(mapping)) {
-    const ids = stamps(replica.db, kind).map(({ id }) => id);
+    const ids = recordIds(replica.db, kind);
     for (const [id, record] of getRecords(replica.db, kind, ids))
       records.set(`${kind} ${id}`, JSON.parse(JSON.stringify(record)));
   }

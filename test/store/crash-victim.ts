@@ -30,7 +30,7 @@ const events = collectionsOf(mapping).find(({ kind }) => kind === 'event');
 async function write(): Promise<void> {
   if (!events) return;
   const body = { title: `Written by ${process.pid}` };
-  const { id } = await cms.create(events.spec, { ...body, status: 'publish' }, { credentials: SERVICE });
+  const { id } = await cms.create(events, { ...body, status: 'publish' }, { credentials: SERVICE });
   await sync.fetchWritten([{ kind: 'event', id: Number(id) }]);
 }
 

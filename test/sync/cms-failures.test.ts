@@ -75,7 +75,7 @@ describe('sync and CMS failures', () => {
       site.observations.length = 0;
       site.advance(60_000);
       for (let n = 0; n < 3; n += 1) await site.sync.poll();
-      expect(site.sync.state()).to.include({ state: 'stale', failures: 3 });
+      expect(site.sync.state()).to.include({ phase: 'stale', failures: 3 });
       expect(site.observations.filter(({ type }) => type === 'sync-state')).to.have.length(1);
       // Its last state cannot be saved.
       await site.sync.stop();

@@ -1,7 +1,7 @@
 // Records that lack a requested field are rejected.
 
 import { expect } from 'chai';
-import { getRecords, recordCounts, stamps } from '../../src/store/records.ts';
+import { getRecords, recordCounts, recordIds } from '../../src/store/records.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
@@ -41,21 +41,11 @@ describe('completeness of records', () => {
         it(`are rejected: without ${name}, ${visitor ? 'with an account' : 'as a visitor'}`, async () => {
           site = await syncedSite({ visitor });
           for (let n = 0; n < 2; n += 1) await site.poll();
-          const before = getRecords(
-            site.replica.db,
-            'event',
-            stamps(site.replica.db, 'event').map(({ id }) => id),
-          );
+          const before = getRecords(site.replica.db, 'event', recordIds(site.replica.db, 'event'));
           for (const [id] of before) site.cms.edit(id, { title: 'Meanwhile' });
           damage(change);
           for (let n = 0; n < 2; n += 1) await site.poll();
-          expect(
-            getRecords(
-              site.replica.db,
-              'event',
-              stamps(site.replica.db, 'event').map(({ id }) => id),
-            ),
-          ).to.deep.equal(before);
+          expect(getRecords(site.replica.db, 'event', recordIds(site.replica.db, 'event'))).to.deep.equal(before);
           expect(site.sync.status().state).to.equal('unreachable');
           expect(site.sync.status().reason).to.contain(missing);
           repair();

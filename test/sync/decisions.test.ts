@@ -56,7 +56,7 @@ describe('the decisions of the sync', () => {
   it('name a webhook', async () => {
     site.cms.edit(10, { title: 'Edited' });
     await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
-    expect(decisions()).to.deep.include(events('reported by a webhook, a write or another gateway', { ids: [10] }));
+    expect(decisions()).to.deep.include(events('named by a webhook, a write or another gateway', { ids: [10] }));
   });
 
   it('name a mass deletion that waits, its review, and each page of a full resync', async () => {

@@ -101,7 +101,7 @@ describe('a full resync that fails', () => {
       expect(await site.sync.poll()).to.equal(true);
       // The poll after a failure reports it.
       if (n === 0) continue;
-      expect(site.sync.state()).to.include({ state: 'stale', failures: 0 });
+      expect(site.sync.state()).to.include({ phase: 'stale', failures: 0 });
       expect(site.sync.state().reason).to.equal('the scan: connect ECONNREFUSED');
     }
     expect(triedMs).to.have.length(16);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { getRecord, getRecords, stamps } from '../../src/store/records.ts';
+import { getRecord, getRecords, recordIds } from '../../src/store/records.ts';
 import { mapping, SCAN_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 describe('linked records without ids', () => {
@@ -137,13 +137,7 @@ describe('linked records without ids', () => {
     ];
     site.sync.start();
     await site.sync.whenComplete();
-    const halls = () => [
-      ...getRecords(
-        site.replica.db,
-        'venue',
-        stamps(site.replica.db, 'venue').map(({ id }) => id),
-      ).values(),
-    ];
+    const halls = () => [...getRecords(site.replica.db, 'venue', recordIds(site.replica.db, 'venue')).values()];
     expect(halls().map(({ title, city }) => [title, city])).to.deep.equal([['Hall', 'Bonn']]);
     expect(getRecord(site.replica.db, 'event', first)?.venues).to.deep.equal(halls().map(({ id }) => id));
     site.cms.edit(first, at('Yard'));

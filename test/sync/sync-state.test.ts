@@ -35,29 +35,29 @@ function createEvent(name: EventName): SyncEvent {
 }
 
 /** A path into each state, with a replica that was complete once or never was. */
-const PATHS: { state: ReplicaState; complete: boolean; path: EventName[] }[] = [
-  { state: 'empty', complete: false, path: [] },
-  { state: 'syncing', complete: false, path: ['syncStarted'] },
-  { state: 'live', complete: true, path: ['syncStarted', 'polled'] },
-  { state: 'stale', complete: true, path: ['opened'] },
-  { state: 'unreachable', complete: true, path: ['opened', 'failed', 'failed'] },
+const PATHS: { phase: ReplicaState; complete: boolean; path: EventName[] }[] = [
+  { phase: 'empty', complete: false, path: [] },
+  { phase: 'syncing', complete: false, path: ['syncStarted'] },
+  { phase: 'live', complete: true, path: ['syncStarted', 'polled'] },
+  { phase: 'stale', complete: true, path: ['opened'] },
+  { phase: 'unreachable', complete: true, path: ['opened', 'failed', 'failed'] },
 ];
 
 const stateAfter = (path: EventName[]) =>
   path.reduce((state, type, n) => transition(state, createEvent(type), n + 1), initialSyncState(0));
 
 describe('sync state machine', () => {
-  for (const { state, complete, path } of PATHS) {
+  for (const { phase, complete, path } of PATHS) {
     for (const type of EVENTS) {
-      it(`${state}${complete ? ', complete' : ''}: ${type}`, () => {
+      it(`${phase}${complete ? ', complete' : ''}: ${type}`, () => {
         const before = stateAfter(path);
-        expect(before).to.include({ state, complete });
+        expect(before).to.include({ phase, complete });
         const after = transition(before, createEvent(type), 100);
-        const next = rows.find(([name]) => name === type)?.[STATES.indexOf(state) + 1];
+        const next = rows.find(([name]) => name === type)?.[STATES.indexOf(phase) + 1];
         if (next === '-') expect(after).to.deep.equal(before);
         else {
-          expect(after.state).to.equal(next);
-          expect(after.sinceMs).to.equal(next === state ? before.sinceMs : 100);
+          expect(after.phase).to.equal(next);
+          expect(after.sinceMs).to.equal(next === phase ? before.sinceMs : 100);
         }
       });
     }
@@ -82,13 +82,13 @@ describe('sync state machine', () => {
 
   it('is unreachable while an initial sync fails, and syncing again with the next try', () => {
     const failed = stateAfter(['syncStarted', 'failed']);
-    expect(failed).to.include({ state: 'unreachable', complete: false });
-    expect(transition(failed, { type: 'syncStarted' }, 9)).to.include({ state: 'syncing', reason: undefined });
+    expect(failed).to.include({ phase: 'unreachable', complete: false });
+    expect(transition(failed, { type: 'syncStarted' }, 9)).to.include({ phase: 'syncing', reason: undefined });
   });
 
   it('is stale after one failure, unreachable after two, and live after a poll', () => {
-    expect(stateAfter(['opened', 'failed'])).to.include({ state: 'stale', failures: 1 });
-    expect(stateAfter(['opened', 'failed', 'failed', 'polled'])).to.include({ state: 'live', failures: 0 });
+    expect(stateAfter(['opened', 'failed'])).to.include({ phase: 'stale', failures: 1 });
+    expect(stateAfter(['opened', 'failed', 'failed', 'polled'])).to.include({ phase: 'live', failures: 0 });
   });
 
   it('stays complete', () => {
@@ -99,14 +99,14 @@ describe('sync state machine', () => {
   });
 
   it('is live only when complete, and syncing only when not', () => {
-    checkHistories((_before, _type, { state, complete }) => {
+    checkHistories((_before, _type, { phase: state, complete }) => {
       if (state === 'live' || state === 'stale') expect(complete).to.equal(true);
       if (state === 'syncing' || state === 'empty') expect(complete).to.equal(false);
     });
   });
 
   it('has a reason whenever it is stale or unreachable, and none when live', () => {
-    checkHistories((_before, _type, { state, reason }) => {
+    checkHistories((_before, _type, { phase: state, reason }) => {
       if (state === 'live') expect(reason).to.equal(undefined);
       if (state === 'stale' || state === 'unreachable') expect(reason).to.be.a('string');
     });
@@ -117,7 +117,7 @@ describe('sync state machine', () => {
     checkHistories((before, _type, after) => {
       expect(before).to.deep.equal(copies.get(before) ?? before);
       copies.set(after, { ...after });
-      if (before.state === after.state) expect(after.sinceMs).to.equal(before.sinceMs);
+      if (before.phase === after.phase) expect(after.sinceMs).to.equal(before.sinceMs);
     });
   });
 

@@ -7,7 +7,7 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import type { CalendarRecord, Kind, PostRecord } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { getImage, getRecord, getRecords, stamps } from '../../src/store/records.ts';
+import { getImage, getRecord, getRecords, recordIds } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { Sync } from '../../src/sync/sync.ts';
@@ -142,16 +142,19 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
 } {
   const records: Record<string, CalendarRecord> = {};
   const images = new Set<number>();
-  for (const collection of collectionsOf(mapping, visitor)) {
-    const { kind, name: base } = collection;
-    const cmsRecords = collection.isStoredAsPosts
-      ? [...cms.posts.values()]
-          .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
-          .map((post) => cms.response(post, { credentials: visitor, view: collection.view }))
-      : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
+  for (const collection of collectionsOf(mapping)) {
+    const { kind, collection: base } = collection;
+    const cmsRecords =
+      collection.storedAs === 'posts'
+        ? [...cms.posts.values()]
+            .filter((post) => post.base === base && post.status === 'publish' && (visitor || !post.hiddenFromPublic))
+            .map((post) =>
+              cms.response(post, { credentials: visitor, view: visitor === undefined ? 'public' : 'reader' }),
+            )
+        : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
-      const record = collection.spec.read(cmsRecord, cms.siteFacts);
-      for (const each of [record, ...(collection.spec.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
+      const record = collection.read(cmsRecord, cms.siteFacts);
+      for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
         records[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }
@@ -163,14 +166,9 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
 export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
   const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
-  for (const { kind } of collectionsOf(mapping, visitor)) {
-    const rows = stamps(replica.db, kind);
-    for (const [id, record] of getRecords(
-      replica.db,
-      kind as Kind,
-      rows.map(({ id }) => id),
-    ))
-      held[`${kind} ${id}`] = record;
+  for (const { kind } of collectionsOf(mapping)) {
+    const ids = recordIds(replica.db, kind);
+    for (const [id, record] of getRecords(replica.db, kind as Kind, ids)) held[`${kind} ${id}`] = record;
   }
   expect(held).to.deep.equal(records);
   for (const id of images) expect(getImage(replica.db, id)).to.deep.equal(cms.image(cms.media.get(id)!));

@@ -29,7 +29,7 @@ import {
   type VenueRecord,
 } from '../../model/records.ts';
 import type { Database } from '../../store/database.ts';
-import { getImage, getRecord, termIdByName, termIdBySlug } from '../../store/records.ts';
+import { termIdByName, termIdBySlug } from '../../store/records.ts';
 import { escapeMarkup, foldName } from '../../text/html.ts';
 import { fold, slugOf } from '../../text/text.ts';
 import { siteZone, utcToWall } from '../../time/zones.ts';
@@ -54,14 +54,13 @@ export const derivedId = (kind: KindOrImage, ...names: readonly string[]): numbe
   hash('sha256', JSON.stringify([kind, ...names]), 'buffer').readUIntBE(0, 6);
 
 /**
- * Makes the records of one pass over sources. Each record that several events share is made once. Of two names with one
- * id the first of a pass over all sources has it: the order of sources and of keys is the same at every gateway. What
- * the other one names is left out, and noted in `collisions`.
+ * Makes the records of one pass over all sources. Each record that several events share is made once. Of two names with
+ * one id the first of the pass has it: the order of sources and of keys is the same at every gateway. What the other
+ * one names is left out, and noted in `collisions`.
  */
 export class SourceRecords {
   readonly #db: Database;
   readonly #site: Site;
-  readonly #isFull: boolean;
   readonly #terms = new Map<string, number>();
   readonly #upserts: CalendarRecord[] = [];
   readonly #images: ImageRecord[] = [];
@@ -70,11 +69,9 @@ export class SourceRecords {
   /** What is left out because its id is of something else, by source. */
   readonly collisions = new Map<string, Remark[]>();
 
-  /** @param isFull the pass begins with the first source, and leaves out none */
-  constructor(db: Database, site: Site, isFull: boolean) {
+  constructor(db: Database, site: Site) {
     this.#db = db;
     this.#site = site;
-    this.#isFull = isFull;
   }
 
   /** What was made since the last call. An event comes after what it links to. */
@@ -107,26 +104,20 @@ export class SourceRecords {
     this.collisions.set(source, remarks);
   }
 
-  /**
-   * Whether the record of this id is to be made (`new`), is there, or is of another name.
-   * @param stored the name that the id has in the replica. In a pass over all sources it may be an outdated one.
-   */
-  #claim(source: string, id: number, name: string, stored: () => string | undefined): 'new' | 'made' | 'taken' {
-    const known = this.#names.get(id);
-    const owner = known ?? (this.#isFull ? name : (stored() ?? name));
-    if (owner === name) this.#names.set(id, name);
+  /** Whether the record of this id is to be made (`new`), is made, or is of another name. */
+  #claim(source: string, id: number, name: string): 'new' | 'made' | 'taken' {
+    const owner = this.#names.get(id);
+    if (owner === name) return 'made';
+    if (owner === undefined) this.#names.set(id, name);
     else this.noteCollision(source, name);
-    return owner !== name ? 'taken' : known === undefined ? 'new' : 'made';
+    return owner === undefined ? 'new' : 'taken';
   }
 
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number[] {
     const { name, ...fields } = said;
     const id = derivedId(kind, source, ...namesOf(name, said));
-    const claim = this.#claim(source, id, namesOf(name, said).join(' ').trim(), () => {
-      const stored = getRecord(this.#db, kind, id);
-      return stored && namesOf(stored.title, stored).join(' ').trim();
-    });
+    const claim = this.#claim(source, id, namesOf(name, said).join(' ').trim());
     if (claim !== 'new') return claim === 'taken' ? [] : [id];
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
@@ -142,7 +133,7 @@ export class SourceRecords {
 
   /**
    * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as
-   * the first of them writes it that a pass over all sources finds.
+   * the first of them writes it.
    */
   #termsOf(kind: TermKind, source: string, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {
@@ -152,11 +143,11 @@ export class SourceRecords {
       if (known !== undefined) return [known];
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? derivedId(kind, key);
-      const stored = this.#isFull ? undefined : getRecord(this.#db, kind, id);
-      const nameOfStored = () => stored && foldName(stored.name);
-      if (ofCms === undefined && this.#claim(source, id, key, nameOfStored) === 'taken') return [];
+      if (ofCms === undefined) {
+        if (this.#claim(source, id, key) === 'taken') return [];
+        this.#upserts.push(newTerm(kind, id, name));
+      }
       this.#terms.set(`${kind} ${key}`, id);
-      if (ofCms === undefined && !stored) this.#upserts.push(newTerm(kind, id, name));
       return [id];
     });
     return [...new Set(ids)];
@@ -173,7 +164,7 @@ export class SourceRecords {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    const claim = this.#claim(source, id, url, () => getImage(this.#db, id)?.url);
+    const claim = this.#claim(source, id, url);
     if (claim === 'new') this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return claim === 'taken' ? undefined : id;
   }

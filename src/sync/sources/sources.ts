@@ -105,19 +105,14 @@ export class Sources {
   /** Combining runs one at a time, and not beside the storing of a snapshot. */
   #lastWork: Promise<unknown> = Promise.resolve();
   readonly #reads = bulkhead(MAX_READS, Infinity);
-  /** The CMS's version of the replica, the site and the day that all sources are combined with; undefined: none. */
+  /** The next pass, which waits for its turn: all sources that are stored until then share it. */
+  #nextPass: Promise<void> | undefined;
+  /** The CMS's version of the replica and the site at the last pass; undefined: a source has said something since. */
   #combinedWith: string | undefined;
   /** Versions of the replica that came from here. */
   #ownVersions = 0;
-  /** What is compared of the events, by source and start in UTC. */
-  readonly #known = new Map<string, ReadonlyMap<string, readonly Comparable[]>>();
-  /** The events that are shown as another one, by their own ids. */
-  readonly #merged = new Map<number, Match>();
-  /** Events, as `sourceRowKey` names them, and what else the last pass left out because its id is of something else. */
-  #leftOut: ReadonlySet<string> = new Set();
+  /** What the last pass left out because its id is of something else. */
   #collisions: SourceRecords['collisions'] = new Map();
-  /** The sources that said something new since then. */
-  readonly #changed = new Set<string>();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -136,7 +131,7 @@ export class Sources {
   start(): void {
     void this.#options.whenComplete().then(() => {
       for (const { loop } of this.#readings.values()) loop.start();
-      if (this.#readings.size === 0) void this.#oneAtATime(() => this.#combine()).catch(() => undefined);
+      if (this.#readings.size === 0) void this.#combine().catch(() => undefined);
     });
   }
 
@@ -190,9 +185,9 @@ export class Sources {
         if (unsure !== undefined) return unsure;
         if (snapshot) await this.#store(named, snapshot);
         else this.#save(named, this.#saved(named)!);
-        await this.#combine();
         return undefined;
       });
+      if (problem === undefined) await this.#combine();
       reading.failures = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return false;
@@ -243,10 +238,10 @@ export class Sources {
     const gone = isTruncated ? [] : sourceKeys(replica.db, source).filter((key) => !now.has(key));
     for (const batch of batchesOf(events, BATCH_SIZE)) {
       const sourceEvents = batch.flatMap((event) => this.#changedRow(source, event, noticed) ?? []);
-      if (sourceEvents.length > 0) this.#changed.add(source);
+      if (sourceEvents.length > 0) this.#combinedWith = undefined;
       await this.#apply({ sourceEvents });
     }
-    if (gone.length > 0) this.#changed.add(source);
+    if (gone.length > 0) this.#combinedWith = undefined;
     await this.#forget(source, gone);
     // The rest of a truncated answer is read again, although its ETag may be the same.
     this.#save(named, { validators: isTruncated ? {} : validators, remarks });
@@ -271,57 +266,66 @@ export class Sources {
   async #apply(changes: ChangeSet): Promise<void> {
     const { replica } = this.#options;
     const { version } = replica;
-    replica.apply(changes);
+    const changed = replica.apply(changes);
     this.#ownVersions += replica.version - version;
     await nextTurn();
-    while (compactTextIndex(replica.db)) await nextTurn();
+    while (changed > 0 && compactTextIndex(replica.db)) await nextTurn();
     this.#stopping.signal.throwIfAborted();
   }
 
-  /**
-   * Brings the replica's records in line with what the CMS and all sources say. If only some sources changed, only
-   * these are written, and those with an event that is now shown as another one, or no longer.
-   */
-  async #combine(): Promise<void> {
+  /** Resolves after a pass that begins from now on, unless nothing has changed since the last one. */
+  #combine(): Promise<void> {
+    this.#nextPass ??= this.#oneAtATime(async () => {
+      this.#nextPass = undefined;
+      const { replica, site } = this.#options;
+      const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
+      if (this.#combinedWith === inputs) return;
+      this.#combinedWith = undefined;
+      await this.#combineAll();
+      this.#combinedWith = inputs;
+    });
+    return this.#nextPass;
+  }
+
+  /** Brings the replica's records in line with what the CMS and all sources say. What is as it was costs no write. */
+  async #combineAll(): Promise<void> {
     const { replica, sources, site } = this.#options;
-    // A category that several sources write differently is named as the first does at the latest on the next day.
-    const day = formatWallTime(this.#nowMs()).slice(0, 10);
-    const changesOfCms = replica.version - this.#ownVersions;
-    const inputs = JSON.stringify([changesOfCms, site(), day]);
-    const isOutdated = this.#combinedWith !== inputs;
-    if (!isOutdated && this.#changed.size === 0) return;
-    this.#combinedWith = undefined;
     const names = new Set(sources.map(({ name }) => name));
     for (const source of storedSources(replica.db))
       if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
-    this.#leftOut = this.#withTakenIds();
-    // Which of two names has an id depends on all of them.
-    const isFull = isOutdated || this.#leftOut.size + this.#collisions.size > 0;
-    const written = isFull ? names : new Set(this.#changed);
-    const starts = new Set<string>();
-    for (const named of sources) if (written.has(named.name)) await this.#index(named, starts);
-    await this.#match(starts, written);
-    const records = new SourceRecords(replica.db, site(), isFull);
-    for (const named of sources)
-      if (written.has(named.name))
-        for (const rows of this.#batches(named.name)) await this.#apply(this.#changesOf(rows, named, records));
+    const leftOut = this.#withTakenIds();
+    const merged = await this.#merge(leftOut);
+    const records = new SourceRecords(replica.db, site());
+    for (const { name, categories } of sources)
+      for (const rows of this.#batches(name)) {
+        for (const row of rows)
+          if (leftOut.has(sourceRowKey(row))) records.noteCollision(name, row.key);
+          else if (!merged.has(row.ownId))
+            records.add({ ...row, categories, id: row.ownId, event: JSON.parse(row.event) });
+        const sourceEvents = rows.map((row) => {
+          if (leftOut.has(sourceRowKey(row))) return { ...row, eventId: 0, why: '' };
+          const { id, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
+          return { ...row, eventId: id, why };
+        });
+        const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
+        await this.#apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
+      }
     this.#collisions = records.collisions;
-    if (!isFull && this.#collisions.size > 0) return this.#combine();
     await this.#apply({ deletes: unusedSourceRecords(replica.db) });
-    this.#changed.clear();
-    this.#combinedWith = inputs;
   }
 
   /** Of the events with one id all but that of the first source, and of one source that with the lowest key. */
   #withTakenIds(): Set<string> {
-    const names = this.#options.sources.map(({ name }) => name);
-    const rows = collidingRows(this.#options.replica.db);
-    for (const { ownId } of rows) this.#merged.delete(ownId);
-    const owners = new Map<number, string>();
-    for (const name of names)
-      for (const row of rows)
-        if (row.source === name && !owners.has(row.ownId)) owners.set(row.ownId, sourceRowKey(row));
-    return new Set(rows.filter((row) => owners.get(row.ownId) !== sourceRowKey(row)).map(sourceRowKey));
+    const order = this.#options.sources.map(({ name }) => name);
+    const rows = collidingRows(this.#options.replica.db).sort(
+      (a, b) => order.indexOf(a.source) - order.indexOf(b.source),
+    );
+    const owners = new Set<number>();
+    const leftOut = new Set<string>();
+    for (const row of rows)
+      if (owners.has(row.ownId)) leftOut.add(sourceRowKey(row));
+      else owners.add(row.ownId);
+    return leftOut;
   }
 
   *#batches(source: string): Generator<SourceRow[]> {
@@ -333,64 +337,45 @@ export class Sources {
     }
   }
 
-  /** Notes what events of the source may have in common with others, and adds the starts of all that it has and had. */
-  async #index({ name, isMerged }: NamedSource, starts: Set<string>): Promise<void> {
-    const shared = sharedUrls(this.#options.replica.db, name);
-    const events: Comparable[] = [];
-    for (const rows of isMerged ? this.#batches(name) : []) {
-      const served = rows.filter((row) => !this.#leftOut.has(sourceRowKey(row)));
-      events.push(...served.map((row) => comparableOf(row, shared)));
-      await nextTurn();
+  /** The events that are shown as another one, by their own ids. */
+  async #merge(leftOut: ReadonlySet<string>): Promise<Map<number, Match>> {
+    const { sources, replica } = this.#options;
+    const byStart = new Map<string, Comparable[]>();
+    for (const { name, isMerged } of sources) {
+      const shared = sharedUrls(replica.db, name);
+      for (const rows of isMerged ? this.#batches(name) : []) {
+        for (const row of rows) {
+          if (leftOut.has(sourceRowKey(row))) continue;
+          const event = comparableOf(row, shared);
+          const others = byStart.get(event.startUtc);
+          if (others) others.push(event);
+          else byStart.set(event.startUtc, [event]);
+        }
+        await nextTurn();
+      }
     }
-    const byStart = Map.groupBy(events, ({ startUtc }) => startUtc);
-    for (const start of [...byStart.keys(), ...(this.#known.get(name)?.keys() ?? [])]) starts.add(start);
-    this.#known.set(name, byStart);
-  }
-
-  /** Finds the events of these starts that are shown as another one, and adds the sources for which that changed. */
-  async #match(starts: ReadonlySet<string>, written: Set<string>): Promise<void> {
+    const merged = new Map<number, Match>();
     let compared = 0;
-    for (const startUtc of starts) {
-      const events = this.#options.sources.flatMap(({ name }) => this.#known.get(name)?.get(startUtc) ?? []);
+    for (const [startUtc, events] of byStart) {
       const shown = new KnownEvents();
       for (const event of this.#siteEvents(startUtc, events)) shown.add(event);
       for (const event of events) {
         const same = shown.match(event);
-        if (!same) shown.add(event);
-        const before = this.#merged.get(event.id);
-        if (before?.id !== same?.id || before?.why !== same?.why) written.add(event.source);
-        if (same) this.#merged.set(event.id, same);
-        else this.#merged.delete(event.id);
+        if (same) merged.set(event.id, same);
+        else shown.add(event);
         compared += 1;
         if (compared % MATCH_SIZE === 0) await nextTurn();
       }
     }
+    return merged;
   }
 
   async #forget(source: string, keys: readonly string[]): Promise<void> {
     for (const batch of batchesOf(keys, BATCH_SIZE)) {
       const ids = batch.map((key) => derivedId('event', source, key));
-      for (const id of ids) this.#merged.delete(id);
       const sourceEvents = batch.map((key) => ({ source, key, event: null }));
       await this.#apply({ deletes: [{ kind: 'event', ids }], sourceEvents });
     }
-  }
-
-  #changesOf(rows: readonly SourceRow[], named: NamedSource, records: SourceRecords): ChangeSet {
-    const { name: source, categories } = named;
-    const mergedIds: number[] = [];
-    const sourceEvents = rows.map((row) => {
-      const id = row.ownId;
-      if (this.#leftOut.has(sourceRowKey(row))) {
-        records.noteCollision(source, row.key);
-        return { ...row, eventId: 0, why: '' };
-      }
-      const same = this.#merged.get(id);
-      if (same) mergedIds.push(id);
-      else records.add({ source, categories, id, event: JSON.parse(row.event), noticed: row.noticed });
-      return { ...row, eventId: same?.id ?? id, why: same?.why ?? '' };
-    });
-    return { ...records.take(), deletes: [{ kind: 'event', ids: mergedIds }], sourceEvents };
   }
 
   /** The site's own events of this start. Lists find them by the wall time. */
@@ -406,12 +391,7 @@ export class Sources {
           .filter((organizer) => !organizer.protected)
           .map(({ title }) => letters(title));
         const keys = matchKeysOf('', [record.url, record.website], record.title);
-        const places = venues.map(({ title: name, city, latitude, longitude }) => ({
-          name,
-          city,
-          latitude,
-          longitude,
-        }));
+        const places = venues.map(({ title: name, ...venue }) => ({ ...venue, name }));
         return [{ id, source: '', start, startUtc, keys, places, organizers }];
       }),
     );

@@ -1,12 +1,11 @@
 // Keeps current what records refer to: images; and the tables by which events name venues and organizers without their
 // ids, which are built from the CMS's lists.
 
-import { type CmsRecord, type Detail, MEDIA, plainCollection } from '../cms/port.ts';
+import { type CmsRecord, type CollectionSpec, type Detail, MEDIA, plainCollection } from '../cms/port.ts';
 import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import type { LinkField, LinkTable } from '../mapping/references.ts';
 import { getImages, imageIds, missingImageIds, postsWithImage } from '../store/records.ts';
 import { imageOptions, listModified, type PageRequest, readAll, readImages, readPage } from './cms-reader.ts';
-import { type CollectionPart, MEDIA_PART } from './collections.ts';
 import { collectionOf, linkTablesState, logDecision, markDirty, restartScan, type SyncContext } from './context.ts';
 import { findExisting } from './ingest.ts';
 
@@ -31,7 +30,7 @@ export async function refreshImages(context: SyncContext, ids: readonly number[]
   }
   const stored = [...getImages(replica.db, missing).keys()];
   if (ids.length > 0) logDecision(context, MEDIA.collection, 'fetch images', { ids, missing });
-  if (stored.length > MANY_IMAGES && (await findExisting(context, MEDIA_PART, stored)) !== undefined)
+  if (stored.length > MANY_IMAGES && (await findExisting(context, MEDIA, stored)) !== undefined)
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);
@@ -63,7 +62,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   const { memory, replica, pageSize } = context;
   const { media, polled } = memory;
   const options = { polledMs: polled.image, detail: 'time', pageSize } as const;
-  const read = (request: PageRequest) => readPage(context, MEDIA_PART, request, imageOptions(context));
+  const read = (request: PageRequest) => readPage(context, MEDIA, request, imageOptions(context));
   const { recentIds, total, cmsTimeMs } = await listModified(read, options);
   for (const id of getImages(replica.db, [...recentIds]).keys()) media.toRead.add(id);
   // The library became smaller: nothing says which images were deleted.
@@ -116,10 +115,9 @@ async function refreshAll(context: SyncContext): Promise<void> {
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
   const { memory, replica } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked || memory.unreadable.has(linked.name)) return;
+  if (!linked || memory.unreadable.has(linked.collection)) return;
   const { terms: base } = field;
-  const terms =
-    base === undefined ? [] : await listAll(context, { spec: plainCollection(base, 'terms'), view: 'public' }, 'slug');
+  const terms = base === undefined ? [] : await listAll(context, plainCollection(base, 'terms'), 'slug');
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.linksBuiltFrom.get(field) === fingerprint) return;
   const detail = base === undefined ? 'mapped' : 'slug';
@@ -132,9 +130,9 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   memory.linksBuiltFrom.set(field, fingerprint);
 }
 
-async function listAll(context: SyncContext, part: CollectionPart, detail: Detail): Promise<CmsRecord[]> {
+async function listAll(context: SyncContext, spec: CollectionSpec, detail: Detail): Promise<CmsRecord[]> {
   const records: CmsRecord[] = [];
-  for await (const page of readAll(context, part, { detail })) records.push(...page.records);
+  for await (const page of readAll(context, spec, { detail })) records.push(...page.records);
   return records;
 }
 
