@@ -7,12 +7,13 @@ import { zoneOf } from './calendar/dates.ts';
 import { Events } from './calendar/events.ts';
 import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { LinkedRecords } from './calendar/linked-records.ts';
-import { OwnRecordsCache } from './calendar/own-records.ts';
+import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
 import { Terms } from './calendar/terms.ts';
+import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -25,7 +26,7 @@ import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import { eventNotFound, notReady } from './interface/errors.ts';
+import { eventNotFound } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
@@ -107,13 +108,13 @@ export function createApplication(options: ApplicationOptions) {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onChangesNamed((kinds) => ownRecords.forget(kinds));
+  const unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
+  sync.onChangesNamed((kinds) => unpublishedRecords.forget(kinds));
   return {
     replica,
     cms,
     cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, peers }),
-    ownRecords,
+    unpublishedRecords,
     mapping,
     sync,
     nowMs,
@@ -146,11 +147,8 @@ function createUseCases(services: Services): UseCases {
   };
 }
 
-/**
- * @throws ApiError 503 until the initial sync is complete; 404 for an event that the replica does not have
- * for the public
- */
-function assertPublicEvent({ sync, replica }: Services, id: number): void {
-  if (!sync.state().complete) throw notReady(sync.status().percent);
-  if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
+/** Throws 404 for an event that the replica does not have for the public. */
+function assertPublicEvent(services: Services, id: number): void {
+  assertServable(services);
+  if (!getRecord(services.replica.db, 'event', id)) throw eventNotFound(id);
 }

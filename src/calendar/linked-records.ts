@@ -175,14 +175,14 @@ async function findDuplicate(
   const name = comparableText(String(byField.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
-  const { replica, ownRecords } = services;
+  const { replica, unpublishedRecords } = services;
   const isSame = (record: LinkedRecord) =>
     comparableText(record.title) === name && !differs(services, record, byField, fields);
   // A record that is not published can only be one of the actor's own unpublished ones.
   const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);
   if (Object.keys(parts).length === 0) return findSame(replica.db, kind, longestWord, isSame);
-  return ownRecords.use(request, parts, async ({ records }) => findSame(records, kind, longestWord, isSame));
+  return unpublishedRecords.use(request, parts, async ({ records }) => findSame(records, kind, longestWord, isSame));
 }
 
 function findSame(

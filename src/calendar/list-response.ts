@@ -14,7 +14,7 @@ import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
-import { createPlaces } from './shared-work.ts';
+import { createSlots } from './shared-work.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
@@ -25,8 +25,16 @@ export interface ListAccess {
   status: string;
   /** The actor sees only what the public sees, so the response is the same for all such actors. */
   isPublic: boolean;
-  /** Makes the view show these records with the images that only the actor sees. */
+  /** Makes `visible` show these records with the images that only the actor sees. */
   addImages(ids: readonly number[]): Promise<void>;
+}
+
+/**
+ * Throws 503 until the initial sync is complete: a list of some records would look like a complete one. What a cache
+ * answers does not pass here.
+ */
+export function assertServable({ sync }: Pick<Services, 'sync'>): void {
+  if (!sync.state().complete) throw notReady(sync.status().percent);
 }
 
 /**
@@ -41,8 +49,8 @@ export async function withAccess<T>(
   request: RequestContext,
   use: (access: ListAccess) => Promise<T>,
 ): Promise<T> {
-  const { sync, replica, ownRecords } = services;
-  if (!sync.state().complete) throw notReady(sync.status().percent);
+  const { replica, unpublishedRecords } = services;
+  assertServable(services);
   const parts = await unpublishedParts(services, kinds, request);
   const isStaff = parts[kinds[0]] !== undefined;
   const sent = input.values.status as string[] | undefined;
@@ -52,7 +60,7 @@ export async function withAccess<T>(
   };
   if (Object.keys(parts).length === 0)
     return use({ visible: replica.db, isPublic: true, ...rest, async addImages() {} });
-  return ownRecords.use(request, parts, ({ records: visible, addImages }) =>
+  return unpublishedRecords.use(request, parts, ({ records: visible, addImages }) =>
     use({ visible, isPublic: false, addImages, ...rest }),
   );
 }
@@ -86,8 +94,8 @@ export const listResponse = <K extends Kind>(
   request: RequestContext,
 ): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
 
-/** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
-const inPlace = createPlaces(4);
+/** Four lists are built at a time: each holds a few records and what is rendered, together up to 9 MB. */
+const withSlot = createSlots(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
@@ -99,7 +107,7 @@ export async function buildFound<Found extends { access: Pick<ListAccess, 'visib
   build: (found: Found) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
   const found = await find();
-  const response = await inPlace(account ? String(account.userId) : network, () =>
+  const response = await withSlot(account ? String(account.userId) : network, () =>
     runInTurns(found.access.visible, build(found)),
   );
   return response ?? runInOneTurn(build(await find()));

@@ -70,7 +70,7 @@ export async function asActorSees(
   request: RequestContext,
   options: SerializeOptions,
 ): Promise<JsonObject> {
-  const { replica, ownRecords, serializer } = services;
+  const { replica, unpublishedRecords, serializer } = services;
   const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
@@ -78,7 +78,7 @@ export async function asActorSees(
   if (isPublic || !request.actor.account) return jsonIn(replica.db);
   try {
     const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
-    return await ownRecords.use(request, parts, async ({ records, addImages }) => {
+    return await unpublishedRecords.use(request, parts, async ({ records, addImages }) => {
       await addImages(linked, record.image);
       return jsonIn(records);
     });

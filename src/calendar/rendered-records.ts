@@ -130,7 +130,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 
 /**
  * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
- * 500 large events would stop all other requests for half a second. Resolves with undefined if the view
+ * 500 large events would stop all other requests for half a second. Resolves with undefined if `visible`
  * changed meanwhile: then the items may belong to different states of it.
  */
 export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {

@@ -169,13 +169,12 @@ export interface RequestImages {
 }
 
 /** This gateway's claim on the Idempotency-Key of a create. */
-export interface CreationKeyClaim {
+export interface CreationClaim {
   kind: Kind;
-  /** The hash of the key, which the CMS stores with the record. */
-  key: string;
+  creationKey: string;
   /**
-   * Call it before the create. Throws 409 if another gateway has claimed the key, which is possible after two
-   * minutes.
+   * Call it just before the create. Throws 409 if another gateway has taken over: it may once the claim is two minutes
+   * old (`MAX_CREATE_MS`), because it takes this gateway for crashed then.
    */
   renew(): Promise<void>;
 }
@@ -197,7 +196,7 @@ export interface RequestContext {
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
   /** For a create with an Idempotency-Key. */
-  keyedCreate?: CreationKeyClaim;
+  creationClaim?: CreationClaim;
 }
 
 /** A use case's response, before serialization. */
@@ -218,13 +217,13 @@ export interface ApiResponse {
   replicaVersion?: number;
 }
 
-export type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+export type CallContext = Pick<RequestContext, 'actor' | 'requestId'>;
 
 /**
  * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
  * Accounts and anonymous callers have separate bulkheads.
  */
-export function callOptions({ actor, requestId }: Caller): CallOptions {
+export function callOptions({ actor, requestId }: CallContext): CallOptions {
   const { credentials, account } = actor;
   return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };
 }

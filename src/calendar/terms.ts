@@ -1,7 +1,7 @@
 // The use cases of categories and tags: list, read, create, update and delete.
 
 import { plainCollection } from '../cms/port.ts';
-import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
+import { forbidden, invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -11,6 +11,7 @@ import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
+  assertServable,
   type FoundPage,
   type ListAccess,
   listResponse,
@@ -93,12 +94,11 @@ export class Terms {
 
   /** Only the terms of one event depend on what the actor may see. */
   async list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const { sync } = this.#services;
     const respond = (visible: ListAccess['visible']) =>
       listResponse<TermKind>(this.#services, () => this.#find(input, request, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
       return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
-    if (!sync.state().complete) throw notReady(sync.status().percent);
+    assertServable(this.#services);
     return respond(this.#services.replica.db);
   }
 

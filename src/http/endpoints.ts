@@ -187,7 +187,8 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (key, renew) => runOperation(endpointRequest, { ...request, keyedCreate: { kind, key, renew } }),
+      create: (creationKey, renew) =>
+        runOperation(endpointRequest, { ...request, creationClaim: { kind, creationKey, renew } }),
       readForReplay: (id) => useCases[kind].readForReplay(id, request),
     });
   }

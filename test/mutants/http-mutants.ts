@@ -33,7 +33,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/auth.ts', 'test/http/auth.test.ts', {
     'credentials are kept as keyed hashes alone': {
       function: 'authenticate',
-      code: "createHmac('sha256', this.#key).update(_1).digest('base64')",
+      code: "createHmac('sha256', this.#hashKey).update(_1).digest('base64')",
       replacement: '_1',
       test: 'test/process/memory.test.ts',
     },

@@ -2,7 +2,7 @@
 // `/changes`: what the public lists gained, changed and lost since a token.
 
 import { Feed } from 'feed';
-import { changesGone, eventWithoutDate, notReady } from '../../interface/errors.ts';
+import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
@@ -13,7 +13,7 @@ import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { buildFromEvents, type FoundEvents } from '../event-reads.ts';
-import { assertPageExists, linkParams, type PageSizes } from '../list-response.ts';
+import { assertPageExists, assertServable, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
@@ -230,7 +230,8 @@ const TOKEN_MS = 60_000;
  * The same response for every caller. Without a token it has no changes, and a token for the next request.
  * @throws ApiError 410 for a token that is too old or of another replica; 503 until the initial sync is complete
  */
-export function createChanges({ replica, sync, site, mapping, nowMs }: Services) {
+export function createChanges(services: Services) {
+  const { replica, site, mapping, nowMs } = services;
   const { journal } = replica;
   /** Tokens of another site mean nothing here. */
   const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
@@ -238,7 +239,7 @@ export function createChanges({ replica, sync, site, mapping, nowMs }: Services)
     [siteKey(), epoch, number, first, scanS].join('.');
 
   return function changes({ values }: Input): ApiResponse {
-    if (!sync.state().complete) throw notReady(sync.status().percent);
+    assertServable(services);
     const replicaVersion = replica.version;
     const since = values.since as ChangeToken | undefined;
     const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);

@@ -27,7 +27,7 @@ const permissionName = (collection: string, action: Action): string => `${collec
 const CHECKED = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
-  const key = randomBytes(32);
+  const hashKey = randomBytes(32);
   const checked = new LRUCache<string, Account>(CHECKED);
 
   async function account(options: CallOptions): Promise<Account> {
@@ -89,12 +89,10 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
      * out, and it takes a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
-      const { credentials } = options;
-      const hash = createHmac('sha256', key)
-        .update(credentials ?? '')
-        .digest('base64');
-      const known = checked.get(hash) ?? (credentials === undefined ? undefined : await account(options));
-      checked.set(hash, known);
+      const { credentials = '' } = options;
+      const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
+      const known = checked.get(hash) ?? (credentials === '' ? undefined : await account(options));
+      if (known) checked.set(hash, known);
       if (!known?.permissions.has(permissionName(collection, 'edit')))
         throw new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
     },

@@ -45,7 +45,7 @@ interface Rendering {
 }
 
 /** Pages that are rendered at the same time: each reads up to 8 MB, of which it keeps what it shows. */
-const places = bulkhead(2, Number.POSITIVE_INFINITY);
+const slots = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 12;
@@ -69,7 +69,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => places.execute(() => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => slots.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
