@@ -36,8 +36,8 @@ export class Events {
 
   list(input: Input, request: RequestContext): Promise<ApiResponse> {
     const services = this.#services;
-    return buildFromEvents(services, input, request, services.lists, (found) =>
-      responseSteps<'event'>(services, found, request.baseUrl),
+    return buildFromEvents(services, input, request, services.lists, (page) =>
+      responseSteps(services, page, request.baseUrl),
     );
   }
 

@@ -2,7 +2,7 @@
 // actor's own credentials. Also tells whether a post or a term exists.
 
 import type { ReadRequest } from '../cms/port.ts';
-import { type ApiError, CmsRejected } from '../errors.ts';
+import { type ApiError, CmsRejected, ifRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import type { Input, ReferenceChecks } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -22,7 +22,7 @@ import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termI
 import { slugKey, slugOf } from '../text/text.ts';
 import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
-import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
@@ -107,8 +107,8 @@ export async function singlePost<K extends PostKind>(
   // `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
-    const serialize: Serialize<K> = (post, to) => serializer.record(post, to, { single: true });
-    return singleResponse(renderRecord<K>(replica.rendered, shared, audience, 'single', serialize));
+    const json = serializer.record(shared, audience, { single: true });
+    return singleResponse(renderPublic(replica.rendered, shared, audience, 'single', json));
   }
   return { status: 200, body: await asActorSees(services, record, request, { single: true, unlocked }) };
 }
@@ -164,17 +164,15 @@ async function lookUpPost<K extends PostKind>(
   const { mapping, lookupLimit, replica } = services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
-  const found = await lookupLimit.lookUp(request.actor, async () => {
-    try {
-      return await readAsStaff(services, kind, id, request);
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
-      if (error.status !== 404 || error.kind === 'no-collection')
-        throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-      throw await missingPost(services, kind, id, request);
-    }
-  });
+  const refuse = async (error: CmsRejected): Promise<never> => {
+    if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
+    if (error.status !== 404 || error.kind === 'no-collection')
+      throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    throw await missingPost(services, kind, id, request);
+  };
+  const found = await lookupLimit.lookUp(request.actor, () =>
+    readAsStaff(services, kind, id, request).catch(ifRejected(refuse)),
+  );
   const record = found ? found.result : getRecord(replica.db, kind, id);
   if (record) return record;
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
@@ -268,21 +266,17 @@ async function findInCms(
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
   const [id] = wanted;
   if (!mapping.kinds[kind] || id === undefined) return [];
-  const found = await lookupLimit.lookUp(request.actor, async () => {
-    try {
-      if (wanted.length === 1) {
-        await cmsRecords.read(kind, id, request);
-        return wanted;
-      }
-      return await cmsRecords.readMany(kind, wanted, request);
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      // WordPress refuses one post, but a taxonomy as a whole.
-      if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
-      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-      return [];
-    }
-  });
+  const read = (): Promise<readonly number[]> =>
+    wanted.length === 1
+      ? cmsRecords.read(kind, id, request).then(() => wanted)
+      : cmsRecords.readMany(kind, wanted, request);
+  const whenRejected = (error: CmsRejected): readonly number[] => {
+    // WordPress refuses one post, but a taxonomy as a whole.
+    if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
+    if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    return [];
+  };
+  const found = await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)));
   return found?.result;
 }
 

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
-import { CmsRejected } from '../errors.ts';
+import { ifRejected } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
@@ -143,14 +143,11 @@ export class Permissions {
     const { cms, serviceCredentials } = this.#parts;
     for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
-      try {
-        const { permissions } = await cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
-        if (!permissions) continue;
-        this.#known.set(spec.collection, permissions);
-        return permissions;
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-      }
+      const reading = cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
+      const info = await reading.catch(ifRejected(() => undefined));
+      if (!info?.permissions) continue;
+      this.#known.set(spec.collection, info.permissions);
+      return info.permissions;
     }
     return undefined;
   }

@@ -12,12 +12,11 @@ import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { buildFromEvents, type FoundEvents } from '../event-reads.ts';
-import { assertPageExists, assertServable, linkParams, type PageSizes } from '../list-response.ts';
+import { buildFromEvents } from '../event-reads.ts';
+import { assertPageExists, assertServable, type ListPage, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
   type CalendarInfo,
@@ -48,21 +47,19 @@ interface FeedFormat<T> {
 /** A feed is written from the JSON of the list: it shows nothing else. */
 function* feedSteps<T>(
   services: Services,
-  { listPage, access }: FoundEvents,
+  page: ListPage,
   baseUrl: string,
   { write, respond }: FeedFormat<T>,
 ): Steps<ApiResponse> {
-  assertPageExists(listPage);
-  const { ids, validUntilMs } = listPage;
-  const { replica, serializer } = services;
-  const audience: Audience = { baseUrl, visible: access.visible };
-  const replicaVersion = replica.version;
+  assertPageExists(page);
+  const { ids, validUntilMs, visible, isPublic } = page;
+  const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let builtBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
-    const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems<'event'>(replica.rendered, serializer, some, audience, access.isPublic)) {
+    const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
+    for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
       const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;
@@ -73,7 +70,7 @@ function* feedSteps<T>(
   return {
     status: 200,
     ...respond(items),
-    ...(access.isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
+    ...(isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
     builtBytes,
   };
 }
@@ -84,8 +81,8 @@ const listFeed = <T>(
   request: RequestContext,
   format: FeedFormat<T>,
 ): Promise<ApiResponse> =>
-  buildFromEvents(services, input, request, format.pageSizes, (found) =>
-    feedSteps(services, found, request.baseUrl, format),
+  buildFromEvents(services, input, request, format.pageSizes, (page) =>
+    feedSteps(services, page, request.baseUrl, format),
   );
 
 export type EventFeeds = ReturnType<typeof createEventFeeds>;

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { CmsRejected } from '../../errors.ts';
+import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
@@ -63,14 +63,11 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     async accountExists(id, options) {
       const cmsId = ids.toPayload('account', id);
       if (cmsId === undefined) return false;
-      try {
-        const query = { depth: 0, 'select[id]': true };
-        await call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options);
-        return true;
-      } catch (error) {
-        if (error instanceof CmsRejected) return error.kind !== 'not-found';
-        throw error;
-      }
+      const query = { depth: 0, 'select[id]': true };
+      return call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options).then(
+        () => true,
+        ifRejected(({ kind }) => kind !== 'not-found'),
+      );
     },
 
     collectionInfo: async (spec) => ({

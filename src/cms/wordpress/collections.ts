@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, numberOrZero, objectOrEmpty, setAt, textOrEmpty, valueIn } from '../../model/json.ts';
 import { type ImageRecord, STATUSES } from '../../model/records.ts';
 import { percentDecoded, slugKey } from '../../text/text.ts';
@@ -78,30 +78,26 @@ export function createCollections(call: RestCall): Collections {
     },
 
     async findCreated(key, options) {
-      try {
-        const { created } = objectOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
-        if (!Array.isArray(created)) return undefined;
-        return created
-          .map(objectOrEmpty)
-          .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
-      } catch (error) {
-        // No companion plugin, an older one, or one that rejects this user.
-        if (error instanceof CmsRejected) return undefined;
-        throw error;
-      }
+      const response = call('GET', 'calendar-gateway/v1/created', { query: { key } }, options);
+      // No companion plugin, an older one, or one that rejects this user.
+      const { created } = await response.then(
+        objectOf,
+        ifRejected(() => ({ created: undefined })),
+      );
+      if (!Array.isArray(created)) return undefined;
+      return created
+        .map(objectOrEmpty)
+        .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
     },
 
     async exists(id, options) {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      try {
-        await call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options);
-        return true;
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-        return error.status === 401 || error.status === 403;
-      }
+      return call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(
+        () => true,
+        ifRejected(({ status }) => status === 401 || status === 403),
+      );
     },
   };
 }
