@@ -27,12 +27,6 @@ import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } 
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
 
-export interface ReadResult<K extends PostKind> {
-  record: RecordOf[K];
-  /** The actor sent the password, or reads the record as its editor. */
-  unlocked: boolean;
-}
-
 /** `Cms.exists` makes at most this many calls. */
 const EXISTS_CALLS = 2;
 
@@ -40,16 +34,16 @@ const EXISTS_CALLS = 2;
 type ReadOptions = { password?: string | undefined; editing?: boolean };
 
 /**
- * A post that the actor may read.
+ * A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor.
  * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
  */
-export async function readPost<K extends PostKind>(
+async function readPost<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
-  options: ReadOptions = {},
-): Promise<ReadResult<K>> {
+  options: ReadOptions,
+): Promise<{ record: RecordOf[K]; unlocked: boolean }> {
   const { db } = services.replica;
   let record = getRecord(db, kind, id);
   if (!record) {
@@ -57,7 +51,9 @@ export async function readPost<K extends PostKind>(
     record = await lookUpPost(services, kind, id, request);
     if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   }
-  return record.protected ? unlock(services, kind, record, request, options) : { record, unlocked: false };
+  const unlocked = record.protected ? await unlock(services, kind, id, request, options) : undefined;
+  if (record.protected && !unlocked && kind === 'event') throw passwordProtected();
+  return { record: unlocked ?? record, unlocked: unlocked !== undefined };
 }
 
 /**
@@ -125,33 +121,25 @@ export async function createdBefore(
   return { status: 201, body: await asActorSees(services, record, request, {}) };
 }
 
-/**
- * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
- * an event is an error, and a venue or organizer stays blanked.
- */
+/** A protected post in full, with the correct password, or for its editor with `context=edit`; otherwise undefined. */
 async function unlock<K extends PostKind>(
   services: Services,
   kind: K,
-  record: RecordOf[K],
+  id: number,
   request: RequestContext,
   { password, editing }: ReadOptions,
-): Promise<ReadResult<K>> {
+): Promise<RecordOf[K] | undefined> {
   const asEditor = editing && (await services.permissions.allow('edit', kind, request.actor));
-  if (password || asEditor) {
-    const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
-    const read = () => services.cmsRecords.read(kind, record.id, request, how);
-    const isLimited = !asEditor && !request.actor.account;
-    try {
-      const result = isLimited
-        ? await services.passwordAttempts.read(`${kind} ${record.id}`, password!, read)
-        : await read();
-      return { record: result.record, unlocked: true };
-    } catch (error) {
-      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-    }
+  if (!password && !asEditor) return undefined;
+  const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
+  const read = async () => (await services.cmsRecords.read(kind, id, request, how)).record;
+  const isLimited = !asEditor && !request.actor.account;
+  try {
+    return await (isLimited ? services.passwordAttempts.read(`${kind} ${id}`, password!, read) : read());
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+    return undefined;
   }
-  if (kind === 'event') throw passwordProtected();
-  return { record, unlocked: false };
 }
 
 /** A post that the replica lacks: from the CMS, if the actor may cause a call. */
