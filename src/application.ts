@@ -90,17 +90,12 @@ export function createApplication(options: ApplicationOptions) {
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
-    mcp: config.mcp,
-    siteName: () => services.site().name,
-    allowedOrigins: config.allowedOrigins,
+    config,
     cache: new ResponseCache(config.cache.responseBytes),
     cors: createCors(config.allowedOrigins),
-    freshness: config.cache,
     rateLimit,
     clientAddress,
-    mounts,
     publicUrl,
-    observe,
   });
   return { services, useCases, listener };
 }

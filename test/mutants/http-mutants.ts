@@ -194,7 +194,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/mcp.test.ts', {
     'tools write only if the setting says so': {
       function: 'createMcpServer',
-      code: "_1.mcp === 'write'",
+      code: "_1.config.mcp === 'write'",
       replacement: 'true',
       title: 'writes only if the setting says so',
     },

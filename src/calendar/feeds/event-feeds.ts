@@ -62,9 +62,9 @@ function* feedSteps<T>(
     for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;
-      builtBytes += bytes;
-      yield bytes;
+      // `listItems` has yielded the bytes that it rendered.
+      builtBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
+      yield BYTES_PER_EVENT;
     }
   }
   return {

@@ -186,13 +186,12 @@ function parseTotal(collection: string, header: string | undefined): number {
   );
 }
 
-/** The request's property of Advanced Custom Fields. */
-const HOLDER = 'acf';
+/** The property of a record with the fields of Advanced Custom Fields. */
+const ACF = 'acf';
 
 /**
- * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It
- * stores no value whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of
- * Secure Custom Fields).
+ * `{"_acf_field_key_map": {"price": "(none)"}}` marks `price` as sent but not to be stored: the plugin looks it up by
+ * this key, which no field has (`update_fields` of version 6.8.0, and of Secure Custom Fields).
  */
 const KEY_MAP = '_acf_field_key_map';
 const NO_FIELD = '(none)';
@@ -215,19 +214,19 @@ export async function sendUpdate(
   try {
     return await call('POST', route, { json: body }, options);
   } catch (error) {
-    const sent = body[HOLDER];
-    const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER);
+    const sent = body[ACF];
+    const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(ACF);
     if (!isRefused || !isObject(sent)) throw error;
     // Which field groups a record has may depend on the record.
     const { schema } = objectOf(await call('OPTIONS', route, {}, options));
-    const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
-    const query = { context: 'edit', _fields: HOLDER };
-    const stored = objectOf(await call('GET', route, { query }, options))[HOLDER];
+    const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[ACF]);
+    const query = { context: 'edit', _fields: ACF };
+    const stored = objectOf(await call('GET', route, { query }, options))[ACF];
     const all = withRequired(sent, objectOrEmpty(stored), rules);
     if (isDeepStrictEqual(all, sent)) throw error;
     const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
     const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
-    return call('POST', route, { json: { ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } } }, options);
+    return call('POST', route, { json: { ...body, [ACF]: { ...all, [KEY_MAP]: marks } } }, options);
   }
 }
 
