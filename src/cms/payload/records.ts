@@ -125,7 +125,8 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
   const status = statusIn(spec, body);
   if (status === undefined) return payloadBody;
   const field = statusFieldOf(spec);
-  const isStored = Object.hasOwn(PAYLOAD_STATUSES, status) || (field !== undefined && STATUSES_BY_FIELD.includes(status));
+  const isStored =
+    Object.hasOwn(PAYLOAD_STATUSES, status) || (field !== undefined && STATUSES_BY_FIELD.includes(status));
   if (!isStored) invalid(statusPathOf(spec), `has no status "${status}"`);
   if (field === undefined) delete payloadBody[CORE_STATUS];
   else setAt(payloadBody, field.split('.'), status in PAYLOAD_STATUSES ? null : status);
