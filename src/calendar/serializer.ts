@@ -437,7 +437,7 @@ const typedText = (html: string): string =>
   });
 
 /** For example `2027-01-10T10:00:00-05:00`. An event at 02:30, which the clock skips, is at 03:30. */
-export function withOffset(utc: string, timezone: string): string {
+function withOffset(utc: string, timezone: string): string {
   const zone = parseZone(timezone) ?? utcZone;
   return `${utcToWall(utc, zone).replace(' ', 'T')}${offsetText(offsetMinutes(utc, zone), ':')}`;
 }

@@ -1,11 +1,11 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
-import { withOffset } from '../../calendar/serializer.ts';
 import { PAGE_LANGUAGES } from '../../config-schema.ts';
 import { SCHEMA_ATTENDANCE, SCHEMA_STATUS } from '../../model/event-state.ts';
 import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
+import { offsetText } from '../../time/zones.ts';
 import { pricesOf } from './language.ts';
 import { Html } from './page-template.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
@@ -122,6 +122,14 @@ function dates(event: PublicEvent): object {
   const { start_date: start, end_date: end } = event;
   const [startDate, endDate] = event.all_day
     ? wholeDays(start, end)
-    : [event.utc_start_date, event.utc_end_date].map((utc) => withOffset(utc, event.timezone));
+    : [withOffset(start, event.utc_start_date), withOffset(end, event.utc_end_date)];
   return { startDate, endDate };
+}
+
+/** ISO 8601 with the offset of the event's zone. */
+function withOffset(wall: string, utc: string): string {
+  const minutes = Math.round(
+    (Date.parse(`${wall.replace(' ', 'T')}Z`) - Date.parse(`${utc.replace(' ', 'T')}Z`)) / 60_000,
+  );
+  return `${wall.replace(' ', 'T')}${offsetText(minutes || 0, ':')}`;
 }
