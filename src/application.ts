@@ -4,15 +4,11 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
-import { Events } from './calendar/events.ts';
-import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
-import { LinkedRecords } from './calendar/linked-records.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
-import { Terms } from './calendar/terms.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
@@ -21,7 +17,7 @@ import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
 import { Authenticator, createLoginLimit } from './http/auth.ts';
 import { createClientAddress, RateLimit, type SharedCounters } from './http/client-limits.ts';
-import { createPublicRead, type UseCases } from './http/endpoints.ts';
+import { createPublicRead, createUseCases } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
@@ -124,21 +120,6 @@ function createServices(options: ApplicationOptions): Services {
     serializer: new Serializer(replica.db, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
-  };
-}
-
-function createUseCases(services: Services): UseCases {
-  const linked = {
-    venue: new LinkedRecords(services, 'venue'),
-    organizer: new LinkedRecords(services, 'organizer'),
-  };
-  return {
-    event: new Events(services, linked),
-    feeds: createEventFeeds(services),
-    changes: createChanges(services),
-    ...linked,
-    category: new Terms(services, 'category'),
-    tag: new Terms(services, 'tag'),
   };
 }
 

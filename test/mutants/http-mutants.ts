@@ -126,7 +126,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', {
     'a content security policy on pages': {
       function: 'setPageHeaders',
-      code: "_1.set('Content-Security-Policy', _2.join('; '));",
+      code: "_1.set('Content-Security-Policy', POLICY);",
     },
   }),
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/languages.test.ts', {

@@ -85,8 +85,6 @@ const listFeed = <T>(
     feedSteps(services, page, request.baseUrl, format),
   );
 
-export type EventFeeds = ReturnType<typeof createEventFeeds>;
-
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
 export function createEventFeeds(services: Services) {
   const { replica, site } = services;
@@ -248,5 +246,3 @@ export function createChanges(services: Services) {
     return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
   };
 }
-
-export type Changes = ReturnType<typeof createChanges>;
