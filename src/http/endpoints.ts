@@ -71,7 +71,7 @@ interface EndpointRequest {
   pathSegment: string | undefined;
   state: State;
   body: Record<string, unknown>;
-  idempotencyKey: string | undefined;
+  idempotencyKey?: string | undefined;
   isDryRun?: boolean;
 }
 
@@ -169,7 +169,6 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       pathSegment,
       state: { ...newState(''), ...mounted, query },
       body: {},
-      idempotencyKey: undefined,
     });
     if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };

@@ -34,8 +34,8 @@ export interface LandingOptions {
   /** Throws ApiError unless the replica has the event for the public: a page asks the CMS for nothing. */
   assertPublic: (eventId: number) => void;
   publicUrl: string;
-  /** The path of the API, without slashes at its ends. */
-  mount: string;
+  /** Paths at which the API is mounted; the pages use the first. */
+  mounts: readonly string[];
 }
 
 interface Rendering {
@@ -78,7 +78,7 @@ export class Landing {
 
   constructor(options: LandingOptions) {
     this.#options = options;
-    this.#base = `${options.publicUrl}/${options.mount}`;
+    this.#base = `${options.publicUrl}${options.mounts[0]}`;
   }
 
   /**
@@ -169,7 +169,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
   }
 
   async #renderEvent(reader: EventReader, query: LandingQuery, brand: Brand, id: number): Promise<Html> {
-    const { site, assertPublic, mount } = this.#options;
+    const { site, assertPublic, mounts } = this.#options;
     const { name, language } = brand;
     assertPublic(id);
     const event = await reader.event(id);
@@ -177,7 +177,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const eventUrl = webAddress(event.url) ?? siteUrl;
     const description = new Html(await safeHtml(event.description, { linkBase: eventUrl, imageBase: siteUrl }));
     const shareUrl = this.#urlOf({ event: id });
-    const calendarFile = `${mount}/events/${id}.ics`;
+    const calendarFile = `${mounts[0]!.slice(1)}/events/${id}.ics`;
     const details = { event, description, query, language, shareUrl, calendarFile };
     const title = language.title(event);
     const image = event.image ? webAddress(event.image.url) : undefined;

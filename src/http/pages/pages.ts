@@ -11,9 +11,7 @@ import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 import { ERROR_PAGE } from './serve.ts';
 
-export interface PagesOptions extends Omit<LandingOptions, 'mount'> {
-  /** Paths at which the API is mounted; the pages use the first. */
-  mounts: readonly string[];
+export interface PagesOptions extends LandingOptions {
   freshness: Freshness;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
@@ -57,8 +55,8 @@ function brandOf({ config, site }: PagesOptions, assets: Assets, language: Langu
 }
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, charge, publicUrl } = options;
-  const landing = new Landing({ ...options, mount: mounts[0]!.slice(1) });
+  const { config, freshness, charge, publicUrl } = options;
+  const landing = new Landing(options);
   const cacheControl = publicCacheControl(freshness);
   // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
   const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
