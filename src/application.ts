@@ -4,15 +4,12 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
-import { Events } from './calendar/events.ts';
-import { createChanges, createEventFeeds } from './calendar/feeds/event-feeds.ts';
-import { LinkedRecords } from './calendar/linked-records.ts';
-import { OwnRecordsCache } from './calendar/own-records.ts';
+import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
-import { Terms } from './calendar/terms.ts';
+import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
@@ -20,12 +17,12 @@ import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
 import { Authenticator, createLoginLimit } from './http/auth.ts';
 import { createClientAddress, RateLimit, type SharedCounters } from './http/client-limits.ts';
-import { createPublicRead, type UseCases } from './http/endpoints.ts';
+import { createPublicRead, createUseCases } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import { eventNotFound, notReady } from './interface/errors.ts';
+import { eventNotFound } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
@@ -89,17 +86,12 @@ export function createApplication(options: ApplicationOptions) {
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
-    mcp: config.mcp,
-    siteName: () => services.site().name,
-    allowedOrigins: config.allowedOrigins,
+    config,
     cache: new ResponseCache(config.cache.responseBytes),
     cors: createCors(config.allowedOrigins),
-    freshness: config.cache,
     rateLimit,
     clientAddress,
-    mounts,
     publicUrl,
-    observe,
   });
   return { services, useCases, listener };
 }
@@ -107,13 +99,13 @@ export function createApplication(options: ApplicationOptions) {
 function createServices(options: ApplicationOptions): Services {
   const { config, mapping, cms, serviceCredentials, replica, sync, observe, nowMs = Date.now, clocks, peers } = options;
   const site = () => sync.site();
-  const ownRecords = new OwnRecordsCache({ db: replica.db, cms, mapping, sync });
-  sync.onChangesNamed((kinds) => ownRecords.forget(kinds));
+  const unpublishedRecords = new UnpublishedRecordsCache({ db: replica.db, cms, mapping, sync });
+  sync.onChangesNamed((kinds) => unpublishedRecords.forget(kinds));
   return {
     replica,
     cms,
     cmsRecords: new CmsRecords({ cms, mapping, replica, site, sync, peers }),
-    ownRecords,
+    unpublishedRecords,
     mapping,
     sync,
     nowMs,
@@ -131,26 +123,8 @@ function createServices(options: ApplicationOptions): Services {
   };
 }
 
-function createUseCases(services: Services): UseCases {
-  const linked = {
-    venue: new LinkedRecords(services, 'venue'),
-    organizer: new LinkedRecords(services, 'organizer'),
-  };
-  return {
-    event: new Events(services, linked),
-    feeds: createEventFeeds(services),
-    changes: createChanges(services),
-    ...linked,
-    category: new Terms(services, 'category'),
-    tag: new Terms(services, 'tag'),
-  };
-}
-
-/**
- * @throws ApiError 503 until the initial sync is complete; 404 for an event that the replica does not have
- * for the public
- */
-function assertPublicEvent({ sync, replica }: Services, id: number): void {
-  if (!sync.state().complete) throw notReady(sync.status().percent);
-  if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
+/** Throws 404 for an event that the replica does not have for the public. */
+function assertPublicEvent(services: Services, id: number): void {
+  assertServable(services);
+  if (!getRecord(services.replica.db, 'event', id)) throw eventNotFound(id);
 }

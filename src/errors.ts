@@ -93,6 +93,14 @@ export class CmsRejected extends Error {
   }
 }
 
+/** For `catch`: handles what the CMS has rejected, and throws every other error. */
+export const ifRejected =
+  <T>(handle: (rejection: CmsRejected) => T) =>
+  (error: unknown): T => {
+    if (error instanceof CmsRejected) return handle(error);
+    throw error;
+  };
+
 const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
   'not-found': 404,
   'not-visible': 403,

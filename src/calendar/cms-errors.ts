@@ -1,6 +1,6 @@
 // Maps the CMS's errors to API errors.
 
-import { ApiError, CmsRejected, type CmsUnavailable } from '../errors.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import {
   alreadyTrashed,
   eventNotFound,
@@ -24,8 +24,14 @@ export const unknownId = (kind: Kind, id: number): ApiError =>
   kind === 'event' ? eventNotFound(id) : invalidParam('id');
 
 /** Maps a `CmsRejected` to an `ApiError`. Returns any other error as it is. */
-export function cmsToApiError(error: unknown, context: ErrorContext): unknown {
-  if (!(error instanceof CmsRejected)) return error;
+export const cmsToApiError = (error: unknown, context: ErrorContext): unknown =>
+  error instanceof CmsRejected ? rejectionToApiError(error, context) : error;
+
+/** For a failure of the CMS that no use case has mapped: without the parameters of the request. */
+export const unmappedToApiError = (error: unknown): unknown =>
+  error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, { kind: 'event', anonymous: false });
+
+function rejectionToApiError(error: CmsRejected, context: ErrorContext): ApiError {
   const { kind, id, anonymous } = context;
   switch (error.kind) {
     case 'not-found':

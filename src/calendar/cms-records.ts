@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
-import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { ApiError, CmsRejected } from '../errors.ts';
 import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import {
@@ -21,8 +21,8 @@ import { getRecord, occurrenceIds } from '../store/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { type ChangedRecord, changedRecords } from '../sync/poll.ts';
 import type { Sync, WrittenRecord } from '../sync/sync.ts';
-import { cmsToApiError, unavailableError } from './cms-errors.ts';
-import { type Caller, callOptions, type RequestContext, writableMapping } from './request.ts';
+import { unmappedToApiError } from './cms-errors.ts';
+import { type CallContext, callOptions, type RequestContext, writableMapping } from './request.ts';
 
 export interface PeersPort {
   /**
@@ -45,10 +45,10 @@ export interface CmsResult<K extends Kind> {
  * The key that the companion plugin stores with the record. That of an `Idempotency-Key` goes with the record that the
  * route creates, not with its linked records; its claim is renewed first. Throws 409.
  */
-async function creationKeyFor({ keyedCreate: creationKey }: RequestContext, kind: Kind): Promise<string> {
-  if (creationKey?.kind !== kind) return randomBytes(32).toString('hex');
-  await creationKey.renew();
-  return creationKey.key;
+async function creationKeyFor({ creationClaim: claim }: RequestContext, kind: Kind): Promise<string> {
+  if (claim?.kind !== kind) return randomBytes(32).toString('hex');
+  await claim.renew();
+  return claim.creationKey;
 }
 
 interface Parts {
@@ -145,7 +145,7 @@ export class CmsRecords {
     kind: K,
     id: number | undefined,
     sent: Partial<FieldsOf[K]>,
-    request: Caller,
+    request: CallContext,
     current?: CmsRecord,
   ): Promise<CmsRecord> {
     const kindMapping = this.#writable(kind);
@@ -163,7 +163,7 @@ export class CmsRecords {
   }
 
   /** The record that a create with this key made. `isKnown`: the companion plugin has answered. */
-  async findCreated(kind: Kind, creationKey: string, request: Caller): Promise<{ isKnown: boolean; id?: number }> {
+  async findCreated(kind: Kind, creationKey: string, request: CallContext): Promise<{ isKnown: boolean; id?: number }> {
     const records = await this.#parts.cms.findCreated(creationKey, callOptions(request));
     const created = records?.find(({ collection }) => collection === this.#parts.mapping.kinds[kind]?.collection);
     if (!created) return { isKnown: records !== undefined };
@@ -177,7 +177,7 @@ export class CmsRecords {
   async read<K extends Kind>(
     kind: K,
     id: number,
-    request: Caller,
+    request: CallContext,
     how: ReadRequest = { view: 'public' },
   ): Promise<CmsResult<K>> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
@@ -188,7 +188,7 @@ export class CmsRecords {
   }
 
   /** Reads the published records with these ids, a page per call. Resolves with the ids of those that there are. */
-  async readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]> {
+  async readMany(kind: Kind, ids: readonly number[], request: CallContext): Promise<number[]> {
     const found: CmsRecord[] = [];
     for (let from = 0; from < ids.length; from += this.#parts.cms.maxPageSize) {
       const page = ids.slice(from, from + this.#parts.cms.maxPageSize);
@@ -203,7 +203,7 @@ export class CmsRecords {
   async findBySlug<K extends Kind>(
     kind: K,
     slug: string,
-    request: Caller,
+    request: CallContext,
     asEditor: boolean,
   ): Promise<RecordOf[K] | undefined> {
     const scope = asEditor ? ({ view: 'editor', statuses: 'all' } as const) : ({ view: 'public' } as const);
@@ -224,7 +224,8 @@ export class CmsRecords {
     try {
       cmsRecord = await this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
     } catch (error) {
-      // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these.
+      // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these. A CMS that
+      // did not answer is not asked again: the error says that the outcome is unknown.
       if (error instanceof CmsRejected && error.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
         if (id !== undefined) request.created?.push({ kind, id });
@@ -243,7 +244,7 @@ export class CmsRecords {
     kind: K,
     id: number,
     fields: Partial<FieldsOf[K]>,
-    request: Caller,
+    request: CallContext,
     current?: CmsRecord,
   ): Promise<RecordOf[K]> {
     const call = callOptions(request);
@@ -251,12 +252,12 @@ export class CmsRecords {
     return this.#written(kind, await this.#parts.cms.update(this.#writable(kind), id, body, call));
   }
 
-  async trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]> {
+  async trash<K extends Kind>(kind: K, id: number, request: CallContext): Promise<RecordOf[K]> {
     return this.#written(kind, await this.#parts.cms.trash(this.#writable(kind), id, callOptions(request)));
   }
 
   /** Deletes the record permanently. `changed`: other records that change with it. */
-  async delete(kind: Kind, id: number, request: Caller, changed: readonly WrittenRecord[] = []): Promise<void> {
+  async delete(kind: Kind, id: number, request: CallContext, changed: readonly WrittenRecord[] = []): Promise<void> {
     await this.#parts.cms.delete(this.#writable(kind), id, callOptions(request));
     await this.#readAsVisitor({ kind, id }, ...changed);
   }
@@ -278,16 +279,11 @@ export async function withCreatedInError<T>(
     if (created.length === 0) throw error;
     const names = created.map(({ kind, id }) => `${kind} ${id}`).join(', ');
     observe({ type: 'message', level: 'warn', message: `a failed write left records in the CMS: ${names}` });
-    const apiError = toApiError(error);
+    const known = unmappedToApiError(error);
+    const message = 'The gateway could not complete this request.';
+    const apiError =
+      known instanceof ApiError ? known : new ApiError(500, 'internal_server_error', message, { cause: error });
     apiError.data.created = created;
     throw apiError;
   }
-}
-
-function toApiError(error: unknown): ApiError {
-  const context = { kind: 'event', anonymous: false } as const;
-  const known = error instanceof CmsUnavailable ? unavailableError(error) : cmsToApiError(error, context);
-  if (known instanceof ApiError) return known;
-  const message = 'The gateway could not complete this request.';
-  return new ApiError(500, 'internal_server_error', message, { cause: error });
 }

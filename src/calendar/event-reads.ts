@@ -12,7 +12,15 @@ import { type Circle, locatedVenueIds } from '../store/located-venues.ts';
 import { getRecord, withDescendants } from '../store/records.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
-import { buildFound, type ListAccess, type PageSizes, pageLinks, requestedPage, withAccess } from './list-response.ts';
+import {
+  buildFound,
+  type ListAccess,
+  type ListPage,
+  type PageSizes,
+  pageLinks,
+  requestedPage,
+  withAccess,
+} from './list-response.ts';
 import type { Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { searchWords } from './search-words.ts';
@@ -24,13 +32,11 @@ export const buildFromEvents = (
   input: Input,
   request: RequestContext,
   pageSizes: PageSizes,
-  build: (found: FoundEvents) => Steps<ApiResponse>,
+  build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
   withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
     buildFound(request, () => findEvents(services, input, request, access, pageSizes), build),
   );
-
-export type FoundEvents = Awaited<ReturnType<typeof findEvents>>;
 
 async function findEvents(
   services: Services,
@@ -38,7 +44,7 @@ async function findEvents(
   request: RequestContext,
   access: ListAccess,
   pageSizes: PageSizes,
-) {
+): Promise<ListPage> {
   const { values, raw } = input;
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
@@ -52,12 +58,12 @@ async function findEvents(
   });
   const bounds = hasDates ? window.bounds : [];
   const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-  const { visible, statuses } = access;
+  const { visible, statuses, isPublic } = access;
   const filter = eventFilter(services, values, visible);
   const { limit, offset } = page;
   const listed = () =>
     listEvents(visible, { ...filter, modifiedAfter: modifiedAfter.utc, statuses, bounds, limit, offset });
-  if (!access.isPublic) await access.addImages(listed().ids);
+  if (!isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
   const linkParameters = {
@@ -76,7 +82,7 @@ async function findEvents(
   };
   const links = pageLinks('event', raw, linkParameters, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  return { listPage: { kind: 'event', ids, total, page, links, validUntilMs } as const, access };
+  return { kind: 'event', ids, total, page, links, validUntilMs, visible, isPublic };
 }
 
 /**

@@ -36,8 +36,8 @@ export class Events {
 
   list(input: Input, request: RequestContext): Promise<ApiResponse> {
     const services = this.#services;
-    return buildFromEvents(services, input, request, services.lists, (found) =>
-      responseSteps<'event'>(services, found, request.baseUrl),
+    return buildFromEvents(services, input, request, services.lists, (page) =>
+      responseSteps(services, page, request.baseUrl),
     );
   }
 
@@ -109,7 +109,7 @@ async function checkedFields(
   const { byField } = input;
   assertNotBlank(input);
   const fields: Partial<EventFields> = await postFields(write);
-  Object.assign(fields, timesOf(write), copiedOf(write));
+  Object.assign(fields, timesOf(write), ownFields(write));
   const cost = normalizeCost(byField.cost);
   if (byField.cost !== undefined && !isShownCost(write, cost)) {
     const isNumber = services.mapping.kinds.event.numeric.has('cost');
@@ -177,10 +177,10 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 }
 
 /**
- * The values that are stored as they were sent.
+ * The event's own fields in the body, such as `featured` and `event_status`. Those of every post are in `postFields`.
  * @throws ApiError 400 for a value that the original lacks, if the mapping cannot store it
  */
-function copiedOf({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
+function ownFields({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { byField, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
   const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {

@@ -22,7 +22,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
-import { type ListAccess, listResponse, pageLinks, requestedPage, withAccess } from './list-response.ts';
+import { type ListAccess, type ListPage, listResponse, pageLinks, requestedPage, withAccess } from './list-response.ts';
 import { asActorSees, createdBefore, singlePost } from './read-post.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
@@ -48,7 +48,7 @@ export class LinkedRecords {
     this.kind = kind;
   }
 
-  async #find(input: Input, request: RequestContext, access: ListAccess) {
+  async #find(input: Input, request: RequestContext, access: ListAccess): Promise<ListPage> {
     const { values, raw } = input;
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
@@ -68,13 +68,13 @@ export class LinkedRecords {
     const shown = { page: page.page, per_page: page.limit, status: access.status };
     const links = pageLinks(this.kind, raw, shown, { ...page, total }, request.baseUrl);
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind: this.kind, ids, total, page, links, validUntilMs };
-    return { listPage, access };
+    const { visible, isPublic } = access;
+    return { kind: this.kind, ids, total, page, links, validUntilMs, visible, isPublic };
   }
 
   readonly list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
     withAccess(this.#services, [this.kind, 'event'], input, request, (access) =>
-      listResponse<LinkedKind>(this.#services, () => this.#find(input, request, access), request),
+      listResponse(this.#services, () => this.#find(input, request, access), request),
     );
 
   read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -175,14 +175,14 @@ async function findDuplicate(
   const name = comparableText(String(byField.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
-  const { replica, ownRecords } = services;
+  const { replica, unpublishedRecords } = services;
   const isSame = (record: LinkedRecord) =>
     comparableText(record.title) === name && !differs(services, record, byField, fields);
   // A record that is not published can only be one of the actor's own unpublished ones.
   const mayBePublished = fields.status === 'publish' && (fields.date ?? fields.dateUtc) === undefined;
   const parts = mayBePublished ? {} : await unpublishedParts(services, [kind], request);
   if (Object.keys(parts).length === 0) return findSame(replica.db, kind, longestWord, isSame);
-  return ownRecords.use(request, parts, async ({ records }) => findSame(records, kind, longestWord, isSame));
+  return unpublishedRecords.use(request, parts, async ({ records }) => findSame(records, kind, longestWord, isSame));
 }
 
 function findSame(

@@ -12,9 +12,8 @@ import type { PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
 import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
-import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
-import { createPlaces } from './shared-work.ts';
+import { createSlots } from './shared-work.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
@@ -25,8 +24,16 @@ export interface ListAccess {
   status: string;
   /** The actor sees only what the public sees, so the response is the same for all such actors. */
   isPublic: boolean;
-  /** Makes the view show these records with the images that only the actor sees. */
+  /** Makes `visible` show these records with the images that only the actor sees. */
   addImages(ids: readonly number[]): Promise<void>;
+}
+
+/**
+ * Throws 503 until the initial sync is complete: a list of some records would look like a complete one. What a cache
+ * answers does not pass here.
+ */
+export function assertServable({ sync }: Pick<Services, 'sync'>): void {
+  if (!sync.state().complete) throw notReady(sync.status().percent);
 }
 
 /**
@@ -41,8 +48,8 @@ export async function withAccess<T>(
   request: RequestContext,
   use: (access: ListAccess) => Promise<T>,
 ): Promise<T> {
-  const { sync, replica, ownRecords } = services;
-  if (!sync.state().complete) throw notReady(sync.status().percent);
+  const { replica, unpublishedRecords } = services;
+  assertServable(services);
   const parts = await unpublishedParts(services, kinds, request);
   const isStaff = parts[kinds[0]] !== undefined;
   const sent = input.values.status as string[] | undefined;
@@ -52,13 +59,14 @@ export async function withAccess<T>(
   };
   if (Object.keys(parts).length === 0)
     return use({ visible: replica.db, isPublic: true, ...rest, async addImages() {} });
-  return ownRecords.use(request, parts, ({ records: visible, addImages }) =>
+  return unpublishedRecords.use(request, parts, ({ records: visible, addImages }) =>
     use({ visible, isPublic: false, addImages, ...rest }),
   );
 }
 
-export interface ListPage<K extends Kind> {
-  kind: K;
+/** The requested page of a list, and the records that its response shows. */
+export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
+  kind: Kind;
   ids: number[];
   total: number;
   page: RequestedPage;
@@ -67,58 +75,47 @@ export interface ListPage<K extends Kind> {
 }
 
 /** Throws 404 for a page of posts after the last one. Page 1 of an empty list exists. Terms have no last page. */
-export function assertPageExists({ kind, total, page }: Pick<ListPage<Kind>, 'kind' | 'total' | 'page'>): void {
+export function assertPageExists({ kind, total, page }: Pick<ListPage, 'kind' | 'total' | 'page'>): void {
   if (isPostKind(kind) && page.page > Math.max(totalPages(total, page.limit), 1)) throw pageNotFound(kind);
-}
-
-export interface FoundPage<K extends Kind> {
-  listPage: ListPage<K>;
-  access: Pick<ListAccess, 'isPublic' | 'visible'>;
 }
 
 /**
  * Finds the page of a list and builds its response. Throws 404 for a page after the last one, and 400
  * `calendar_list_too_large`.
  */
-export const listResponse = <K extends Kind>(
+export const listResponse = (
   services: Services,
-  find: () => Promise<FoundPage<K>>,
+  find: () => Promise<ListPage>,
   request: RequestContext,
-): Promise<ApiResponse> => buildFound(request, find, (found) => responseSteps(services, found, request.baseUrl));
+): Promise<ApiResponse> => buildFound(request, find, (page) => responseSteps(services, page, request.baseUrl));
 
-/** For lists that are being built: each holds a few records and what is rendered, together up to 9 MB. */
-const inPlace = createPlaces(4);
+/** Four lists are built at a time: each holds a few records and what is rendered, together up to 9 MB. */
+const withSlot = createSlots(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
  * it shows changes meanwhile, the page is found again and built in one turn: a page belongs to one state.
  */
-export async function buildFound<Found extends { access: Pick<ListAccess, 'visible'> }>(
+export async function buildFound(
   { actor: { account, network = '' } }: RequestContext,
-  find: () => Promise<Found>,
-  build: (found: Found) => Steps<ApiResponse>,
+  find: () => Promise<ListPage>,
+  build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> {
-  const found = await find();
-  const response = await inPlace(account ? String(account.userId) : network, () =>
-    runInTurns(found.access.visible, build(found)),
+  const page = await find();
+  const response = await withSlot(account ? String(account.userId) : network, () =>
+    runInTurns(page.visible, build(page)),
   );
   return response ?? runInOneTurn(build(await find()));
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */
-export function* responseSteps<K extends Kind>(
-  services: Services,
-  { listPage, access: { isPublic, visible } }: FoundPage<K>,
-  baseUrl: string,
-): Steps<ApiResponse> {
+export function* responseSteps(services: Services, listPage: ListPage, baseUrl: string): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { kind, validUntilMs } = listPage;
+  const { kind, links, total, page, isPublic, visible, validUntilMs } = listPage;
   const name = PLURALS[kind];
-  const audience: Audience = { baseUrl, visible };
-  const { links, total, page } = listPage;
   const pages = totalPages(total, page.limit);
   const rest = { ...links, total, total_pages: pages };
-  const items = yield* listItems<K>(services.replica.rendered, services.serializer, listPage, audience, isPublic);
+  const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
   const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
   return {

@@ -2,7 +2,7 @@
 // actor's own credentials. Also tells whether a post or a term exists.
 
 import type { ReadRequest } from '../cms/port.ts';
-import { type ApiError, CmsRejected } from '../errors.ts';
+import { type ApiError, CmsRejected, ifRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import type { Input, ReferenceChecks } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -22,16 +22,10 @@ import { getImage, getRecord, idsBySlug, kindOf, stampsById, termIdByName, termI
 import { slugKey, slugOf } from '../text/text.ts';
 import { NUMBER } from '../time/php-dates.ts';
 import { cmsToApiError, unknownId, withApiErrors } from './cms-errors.ts';
-import { findRendered, renderRecord, type Serialize, singleResponse } from './rendered-records.ts';
+import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, callOptions, type RequestContext, unpublishedParts } from './request.ts';
 import type { Audience, SerializeOptions } from './serializer.ts';
 import type { Services } from './services.ts';
-
-export interface ReadResult<K extends PostKind> {
-  record: RecordOf[K];
-  /** The actor sent the password, or reads the record as its editor. */
-  unlocked: boolean;
-}
 
 /** `Cms.exists` makes at most this many calls. */
 const EXISTS_CALLS = 2;
@@ -40,16 +34,16 @@ const EXISTS_CALLS = 2;
 type ReadOptions = { password?: string | undefined; editing?: boolean };
 
 /**
- * A post that the actor may read.
+ * A post that the actor may read. `unlocked`: the actor sent the password, or reads the record as its editor.
  * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
  */
-export async function readPost<K extends PostKind>(
+async function readPost<K extends PostKind>(
   services: Services,
   kind: K,
   id: number,
   request: RequestContext,
-  options: ReadOptions = {},
-): Promise<ReadResult<K>> {
+  options: ReadOptions,
+): Promise<{ record: RecordOf[K]; unlocked: boolean }> {
   const { db } = services.replica;
   let record = getRecord(db, kind, id);
   if (!record) {
@@ -57,7 +51,9 @@ export async function readPost<K extends PostKind>(
     record = await lookUpPost(services, kind, id, request);
     if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   }
-  return record.protected ? unlock(services, kind, record, request, options) : { record, unlocked: false };
+  const unlocked = record.protected ? await unlock(services, kind, id, request, options) : undefined;
+  if (record.protected && !unlocked && kind === 'event') throw passwordProtected();
+  return { record: unlocked ?? record, unlocked: unlocked !== undefined };
 }
 
 /**
@@ -70,7 +66,7 @@ export async function asActorSees(
   request: RequestContext,
   options: SerializeOptions,
 ): Promise<JsonObject> {
-  const { replica, ownRecords, serializer } = services;
+  const { replica, unpublishedRecords, serializer } = services;
   const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
   const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
@@ -78,7 +74,7 @@ export async function asActorSees(
   if (isPublic || !request.actor.account) return jsonIn(replica.db);
   try {
     const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
-    return await ownRecords.use(request, parts, async ({ records, addImages }) => {
+    return await unpublishedRecords.use(request, parts, async ({ records, addImages }) => {
       await addImages(linked, record.image);
       return jsonIn(records);
     });
@@ -107,8 +103,8 @@ export async function singlePost<K extends PostKind>(
   // `record`.
   const shared = isPlain ? getRecord(replica.db, kind, id) : undefined;
   if (shared) {
-    const serialize: Serialize<K> = (post, to) => serializer.record(post, to, { single: true });
-    return singleResponse(renderRecord<K>(replica.rendered, shared, audience, 'single', serialize));
+    const json = serializer.record(shared, audience, { single: true });
+    return singleResponse(renderPublic(replica.rendered, shared, audience, 'single', json));
   }
   return { status: 200, body: await asActorSees(services, record, request, { single: true, unlocked }) };
 }
@@ -125,33 +121,25 @@ export async function createdBefore(
   return { status: 201, body: await asActorSees(services, record, request, {}) };
 }
 
-/**
- * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
- * an event is an error, and a venue or organizer stays blanked.
- */
+/** A protected post in full, with the correct password, or for its editor with `context=edit`; otherwise undefined. */
 async function unlock<K extends PostKind>(
   services: Services,
   kind: K,
-  record: RecordOf[K],
+  id: number,
   request: RequestContext,
   { password, editing }: ReadOptions,
-): Promise<ReadResult<K>> {
+): Promise<RecordOf[K] | undefined> {
   const asEditor = editing && (await services.permissions.allow('edit', kind, request.actor));
-  if (password || asEditor) {
-    const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
-    const read = () => services.cmsRecords.read(kind, record.id, request, how);
-    const isLimited = !asEditor && !request.actor.account;
-    try {
-      const result = isLimited
-        ? await services.passwordAttempts.read(`${kind} ${record.id}`, password!, read)
-        : await read();
-      return { record: result.record, unlocked: true };
-    } catch (error) {
-      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-    }
+  if (!password && !asEditor) return undefined;
+  const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
+  const read = async () => (await services.cmsRecords.read(kind, id, request, how)).record;
+  const isLimited = !asEditor && !request.actor.account;
+  try {
+    return await (isLimited ? services.passwordAttempts.read(`${kind} ${id}`, password!, read) : read());
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+    return undefined;
   }
-  if (kind === 'event') throw passwordProtected();
-  return { record, unlocked: false };
 }
 
 /** A post that the replica lacks: from the CMS, if the actor may cause a call. */
@@ -164,17 +152,15 @@ async function lookUpPost<K extends PostKind>(
   const { mapping, lookupLimit, replica } = services;
   if (!mapping.kinds[kind]) throw unknownId(kind, id);
   const isCancelled = () => kind === 'event' && replica.journal.cancelled(id) !== undefined;
-  const found = await lookupLimit.lookUp(request.actor, async () => {
-    try {
-      return await readAsStaff(services, kind, id, request);
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
-      if (error.status !== 404 || error.kind === 'no-collection')
-        throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-      throw await missingPost(services, kind, id, request);
-    }
-  });
+  const refuse = async (error: CmsRejected): Promise<never> => {
+    if (error.status === 401 || error.status === 403) throw isCancelled() ? noLongerAvailable() : notAccessible(kind);
+    if (error.status !== 404 || error.kind === 'no-collection')
+      throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    throw await missingPost(services, kind, id, request);
+  };
+  const found = await lookupLimit.lookUp(request.actor, () =>
+    readAsStaff(services, kind, id, request).catch(ifRejected(refuse)),
+  );
   const record = found ? found.result : getRecord(replica.db, kind, id);
   if (record) return record;
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
@@ -268,21 +254,17 @@ async function findInCms(
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
   const [id] = wanted;
   if (!mapping.kinds[kind] || id === undefined) return [];
-  const found = await lookupLimit.lookUp(request.actor, async () => {
-    try {
-      if (wanted.length === 1) {
-        await cmsRecords.read(kind, id, request);
-        return wanted;
-      }
-      return await cmsRecords.readMany(kind, wanted, request);
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      // WordPress refuses one post, but a taxonomy as a whole.
-      if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
-      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
-      return [];
-    }
-  });
+  const read = (): Promise<readonly number[]> =>
+    wanted.length === 1
+      ? cmsRecords.read(kind, id, request).then(() => wanted)
+      : cmsRecords.readMany(kind, wanted, request);
+  const whenRejected = (error: CmsRejected): readonly number[] => {
+    // WordPress refuses one post, but a taxonomy as a whole.
+    if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
+    if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
+    return [];
+  };
+  const found = await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)));
   return found?.result;
 }
 

@@ -3,19 +3,18 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { CalendarRecord, Kind, RecordOf } from '../model/records.ts';
+import type { CalendarRecord, Kind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
-import { type Audience, RECORDS_PER_READ, type Serializer } from './serializer.ts';
+import { type Audience, RECORDS_PER_READ } from './serializer.ts';
+import type { Services } from './services.ts';
 import { laterTick } from './shared-work.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
-
-export type Serialize<K extends Kind> = (record: RecordOf[K], audience: Audience) => JsonObject;
 
 /** A single read and a list item of the same record have different JSON. */
 type Variant = 'single' | 'item';
@@ -34,26 +33,20 @@ function shownCacheTags(kind: Kind, json: JsonObject): string[] {
 }
 
 /** A record's JSON as bytes, with their ETag and the cache tags of what it shows. */
-function render<K extends Kind>(
-  record: RecordOf[K] & CalendarRecord,
-  audience: Audience,
-  serialize: Serialize<K>,
-): RenderedRecord {
-  const { kind, id } = record;
-  const json = serialize(record, audience);
+function render({ kind, id }: CalendarRecord, json: JsonObject): RenderedRecord {
   const bytes = utf8(JSON.stringify(json));
   return { bytes, etag: `"${contentHash(bytes)}"`, cacheTags: [`${kind}-${id}`, ...shownCacheTags(kind, json)] };
 }
 
-/** Renders a public record, and caches it until the record or anything in it changes. */
-export function renderRecord<K extends Kind>(
+/** Renders the JSON of a public record, and caches it until the record or anything in it changes. */
+export function renderPublic(
   cache: RenderedCache,
-  record: RecordOf[K] & CalendarRecord,
+  record: CalendarRecord,
   audience: Audience,
   variant: Variant,
-  serialize: Serialize<K>,
+  json: JsonObject,
 ): RenderedRecord {
-  const rendered = render<K>(record, audience, serialize);
+  const rendered = render(record, json);
   cache.set(renderingOf(audience, variant), record, rendered);
   return rendered;
 }
@@ -81,14 +74,13 @@ export type Steps<T> = Generator<number, T>;
  * The items of a list, in the order of `ids`. Those of a public list are cached.
  * @throws ApiError 400 `calendar_list_too_large`
  */
-export function* listItems<K extends Kind>(
-  cache: RenderedCache,
-  serializer: Serializer,
-  { kind, ids }: { kind: K; ids: number[] },
+export function* listItems(
+  { replica, serializer }: Pick<Services, 'replica' | 'serializer'>,
+  { kind, ids }: { kind: Kind; ids: number[] },
   audience: Audience,
   isPublic: boolean,
 ): Steps<RenderedRecord[]> {
-  const serialize: Serialize<K> = (record, to) => serializer.record(record, to);
+  const cache = replica.rendered;
   const items = new Map<number, RenderedRecord>();
   let listBytes = 0;
   const add = (id: number, item: RenderedRecord): void => {
@@ -103,11 +95,9 @@ export function* listItems<K extends Kind>(
   const missing = ids.filter((id) => !items.has(id));
   for (let from = 0; from < missing.length; from += RECORDS_PER_READ) {
     const records = getRecords(audience.visible, kind, missing.slice(from, from + RECORDS_PER_READ));
-    for (const [id, found] of records) {
-      const record = found as RecordOf[K] & CalendarRecord;
-      const item = isPublic
-        ? renderRecord<K>(cache, record, audience, 'item', serialize)
-        : render<K>(record, audience, serialize);
+    for (const [id, record] of records) {
+      const json = serializer.record(record, audience);
+      const item = isPublic ? renderPublic(cache, record, audience, 'item', json) : render(record, json);
       add(id, item);
       yield item.bytes.byteLength;
     }
@@ -130,7 +120,7 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 
 /**
  * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
- * 500 large events would stop all other requests for half a second. Resolves with undefined if the view
+ * 500 large events would stop all other requests for half a second. Resolves with undefined if `visible`
  * changed meanwhile: then the items may belong to different states of it.
  */
 export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {

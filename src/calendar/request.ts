@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
-import { CmsRejected } from '../errors.ts';
+import { ifRejected } from '../errors.ts';
 import { noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
@@ -143,14 +143,11 @@ export class Permissions {
     const { cms, serviceCredentials } = this.#parts;
     for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
-      try {
-        const { permissions } = await cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
-        if (!permissions) continue;
-        this.#known.set(spec.collection, permissions);
-        return permissions;
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-      }
+      const reading = cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
+      const info = await reading.catch(ifRejected(() => undefined));
+      if (!info?.permissions) continue;
+      this.#known.set(spec.collection, info.permissions);
+      return info.permissions;
     }
     return undefined;
   }
@@ -169,13 +166,12 @@ export interface RequestImages {
 }
 
 /** This gateway's claim on the Idempotency-Key of a create. */
-export interface CreationKeyClaim {
+export interface CreationClaim {
   kind: Kind;
-  /** The hash of the key, which the CMS stores with the record. */
-  key: string;
+  creationKey: string;
   /**
-   * Call it before the create. Throws 409 if another gateway has claimed the key, which is possible after two
-   * minutes.
+   * Call it just before the create. Throws 409 if another gateway has taken over: it may once the claim is two minutes
+   * old (`MAX_CREATE_MS`), because it takes this gateway for crashed then.
    */
   renew(): Promise<void>;
 }
@@ -197,7 +193,7 @@ export interface RequestContext {
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
   /** For a create with an Idempotency-Key. */
-  keyedCreate?: CreationKeyClaim;
+  creationClaim?: CreationClaim;
 }
 
 /** A use case's response, before serialization. */
@@ -218,13 +214,13 @@ export interface ApiResponse {
   replicaVersion?: number;
 }
 
-export type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+export type CallContext = Pick<RequestContext, 'actor' | 'requestId'>;
 
 /**
  * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
  * Accounts and anonymous callers have separate bulkheads.
  */
-export function callOptions({ actor, requestId }: Caller): CallOptions {
+export function callOptions({ actor, requestId }: CallContext): CallOptions {
   const { credentials, account } = actor;
   return { credentials, bulkhead: account ? 'callers' : 'anonymous', requestId };
 }

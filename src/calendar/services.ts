@@ -10,15 +10,15 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords, PeersPort } from './cms-records.ts';
-import type { OwnRecordsCache } from './own-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
 import type { LookupLimit, PasswordAttempts } from './shared-work.ts';
+import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 
 export interface Services {
   replica: Replica;
   cmsRecords: CmsRecords;
-  ownRecords: OwnRecordsCache;
+  unpublishedRecords: UnpublishedRecordsCache;
   peers?: PeersPort | undefined;
   cms: Cms;
   mapping: Mapping;

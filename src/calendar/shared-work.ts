@@ -80,7 +80,7 @@ const MAX_CORRECT = 1000;
 
 /** Attempts of anonymous callers at passwords of protected records. Stores keyed hashes instead of passwords. */
 export class PasswordAttempts {
-  readonly #key = randomBytes(32);
+  readonly #hashKey = randomBytes(32);
   readonly #correct: LRUCache<string, true>;
   readonly #takeAttempts: (attempts: number) => boolean;
 
@@ -95,7 +95,7 @@ export class PasswordAttempts {
    * @throws ApiError 429 if callers are trying too many other passwords; and what `fetch` throws
    */
   async read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T> {
-    const attempt = createHmac('sha256', this.#key).update(`${record} ${password}`).digest('base64');
+    const attempt = createHmac('sha256', this.#hashKey).update(`${record} ${password}`).digest('base64');
     if (!this.#correct.has(attempt) && !this.#takeAttempts(1)) throw tooManyPasswords();
     try {
       const result = await fetch();
@@ -135,15 +135,15 @@ export function laterTick(): Promise<void> {
 const MAX_CALLERS = 1000;
 
 /**
- * Places for work that holds many records. A caller has half of them at a time: of one who asks for 600 lists on 600
+ * Slots for work that holds many records. A caller has half of them at a time: of one who asks for 600 lists on 600
  * connections, two begin, and the list of another caller is the next.
  */
-export function createPlaces(count: number): <T>(caller: string, work: () => Promise<T>) => Promise<T> {
-  const places = bulkhead(count, Number.POSITIVE_INFINITY);
+export function createSlots(count: number): <T>(caller: string, work: () => Promise<T>) => Promise<T> {
+  const slots = bulkhead(count, Number.POSITIVE_INFINITY);
   const callers = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS });
   return (caller, work) => {
     const own = callers.get(caller) ?? bulkhead(count / 2, Number.POSITIVE_INFINITY);
     callers.set(caller, own);
-    return own.execute(() => places.execute(work));
+    return own.execute(() => slots.execute(work));
   };
 }

@@ -1,7 +1,7 @@
 // The use cases of categories and tags: list, read, create, update and delete.
 
 import { plainCollection } from '../cms/port.ts';
-import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
+import { forbidden, invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -11,14 +11,15 @@ import { getRecord, getRecords, withDescendants } from '../store/records.ts';
 import { withApiErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
-  type FoundPage,
+  assertServable,
   type ListAccess,
+  type ListPage,
   listResponse,
   pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
+import { findRendered, renderPublic, singleResponse } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, writableMapping } from './request.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
@@ -65,7 +66,7 @@ export class Terms {
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
-  async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<FoundPage<TermKind>> {
+  async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<ListPage> {
     const { values, raw } = input;
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
@@ -87,18 +88,17 @@ export class Terms {
     });
     // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
     const links = pageLinks(this.#kind, raw, { page: undefined }, { ...page, total }, request.baseUrl);
-    const listPage = { kind: this.#kind, ids, total, page, links, validUntilMs: modifiedAfter.validUntilMs };
-    return { listPage, access: { isPublic: true, visible } };
+    const { validUntilMs } = modifiedAfter;
+    return { kind: this.#kind, ids, total, page, links, validUntilMs, visible, isPublic: true };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
   async list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const { sync } = this.#services;
     const respond = (visible: ListAccess['visible']) =>
-      listResponse<TermKind>(this.#services, () => this.#find(input, request, visible), request);
+      listResponse(this.#services, () => this.#find(input, request, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
       return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
-    if (!sync.state().complete) throw notReady(sync.status().percent);
+    assertServable(this.#services);
     return respond(this.#services.replica.db);
   }
 
@@ -113,7 +113,7 @@ export class Terms {
     }
     return singleResponse(
       findRendered(rendered, this.#kind, id, audience, 'single') ??
-        renderRecord<TermKind>(rendered, record, audience, 'single', this.#serializeSingle),
+        renderPublic(rendered, record, audience, 'single', this.#serializeSingle(record, audience)),
     );
   }
 

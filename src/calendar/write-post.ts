@@ -135,7 +135,7 @@ export async function trashPost<K extends PostKind>(
   });
 }
 
-const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
+const COMMON_FIELDS = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
 /**
  * The common fields of a body, without the image. The status `trash` is not stored: `save` moves the record to the
@@ -148,7 +148,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
   if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden('account');
   const fields: Record<string, unknown> = {};
-  for (const name of STORED_AS_SENT) if (byField[name] !== undefined) fields[name] = byField[name];
+  for (const name of COMMON_FIELDS) if (byField[name] !== undefined) fields[name] = byField[name];
   const nowMs = services.nowMs();
   if (byField.date !== undefined)
     fields.date = parseWallTimeIn('date', String(byField.date), { nowMs, zone: zoneOf(services) });

@@ -11,8 +11,8 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /**
- * Property with the CMS's own status, such as `expired` of a plugin, on records whose `status` is `publish` because the
- * mapping says so. Lists for visitors lack them, so that the replica has none.
+ * Property with the CMS's own status, such as `expired`: single reads and lists of an account show the record as
+ * published. Lists of visitors lack it, and the replica never has it.
  */
 export const CMS_STATUS = 'calendar_gateway_status';
 

@@ -2,13 +2,13 @@
 
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
+import type { Config } from '../config-schema.ts';
 import { type Authenticator, auth } from './auth.ts';
 import { cachedReads } from './cached-reads.ts';
-import { type LoadSheddingOptions, loadShedding, rateLimiting } from './client-limits.ts';
+import { loadShedding, rateLimiting } from './client-limits.ts';
 import { createRequestPolls, waitForToken } from './consistency-token.ts';
 import { type RouteOptions, routes } from './endpoints.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
-import type { Freshness } from './headers.ts';
 import { mcp } from './mcp/mcp.ts';
 import type { McpOptions } from './mcp/server.ts';
 import { errorPages, type Pages, servePages } from './pages/serve.ts';
@@ -18,11 +18,7 @@ import { responseParams } from './response-params.ts';
 import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
-  limits: RouteOptions['limits'] & LoadSheddingOptions & { urlBytes: number };
-  /** The prefixes under which the API is served. */
-  mounts: string[];
-  publicUrl: string;
-  freshness: Freshness;
+  config: Config;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
   pages: Pages;
@@ -33,7 +29,9 @@ export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
  * cache wraps both, because it caches what they make of a response.
  */
 export function createListener(options: AppOptions): RequestListener {
-  const { services, cache, cors, limits, clientAddress, observe } = options;
+  const { services, cache, cors, clientAddress, config, publicUrl } = options;
+  const { observe } = services;
+  const { limits, mounts } = config;
   const poll = createRequestPolls(services.sync);
   const app = new Koa<State>();
   app.on('error', (error: unknown) => {
@@ -41,7 +39,7 @@ export function createListener(options: AppOptions): RequestListener {
   });
   app.use(accessLog(observe));
   app.use(respond(services, cache, cors));
-  app.use(errorPages(options.pages, options));
+  app.use(errorPages(options.pages, { mounts, publicUrl }));
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));
@@ -50,8 +48,8 @@ export function createListener(options: AppOptions): RequestListener {
   // Each call of a tool becomes a request of its own through `app`.
   app.use(mcp(app, options));
   app.use(servePages(options.pages));
-  app.use(mount(options));
-  app.use(cachedReads(services, cache, options.freshness, poll));
+  app.use(mount({ mounts, publicUrl }));
+  app.use(cachedReads(services, cache, config.cache, poll));
   app.use(responseParams(services));
   app.use(auth(options.authenticator, clientAddress));
   app.use(routes(options));

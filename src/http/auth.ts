@@ -10,7 +10,7 @@ import type { Account, Cms, Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
 import { type ApiError, CmsRejected } from '../errors.ts';
 import { invalidNonce, tooManyLogins } from '../interface/errors.ts';
-import { type ClientAddress, type Counter, type SharedCounters, wholeSeconds, wideNetworkOf } from './client-limits.ts';
+import { type ClientAddress, type Counter, network48Of, type SharedCounters, wholeSeconds } from './client-limits.ts';
 import { routeName } from './endpoints.ts';
 import { READ_METHODS } from './read-request.ts';
 import type { Middleware } from './state.ts';
@@ -49,7 +49,7 @@ export interface AuthRequest {
 
 function anonymousActor({ nonce, address }: Pick<AuthRequest, 'nonce' | 'address'>): Actor {
   if (nonce !== undefined) throw invalidNonce();
-  return { ...ANONYMOUS, network: wideNetworkOf(address) };
+  return { ...ANONYMOUS, network: network48Of(address) };
 }
 
 /** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
@@ -63,7 +63,7 @@ type AuthResult = { account: Account | undefined } | { error: ApiError } | Refus
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
   readonly #logins: LoginLimit;
-  readonly #key = randomBytes(32);
+  readonly #hashKey = randomBytes(32);
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 
   /** @param clockMs a monotonic clock */
@@ -80,7 +80,7 @@ export class Authenticator {
   async authenticate({ authorization, nonce, address, isRead }: AuthRequest): Promise<Actor> {
     const login = authorization === undefined ? undefined : this.#cms.readLogin(authorization);
     if (authorization === undefined || !login) return anonymousActor({ nonce, address });
-    const hash = createHmac('sha256', this.#key).update(authorization).digest('base64');
+    const hash = createHmac('sha256', this.#hashKey).update(authorization).digest('base64');
     // Tokens have no name: wrong ones count for their address.
     const user = login.kind === 'token' ? hash : login.user;
     // The CMS might read another user name from these: they would reach it uncounted.
@@ -155,7 +155,7 @@ const DAY_S = 24 * 3600;
  */
 export function createLoginLimit(options: FailureLimits, shared?: SharedCounters) {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS } = options;
-  const key = shared?.key ?? randomBytes(32);
+  const key = shared?.hashKey ?? randomBytes(32);
   const counter = (name: string, points: number, duration = failedLoginWindowS): Counter =>
     shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
   const byAddress = counter('logins-address', failedLoginsPerAddress);
@@ -176,7 +176,7 @@ export function createLoginLimit(options: FailureLimits, shared?: SharedCounters
   return {
     /** A password counts as a failure until its attempt ends, so that concurrent guesses gain nothing. */
     async start(address: string, user: string, kind: Login['kind'] = 'password'): Promise<Attempt | Refusal> {
-      const network = wideNetworkOf(address);
+      const network = network48Of(address);
       const name = createHmac('sha256', key)
         .update(accountKey(user) ?? user)
         .digest('base64url');

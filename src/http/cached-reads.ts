@@ -82,7 +82,7 @@ export function cachedReads(
     // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
     const isOverridden = state.query._method !== undefined || state.omitBody;
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
-    if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayJoin: true });
+    if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayBeRecent: true });
     if (!isCacheable(ctx.req)) return compute(ctx, next);
 
     state.cached = cache.get(url, replica.version, services.nowMs());

@@ -1,5 +1,5 @@
 // Which client a request comes from, by its connection or by what trusted proxies report, and what one client, or all
-// together, may ask for: places that all share, requests per minute, and load shedding, which rejects requests with 503
+// together, may ask for: slots that all share, requests per minute, and load shedding, which rejects requests with 503
 // before any work is done, if accepting them would make all others wait.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -76,11 +76,8 @@ export function createClientAddress(trusted: TrustedProxies, observe: Observe): 
   };
 }
 
-/**
- * The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which
- * belongs to one client.
- */
-export function networkOf(address: string): string {
+/** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
+export function network64Of(address: string): string {
   // An IPv4 address has no colon; the expression of `isIPv6` is long.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
@@ -90,16 +87,16 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The network that holds places which all clients share, or calls to the CMS: of an IPv6 address the /48, because a
- * home connection or a rented server has up to 65,536 networks of /64, and ten would hold all places.
+ * Who holds slots that all clients share, or guesses passwords: of an IPv6 address the /48, because a home connection
+ * or a rented server has up to 65,536 networks of /64, and ten would hold all slots.
  */
-export const wideNetworkOf = (address: string): string => networkOf(address).replace(/:[^:]+::\/64$/, '::/48');
+export const network48Of = (address: string): string => network64Of(address).replace(/:[^:]+::\/64$/, '::/48');
 
-/** A tenth: ten networks together can take all places. */
+/** A tenth: ten networks together can take all slots. */
 const SHARES = 10;
 
-/** Places that all clients share, such as open connections: no network holds more than a tenth of them. */
-export class SharedPlaces {
+/** Slots that all clients share, such as open connections: no network holds more than a tenth of them. */
+export class SharedSlots {
   readonly #total: number;
   readonly #held = new Map<string, number>();
   #taken = 0;
@@ -113,7 +110,7 @@ export class SharedPlaces {
   }
 
   /**
-   * Returns false, and takes nothing, if no place is free or the network has its share.
+   * Returns false, and takes nothing, if no slot is free or the network has its share.
    * @param mayHoldAll for a proxy, through which all clients come
    */
   tryTake(network: string, mayHoldAll = false): boolean {
@@ -138,7 +135,7 @@ export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'rewar
 /** Counters that several gateways share, and the key of the hashes by which they count. */
 export interface SharedCounters {
   count(name: string, points: number, durationS: number): Counter;
-  key: Buffer;
+  hashKey: Buffer;
 }
 
 const MINUTE_S = 60;
@@ -186,7 +183,7 @@ export class RateLimit {
    * rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
    */
   tryConsume(address: string, nowMs = performance.now()): boolean {
-    const network = networkOf(address);
+    const network = network64Of(address);
     const window = this.#windowOf(network, nowMs);
     if (window.requests >= this.#requestsPerMinute) return false;
     this.#add(network, window, 1);
@@ -197,13 +194,13 @@ export class RateLimit {
   consume(address: string): void {
     const nowMs = performance.now();
     if (this.tryConsume(address, nowMs)) return;
-    const { endsMs } = this.#windowOf(networkOf(address), nowMs);
+    const { endsMs } = this.#windowOf(network64Of(address), nowMs);
     throw tooManyRequests(wholeSeconds(endsMs - nowMs), this.#requestsPerMinute);
   }
 
   /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
   charge(address: string, requests: number): void {
-    const network = networkOf(address);
+    const network = network64Of(address);
     this.#add(network, this.#windowOf(network, performance.now()), requests);
   }
 
@@ -291,12 +288,12 @@ export function createOverloadCheck(overloadMs: number, clockMs = () => performa
  */
 export function loadShedding(options: LoadSheddingOptions, clientAddress: ClientAddress): Middleware {
   const isOverloaded = createOverloadCheck(options.overloadMs);
-  const bodies = new SharedPlaces(options.bodiesAtOnce);
+  const bodies = new SharedSlots(options.bodiesAtOnce);
 
   return function loadSheddingMiddleware({ req, res }, next) {
     if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
     if (hasBody(req)) {
-      const network = wideNetworkOf(clientAddress(req));
+      const network = network48Of(clientAddress(req));
       if (!bodies.tryTake(network)) throw OVERLOADED_WITH_BODY;
       res.once('close', () => bodies.release(network));
     }

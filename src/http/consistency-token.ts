@@ -28,7 +28,7 @@ export interface PollOptions {
   maxMs: number;
   signal?: AbortSignal;
   /** A poll that began less than a second before the call will do: a reload needs no newer state. */
-  mayJoin?: boolean;
+  mayBeRecent?: boolean;
 }
 
 /** Resolves with whether a poll has seen all that the CMS had at the call. */
@@ -51,10 +51,10 @@ export function createRequestPolls(sync: Pick<Services['sync'], 'poll' | 'state'
     return next;
   }
 
-  return async function pollForRequest({ maxMs, signal, mayJoin = false }) {
+  return async function pollForRequest({ maxMs, signal, mayBeRecent = false }) {
     if (sync.state().failures > 0) return false;
     const isRecent = clock.nowMs() - startedMs < POLL_INTERVAL_MS;
-    return Promise.race([mayJoin && isRecent ? latest : pollNext(), clock.wait(maxMs, signal)]);
+    return Promise.race([mayBeRecent && isRecent ? latest : pollNext(), clock.wait(maxMs, signal)]);
   };
 }
 

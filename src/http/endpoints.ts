@@ -3,14 +3,14 @@
 import Router, { type RouterContext } from '@koa/router';
 import { withCreatedInError } from '../calendar/cms-records.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
-import type { Events } from '../calendar/events.ts';
-import type { Changes, EventFeeds } from '../calendar/feeds/event-feeds.ts';
-import type { LinkedRecords } from '../calendar/linked-records.ts';
+import { Events } from '../calendar/events.ts';
+import { createChanges, createEventFeeds } from '../calendar/feeds/event-feeds.ts';
+import { LinkedRecords } from '../calendar/linked-records.ts';
 import { referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
-import type { Terms } from '../calendar/terms.ts';
+import { Terms } from '../calendar/terms.ts';
 import { createRequestImages } from '../calendar/write-post.ts';
 import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, notReady, readOnlyCalendar, unknownNamespace } from '../interface/errors.ts';
@@ -39,14 +39,21 @@ import { parseItems, parseRendered, toBuffer } from './response-cache.ts';
 import { withProperties } from './response-params.ts';
 import { dryRunSockets, type Middleware, newState, type State } from './state.ts';
 
-export interface UseCases {
-  event: Events;
-  venue: LinkedRecords;
-  organizer: LinkedRecords;
-  category: Terms;
-  tag: Terms;
-  feeds: EventFeeds;
-  changes: Changes;
+export type UseCases = ReturnType<typeof createUseCases>;
+
+export function createUseCases(services: Services) {
+  const linked = {
+    venue: new LinkedRecords(services, 'venue'),
+    organizer: new LinkedRecords(services, 'organizer'),
+  };
+  return {
+    event: new Events(services, linked),
+    feeds: createEventFeeds(services),
+    changes: createChanges(services),
+    ...linked,
+    category: new Terms(services, 'category'),
+    tag: new Terms(services, 'tag'),
+  };
 }
 
 export interface RouteOptions {
@@ -64,7 +71,7 @@ interface EndpointRequest {
   pathSegment: string | undefined;
   state: State;
   body: Record<string, unknown>;
-  idempotencyKey: string | undefined;
+  idempotencyKey?: string | undefined;
   isDryRun?: boolean;
 }
 
@@ -162,7 +169,6 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
       pathSegment,
       state: { ...newState(''), ...mounted, query },
       body: {},
-      idempotencyKey: undefined,
     });
     if (!(body instanceof RenderedList)) return parseRendered(toBuffer(body));
     return { ...body.rest, [body.name]: await parseItems(body.items) };
@@ -187,7 +193,8 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (key, renew) => runOperation(endpointRequest, { ...request, keyedCreate: { kind, key, renew } }),
+      create: (creationKey, renew) =>
+        runOperation(endpointRequest, { ...request, creationClaim: { kind, creationKey, renew } }),
       readForReplay: (id) => useCases[kind].readForReplay(id, request),
     });
   }

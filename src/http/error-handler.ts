@@ -1,7 +1,7 @@
 // Turns everything that the middleware throws into an API error; the cause goes to the log only.
 
-import { cmsToApiError, unavailableError } from '../calendar/cms-errors.ts';
-import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
+import { unmappedToApiError } from '../calendar/cms-errors.ts';
+import { ApiError, ReplicaError } from '../errors.ts';
 import { replicaUnavailable, unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
@@ -55,9 +55,8 @@ const INTERNAL_ERROR: ErrorResponse = {
 };
 
 /** The API error for anything thrown. `isUnexpected`: it is a bug or an unknown failure, and belongs in the log. */
-export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: boolean } {
-  if (error instanceof CmsUnavailable) return errorResponse(unavailableError(error));
-  if (error instanceof CmsRejected) return errorResponse(cmsToApiError(error, { kind: 'event', anonymous: false }));
+export function errorResponse(thrown: unknown): ErrorResponse & { isUnexpected: boolean } {
+  const error = unmappedToApiError(thrown);
   // The replica logs its failure once, not with every request.
   if (error instanceof ReplicaError) return { ...errorResponse(replicaUnavailable(error)), isUnexpected: false };
   if (error instanceof ApiError) {

@@ -53,10 +53,12 @@ export function createCors(allowed: readonly string[]): Cors {
   };
 }
 
+const LOGIN_SCHEMES: Readonly<Record<CmsName, string>> = { wordpress: 'Basic', payload: 'Bearer' };
+
 /** Of a 401. None for a browser, which would ask its user for a password instead of giving the script the response. */
 export function loginHeaders(headers: IncomingHttpHeaders, cms: CmsName): Record<string, string> {
   if (headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined) return {};
-  return { 'WWW-Authenticate': `${cms === 'wordpress' ? 'Basic' : 'Bearer'} realm="calendar"` };
+  return { 'WWW-Authenticate': `${LOGIN_SCHEMES[cms]} realm="calendar"` };
 }
 
 export type Freshness = Pick<Config['cache'], 'maxAgeS' | 'staleWhileRevalidateS'>;

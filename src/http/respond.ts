@@ -6,7 +6,6 @@ import { performance } from 'node:perf_hooks';
 import { can, mayEditPublished } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/records.ts';
-import type { Observe } from '../observability/observations.ts';
 import { getRecord, idsBySlug } from '../store/records.ts';
 import { byteLength } from '../text/bytes.ts';
 import { isCacheable } from './cached-reads.ts';
@@ -130,7 +129,6 @@ export interface FastPathOptions {
   cors: Cors;
   rateLimit: RateLimit;
   clientAddress: ClientAddress;
-  observe: Observe;
 }
 
 /**
@@ -138,7 +136,7 @@ export interface FastPathOptions {
  * `next`. It serves hits under overload too, because they cost no more than a 503.
  */
 export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
-  const { services, cache, cors, rateLimit, clientAddress, observe } = options;
+  const { services, cache, cors, rateLimit, clientAddress } = options;
 
   return (req, res) => {
     const startedMs = performance.now();
@@ -159,6 +157,6 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
     const served = { id, method: req.method!, route: cached.route, status: res.statusCode, durationMs };
-    observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
+    services.observe({ type: 'request', ...served, cache: isStale ? 'stale' : outcome });
   };
 }

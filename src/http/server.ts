@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
-import { SharedPlaces, wideNetworkOf } from './client-limits.ts';
+import { network48Of, SharedSlots } from './client-limits.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
 import { MAX_HEADERS } from './read-request.ts';
@@ -148,7 +148,7 @@ class Connections {
   readonly #server: Server;
   readonly #listener: RequestListener;
   readonly #isProxy: (address: string) => boolean;
-  readonly #places: SharedPlaces;
+  readonly #slots: SharedSlots;
   /** The newest response of each connection; Node sends earlier ones before it. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
   /** The bytes that wait to be sent to each network. */
@@ -161,7 +161,7 @@ class Connections {
     this.#server = server;
     this.#listener = listener;
     this.#isProxy = isProxy;
-    this.#places = new SharedPlaces(sockets);
+    this.#slots = new SharedSlots(sockets);
     server.on('connection', (socket: Socket) => this.#accept(socket));
     const onRequest: RequestListener = (req, res) => this.#onRequest(req, res);
     server.on('request', onRequest);
@@ -195,15 +195,15 @@ class Connections {
   #accept(socket: Socket): void {
     this.#arrivals += 1;
     const { remoteAddress = '' } = socket;
-    const network = wideNetworkOf(remoteAddress);
-    if (!this.#places.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
+    const network = network48Of(remoteAddress);
+    if (!this.#slots.tryTake(network, this.#isProxy(remoteAddress))) return void socket.destroy();
     this.#open.set(socket, undefined);
     socket.once('close', () => {
       this.#open.delete(socket);
-      this.#places.release(network);
+      this.#slots.release(network);
     });
     // Those that wait for a further request make room for the next client.
-    if (this.#places.isFull) this.#server.closeIdleConnections();
+    if (this.#slots.isFull) this.#server.closeIdleConnections();
   }
 
   #onRequest(req: IncomingMessage, res: ServerResponse): void {
@@ -223,7 +223,7 @@ class Connections {
 
   /** False if too much waits to be sent to the network; otherwise counts this response too, once it is written. */
   #mayReceive({ remoteAddress = '' }: Socket, res: ServerResponse): boolean {
-    const network = wideNetworkOf(remoteAddress);
+    const network = network48Of(remoteAddress);
     const unsent = () => this.#unsent.get(network) ?? 0;
     if (unsent() > MAX_UNSENT_BYTES && !this.#isProxy(remoteAddress)) return false;
     res.once('prefinish', () => {

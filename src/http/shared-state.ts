@@ -26,7 +26,7 @@ const DEADLINE_MS = 300;
 /** While Redis is away each gateway counts in memory. */
 export function createSharedCounters({ connection, prefix, secret }: SharedOptions): SharedCounters {
   return {
-    key: createHmac('sha256', secret).update(`logins ${prefix}`).digest(),
+    hashKey: createHmac('sha256', secret).update(`logins ${prefix}`).digest(),
     count(name, points, duration) {
       const inMemory = new RateLimiterMemory({ points, duration });
       const limiter = new RateLimiterRedis({

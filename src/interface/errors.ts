@@ -157,7 +157,7 @@ export const readOnlyOccurrence = (seriesId: number): ApiError =>
 /** The mapping does not have this kind. */
 export const noSuchKind = (kind: Kind): ApiError => notOffered(`This site has no ${PLURALS[kind]}.`);
 
-/** The initial sync is not complete. A list of only some records would look like a complete one. */
+/** The initial sync is not complete. */
 export const notReady = (percent: number): ApiError =>
   new ApiError(503, 'calendar_not_ready', `The calendar is syncing: ${percent} % done. Try again shortly.`, {
     data: { percent },

@@ -102,7 +102,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
   return [...new Set([...listed, 401, 429, 503, ...ofWrites])].sort((a, b) => a - b);
 }
 
-/** The status codes that the document of The Events Calendar names. It has no creates. */
+/** The status codes that the document of The Events Calendar names. Creates and feeds are in the complete one only. */
 function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'changes') return [200, 400, 410];

@@ -80,6 +80,7 @@ export const eventListParameters: Parameter[] = [
   ),
   parameter('include', types.uncheckedIds, SIZES.terms, 'Only these events, by id; dates are not looked at'),
   parameter('post_parent', types.existingId('event'), SIZES.number, 'Events below this event'),
+  // No list filters by it: `true` is an error, as in the original without the extension, and `false` has no effect.
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),
   parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
   parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),

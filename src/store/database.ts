@@ -6,7 +6,7 @@ import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
 import { type Sql, toStatement } from './sql.ts';
 
-/** What lists and responses read: the public records (`Database`), or also those of one caller (`OwnRecords`). */
+/** What lists and responses read: the public records (`Database`), or also those of one caller (`UnpublishedRecords`). */
 export interface VisibleRecords {
   /** Grows with every change of what it shows, and never decreases. */
   readonly version: number;

@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createPlaces, laterTick } from '../../src/calendar/shared-work.ts';
-import { OwnRecords } from '../../src/store/own-records.ts';
+import { createSlots, laterTick } from '../../src/calendar/shared-work.ts';
+import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
@@ -43,9 +43,9 @@ describe('the turns of long work', () => {
   it('begin in a place each, of which one caller has half', async () => {
     const begun: string[] = [];
     let [running, most] = [0, 0];
-    const inPlace = createPlaces(4);
+    const withSlot = createSlots(4);
     const build = (caller: string) =>
-      inPlace(caller, async () => {
+      withSlot(caller, async () => {
         begun.push(caller);
         running += 1;
         most = Math.max(most, running);
@@ -62,12 +62,12 @@ describe('the turns of long work', () => {
   it('hold a few events of one feed, however many feeds are written at the same time', async () => {
     const ids = Array.from({ length: 100 }, (_, n) => n + 1);
     const gateway = await seededGateway(ids.map((id) => on(1, { id })));
-    const { parse } = OwnRecords.prototype;
+    const { parse } = UnpublishedRecords.prototype;
     try {
       const read = new Map<number, number>();
       const { promise: work, resolve: done } = Promise.withResolvers<void>();
       const count = countTurns(work);
-      OwnRecords.prototype.parse = function (this: OwnRecords, json: string) {
+      UnpublishedRecords.prototype.parse = function (this: UnpublishedRecords, json: string) {
         const { kind } = JSON.parse(json) as { kind: string };
         read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? 1 : 0));
         return parse.call(this, json);
@@ -80,7 +80,7 @@ describe('the turns of long work', () => {
       expect([...read.values()].reduce((sum, events) => sum + events, 0)).to.equal(100 + 99 + 98 + 97);
       expect(Math.max(...read.values())).to.equal(10);
     } finally {
-      OwnRecords.prototype.parse = parse;
+      UnpublishedRecords.prototype.parse = parse;
       await gateway.stop();
     }
   });

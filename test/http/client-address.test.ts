@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, networkOf, wideNetworkOf } from '../../src/http/client-limits.ts';
+import { createClientAddress, network48Of, network64Of } from '../../src/http/client-limits.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>
@@ -102,7 +102,7 @@ describe('the network of an address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', ''],
   ]) {
-    it(`${address} -> ${network}`, () => expect(networkOf(address!)).to.equal(network));
+    it(`${address} -> ${network}`, () => expect(network64Of(address!)).to.equal(network));
   }
 
   for (const [address, network] of [
@@ -112,7 +112,7 @@ describe('the network of an address', () => {
     ['2001:DB8:7:ff01:1:2:3:4', '2001:db8:7::/48'],
     ['', ''],
   ]) {
-    it(`${address} holds places as ${network}`, () => expect(wideNetworkOf(address!)).to.equal(network));
+    it(`${address} holds places as ${network}`, () => expect(network48Of(address!)).to.equal(network));
   }
 
   it('is the first four groups of an IPv6 address in any notation', () => {
@@ -124,8 +124,8 @@ describe('the network of an address', () => {
           .slice(0, 4)
           .map((group) => group.toString(16))
           .join(':')}::/64`;
-        expect(networkOf(long)).to.equal(expected);
-        expect(networkOf(short)).to.equal(expected);
+        expect(network64Of(long)).to.equal(expected);
+        expect(network64Of(short)).to.equal(expected);
       }),
     );
   });

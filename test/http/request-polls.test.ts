@@ -26,7 +26,7 @@ describe('a poll for requests', () => {
     const wait = (ms: number) =>
       new Promise<false>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve: () => resolve(false) }));
     const pollWithin = createRequestPolls(sync, { nowMs: () => nowMs, wait });
-    poll = () => pollWithin({ maxMs: 5000, mayJoin: true });
+    poll = () => pollWithin({ maxMs: 5000, mayBeRecent: true });
   });
 
   const settle = () => new Promise(setImmediate);

@@ -6,7 +6,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/request.ts', 'test/calendar/permissions.test.ts', {
     'a write is not rejected while the permissions are unknown': {
       function: 'read',
-      code: 'if (!(_1 instanceof CmsRejected)) throw _1;',
+      code: 'ifRejected(() => undefined)',
+      replacement: '() => undefined',
       title: 'does not answer',
     },
   }),
@@ -55,8 +56,8 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     },
     'a failed read does not count as a missing record': {
       function: 'findInCms',
-      code: 'if (!(_1 instanceof CmsRejected)) throw _1;\n',
-      replacement: 'if (!(_1 instanceof CmsRejected)) return [];\n',
+      code: 'ifRejected(_1)',
+      replacement: '() => []',
       test: 'test/calendar/unknown-records.test.ts',
       title: 'while the CMS is unavailable',
     },

@@ -33,7 +33,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/auth.ts', 'test/http/auth.test.ts', {
     'credentials are kept as keyed hashes alone': {
       function: 'authenticate',
-      code: "createHmac('sha256', this.#key).update(_1).digest('base64')",
+      code: "createHmac('sha256', this.#hashKey).update(_1).digest('base64')",
       replacement: '_1',
       test: 'test/process/memory.test.ts',
     },
@@ -126,7 +126,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', {
     'a content security policy on pages': {
       function: 'setPageHeaders',
-      code: "_1.set('Content-Security-Policy', _2.join('; '));",
+      code: "_1.set('Content-Security-Policy', POLICY);",
     },
   }),
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/languages.test.ts', {
@@ -194,7 +194,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/mcp/server.ts', 'test/http/mcp/mcp.test.ts', {
     'tools write only if the setting says so': {
       function: 'createMcpServer',
-      code: "_1.mcp === 'write'",
+      code: "_1.config.mcp === 'write'",
       replacement: 'true',
       title: 'writes only if the setting says so',
     },

@@ -47,7 +47,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     },
     'guesses are counted per IPv6 network': {
       function: 'createLoginLimit.start',
-      code: 'wideNetworkOf(_1)',
+      code: 'network48Of(_1)',
       replacement: '_1',
       title: '/48',
     },
@@ -165,13 +165,13 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/server.ts', 'test/http/server.test.ts', {
     connections: {
-      code: 'if (!this.#places.tryTake(_1, this.#isProxy(_2))) return void _3.destroy();',
-      replacement: 'this.#places.tryTake(_1, true);',
+      code: 'if (!this.#slots.tryTake(_1, this.#isProxy(_2))) return void _3.destroy();',
+      replacement: 'this.#slots.tryTake(_1, true);',
       test: 'test/faults/limits.test.ts',
       title: 'on connections of one address: further ones are closed on arrival',
     },
     'idle connections make room': {
-      code: 'if (this.#places.isFull) this.#server.closeIdleConnections();',
+      code: 'if (this.#slots.isFull) this.#server.closeIdleConnections();',
       title: 'make room',
     },
     'number of pipelined requests': {

@@ -13,8 +13,8 @@ import {
 import type { VisibleRecords } from '../../src/store/database.ts';
 import type { EventFilter } from '../../src/store/list-events.ts';
 import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/lists.ts';
-import { OwnRecords } from '../../src/store/own-records.ts';
 import { Replica } from '../../src/store/replica.ts';
+import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { remove, upsert } from './changes.ts';
 import {
   anyEvent,
@@ -211,7 +211,7 @@ export function build({ first, changed, deleted, seen }: World): {
   const isOwn = ({ status, author }: PostRecord) =>
     status !== 'publish' &&
     (seen.anyAuthor.includes(status) || (seen.userId === author && seen.ownOnly.includes(status)));
-  const own = new OwnRecords(replica.db, 1);
+  const own = new UnpublishedRecords(replica.db, 1);
   own.add(all.filter(isOwn).map((record) => ({ ...record, title: 'before' })));
   own.add(all.filter(isOwn));
   const seenBy = (visible: VisibleRecords, records: PostRecord[]): Seen => ({

@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { type EventRecord, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
 import { listEvents } from '../../src/store/list-events.ts';
 import { isLinkedToEvent, listLinked, listTerms, termCount } from '../../src/store/lists.ts';
-import { OwnRecords } from '../../src/store/own-records.ts';
 import { withDescendants } from '../../src/store/records.ts';
 import { Replica } from '../../src/store/replica.ts';
+import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { build, linkedFilter, records, runs, termFilter } from './arbitrary-lists.ts';
 import { remove, upsert } from './changes.ts';
 import { expectedLinked, expectedTerms, withoutProtected } from './list-oracle.ts';
@@ -88,7 +88,7 @@ describe('lists of venues, organizers and terms', () => {
       ).to.deep.equal([isListed, isLinked]);
     }
     remove(replica, 'event', [1]);
-    const own = new OwnRecords(replica.db, 0);
+    const own = new UnpublishedRecords(replica.db, 0);
     own.add([event(2, { status: 'draft', venues: [inside] })]);
     expect([listLinked(replica.db, 'venue', page).total, listLinked(own, 'venue', page).total]).to.deep.equal([0, 1]);
     replica.close();
@@ -99,7 +99,7 @@ describe('lists of venues, organizers and terms', () => {
     const filter = { upcomingFromUtc: '2025-12-30 00:00:00', limit: 9, offset: 0 };
     const mine = { status: 'pending', organizers: [16] };
     upsert(replica, [organizer(16)]);
-    const own = new OwnRecords(replica.db, 0);
+    const own = new UnpublishedRecords(replica.db, 0);
     own.add([event(104, { ...mine, hidden: true })]);
     expect(listLinked(own, 'organizer', filter)).to.deep.equal({ ids: [], total: 0 });
     own.add([event(104, mine)]);

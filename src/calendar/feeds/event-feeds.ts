@@ -2,7 +2,7 @@
 // `/changes`: what the public lists gained, changed and lost since a token.
 
 import { Feed } from 'feed';
-import { changesGone, eventWithoutDate, notReady } from '../../interface/errors.ts';
+import { changesGone, eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { ChangeToken } from '../../interface/value-types.ts';
 import { type Site, siteName } from '../../model/records.ts';
@@ -12,12 +12,11 @@ import { utf8 } from '../../text/bytes.ts';
 import { decodeEntities, escapeHtml, textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
-import { buildFromEvents, type FoundEvents } from '../event-reads.ts';
-import { assertPageExists, linkParams, type PageSizes } from '../list-response.ts';
+import { buildFromEvents } from '../event-reads.ts';
+import { assertPageExists, assertServable, type ListPage, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
 import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
-import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
 import {
   type CalendarInfo,
@@ -48,32 +47,30 @@ interface FeedFormat<T> {
 /** A feed is written from the JSON of the list: it shows nothing else. */
 function* feedSteps<T>(
   services: Services,
-  { listPage, access }: FoundEvents,
+  page: ListPage,
   baseUrl: string,
   { write, respond }: FeedFormat<T>,
 ): Steps<ApiResponse> {
-  assertPageExists(listPage);
-  const { ids, validUntilMs } = listPage;
-  const { replica, serializer } = services;
-  const audience: Audience = { baseUrl, visible: access.visible };
-  const replicaVersion = replica.version;
+  assertPageExists(page);
+  const { ids, validUntilMs, visible, isPublic } = page;
+  const replicaVersion = services.replica.version;
   const cacheTags = new Set(['events']);
   const items: T[] = [];
   let builtBytes = 0;
   for (let from = 0; from < ids.length; from += EVENTS_PER_STEP) {
-    const some = { ...listPage, ids: ids.slice(from, from + EVENTS_PER_STEP) };
-    for (const entry of yield* listItems<'event'>(replica.rendered, serializer, some, audience, access.isPublic)) {
+    const some = { ...page, ids: ids.slice(from, from + EVENTS_PER_STEP) };
+    for (const entry of yield* listItems(services, some, { baseUrl, visible }, isPublic)) {
       items.push(write(parseEvent(entry.bytes)));
       for (const tag of entry.cacheTags) cacheTags.add(tag);
-      const bytes = entry.bytes.byteLength + BYTES_PER_EVENT;
-      builtBytes += bytes;
-      yield bytes;
+      // `listItems` has yielded the bytes that it rendered.
+      builtBytes += entry.bytes.byteLength + BYTES_PER_EVENT;
+      yield BYTES_PER_EVENT;
     }
   }
   return {
     status: 200,
     ...respond(items),
-    ...(access.isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
+    ...(isPublic && { validUntilMs, replicaVersion, cacheTags: [...cacheTags] }),
     builtBytes,
   };
 }
@@ -84,11 +81,9 @@ const listFeed = <T>(
   request: RequestContext,
   format: FeedFormat<T>,
 ): Promise<ApiResponse> =>
-  buildFromEvents(services, input, request, format.pageSizes, (found) =>
-    feedSteps(services, found, request.baseUrl, format),
+  buildFromEvents(services, input, request, format.pageSizes, (page) =>
+    feedSteps(services, page, request.baseUrl, format),
   );
-
-export type EventFeeds = ReturnType<typeof createEventFeeds>;
 
 /** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
 export function createEventFeeds(services: Services) {
@@ -230,7 +225,8 @@ const TOKEN_MS = 60_000;
  * The same response for every caller. Without a token it has no changes, and a token for the next request.
  * @throws ApiError 410 for a token that is too old or of another replica; 503 until the initial sync is complete
  */
-export function createChanges({ replica, sync, site, mapping, nowMs }: Services) {
+export function createChanges(services: Services) {
+  const { replica, site, mapping, nowMs } = services;
   const { journal } = replica;
   /** Tokens of another site mean nothing here. */
   const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
@@ -238,7 +234,7 @@ export function createChanges({ replica, sync, site, mapping, nowMs }: Services)
     [siteKey(), epoch, number, first, scanS].join('.');
 
   return function changes({ values }: Input): ApiResponse {
-    if (!sync.state().complete) throw notReady(sync.status().percent);
+    assertServable(services);
     const replicaVersion = replica.version;
     const since = values.since as ChangeToken | undefined;
     const limit = Math.min(Number(values.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
@@ -250,5 +246,3 @@ export function createChanges({ replica, sync, site, mapping, nowMs }: Services)
     return { status: 200, body, cacheTags: ['changes'], validUntilMs: nowMs() + TOKEN_MS, replicaVersion };
   };
 }
-
-export type Changes = ReturnType<typeof createChanges>;

@@ -36,7 +36,7 @@ export function createNoCms(site: Site, areSourcesRead: () => boolean): Cms {
     },
     readLogin: () => undefined,
     accountExists: async () => false,
-    collectionInfo: async () => ({ statuses: [], permissions: undefined, writableFields: undefined }),
+    collectionInfo: async () => ({ permissions: undefined, writableFields: undefined }),
     hasCollection: async () => true,
     apiUrl: ({ url }, { kind, collection }, id) =>
       `${url}/calendar/events/v1/${kind ? PLURALS[kind] : collection}${id === undefined ? '' : `/${id}`}`,

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { CmsRejected } from '../../errors.ts';
+import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { RestCall } from '../client.ts';
 import { objectOf } from '../http-exchange.ts';
@@ -27,7 +27,7 @@ const permissionName = (collection: string, action: Action): string => `${collec
 const CHECKED = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
-  const key = randomBytes(32);
+  const hashKey = randomBytes(32);
   const checked = new LRUCache<string, Account>(CHECKED);
 
   async function account(options: CallOptions): Promise<Account> {
@@ -63,14 +63,11 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     async accountExists(id, options) {
       const cmsId = ids.toPayload('account', id);
       if (cmsId === undefined) return false;
-      try {
-        const query = { depth: 0, 'select[id]': true };
-        await call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options);
-        return true;
-      } catch (error) {
-        if (error instanceof CmsRejected) return error.kind !== 'not-found';
-        throw error;
-      }
+      const query = { depth: 0, 'select[id]': true };
+      return call('GET', `${users}/${encodeURIComponent(cmsId)}`, { query }, options).then(
+        () => true,
+        ifRejected(({ kind }) => kind !== 'not-found'),
+      );
     },
 
     collectionInfo: async (spec) => ({
@@ -89,12 +86,10 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
      * out, and it takes a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
-      const { credentials } = options;
-      const hash = createHmac('sha256', key)
-        .update(credentials ?? '')
-        .digest('base64');
-      const known = checked.get(hash) ?? (credentials === undefined ? undefined : await account(options));
-      checked.set(hash, known);
+      const { credentials = '' } = options;
+      const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
+      const known = checked.get(hash) ?? (credentials === '' ? undefined : await account(options));
+      if (known) checked.set(hash, known);
       if (!known?.permissions.has(permissionName(collection, 'edit')))
         throw new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
     },

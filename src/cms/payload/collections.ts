@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import { CmsRejected } from '../../errors.ts';
+import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { absoluteUrl, normalizeUnicode, percentDecoded } from '../../text/text.ts';
@@ -114,9 +114,11 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
         if (isEditor || !isMissing || !isPostCollection(spec) || callOptions.credentials === undefined) throw error;
         // Payload finds a trashed record only if it is asked for one, as for editors.
         const asEditor = { view: 'editor', ...(detail && { detail }) } as const;
-        return await collections.read(spec, id, asEditor, callOptions).catch((refusal: unknown) => {
-          throw refusal instanceof CmsRejected ? error : refusal;
-        });
+        return await collections.read(spec, id, asEditor, callOptions).catch(
+          ifRejected(() => {
+            throw error;
+          }),
+        );
       }
     },
 
@@ -161,15 +163,11 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       writtenOf(await call('DELETE', routeOf(spec, id), { query: trashedToo }, callOptions));
     },
 
-    async hasCollection(spec, callOptions) {
-      try {
-        await query(spec, { limit: 1, 'select[id]': true }, callOptions);
-        return true;
-      } catch (error) {
-        if (error instanceof CmsRejected) return error.kind !== 'no-collection';
-        throw error;
-      }
-    },
+    hasCollection: (spec, callOptions) =>
+      query(spec, { limit: 1, 'select[id]': true }, callOptions).then(
+        () => true,
+        ifRejected(({ kind }) => kind !== 'no-collection'),
+      ),
 
     findCreated: async () => undefined,
     exists: async () => false,

@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, numberOrZero, objectOrEmpty, setAt, textOrEmpty, valueIn } from '../../model/json.ts';
 import { type ImageRecord, STATUSES } from '../../model/records.ts';
 import { percentDecoded, slugKey } from '../../text/text.ts';
@@ -78,30 +78,26 @@ export function createCollections(call: RestCall): Collections {
     },
 
     async findCreated(key, options) {
-      try {
-        const { created } = objectOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
-        if (!Array.isArray(created)) return undefined;
-        return created
-          .map(objectOrEmpty)
-          .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
-      } catch (error) {
-        // No companion plugin, an older one, or one that rejects this user.
-        if (error instanceof CmsRejected) return undefined;
-        throw error;
-      }
+      const response = call('GET', 'calendar-gateway/v1/created', { query: { key } }, options);
+      // No companion plugin, an older one, or one that rejects this user.
+      const { created } = await response.then(
+        objectOf,
+        ifRejected(() => ({ created: undefined })),
+      );
+      if (!Array.isArray(created)) return undefined;
+      return created
+        .map(objectOrEmpty)
+        .map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
     },
 
     async exists(id, options) {
       const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
       const results = recordsOf(await call('GET', 'wp/v2/search', { query }, options));
       if (results.some((item) => item.id === id)) return true;
-      try {
-        await call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options);
-        return true;
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-        return error.status === 401 || error.status === 403;
-      }
+      return call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options).then(
+        () => true,
+        ifRejected(({ status }) => status === 401 || status === 403),
+      );
     },
   };
 }
@@ -190,13 +186,12 @@ function parseTotal(collection: string, header: string | undefined): number {
   );
 }
 
-/** The request's property of Advanced Custom Fields. */
-const HOLDER = 'acf';
+/** The property of a record with the fields of Advanced Custom Fields. */
+const ACF = 'acf';
 
 /**
- * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It
- * stores no value whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of
- * Secure Custom Fields).
+ * `{"_acf_field_key_map": {"price": "(none)"}}` marks `price` as sent but not to be stored: the plugin looks it up by
+ * this key, which no field has (`update_fields` of version 6.8.0, and of Secure Custom Fields).
  */
 const KEY_MAP = '_acf_field_key_map';
 const NO_FIELD = '(none)';
@@ -219,19 +214,19 @@ export async function sendUpdate(
   try {
     return await call('POST', route, { json: body }, options);
   } catch (error) {
-    const sent = body[HOLDER];
-    const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER);
+    const sent = body[ACF];
+    const isRefused = error instanceof CmsRejected && error.written === 'no' && error.fields.includes(ACF);
     if (!isRefused || !isObject(sent)) throw error;
     // Which field groups a record has may depend on the record.
     const { schema } = objectOf(await call('OPTIONS', route, {}, options));
-    const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
-    const query = { context: 'edit', _fields: HOLDER };
-    const stored = objectOf(await call('GET', route, { query }, options))[HOLDER];
+    const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[ACF]);
+    const query = { context: 'edit', _fields: ACF };
+    const stored = objectOf(await call('GET', route, { query }, options))[ACF];
     const all = withRequired(sent, objectOrEmpty(stored), rules);
     if (isDeepStrictEqual(all, sent)) throw error;
     const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
     const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
-    return call('POST', route, { json: { ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } } }, options);
+    return call('POST', route, { json: { ...body, [ACF]: { ...all, [KEY_MAP]: marks } } }, options);
   }
 }
 

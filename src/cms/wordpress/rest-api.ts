@@ -2,7 +2,7 @@
 // answers there instead, calls its routes, asks for smaller pages where PHP cannot make large ones, and translates
 // WordPress's errors into the gateway's.
 
-import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind, type RejectionOptions } from '../../errors.ts';
+import { CmsRedirected, CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { type CmsClient, isServerError, type RestCall } from '../client.ts';
 import { type CmsResponse, describeBody, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
@@ -187,57 +187,49 @@ function describeFinding({ url, says, status, target, words }: NoApiFinding): st
   return `${url} ${says}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
 
-type Meaning = Pick<RejectionOptions, 'fields'> & { kind: RejectionKind };
+/** `kind` and `fields`: of the rejection. `isEarly`: WordPress gives the error before it writes anything. */
+interface Meaning {
+  kind?: RejectionKind;
+  fields?: readonly string[];
+  isEarly?: true;
+}
 
-/** By WordPress's own error codes. */
+const EARLY = { isEarly: true } as const;
+
+/**
+ * By WordPress's own error codes. Of a create it inserts a post before it checks its terms and meta fields, and keeps it:
+ * such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
+ */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
   rest_term_invalid: { kind: 'not-found' },
   rest_user_invalid_id: { kind: 'not-found' },
   rest_forbidden: { kind: 'not-visible' },
   rest_no_route: { kind: 'no-collection' },
-  rest_not_logged_in: { kind: 'unauthenticated' },
-  incorrect_password: { kind: 'unauthenticated' },
-  invalid_username: { kind: 'unauthenticated', fields: ['username'] },
-  invalid_email: { kind: 'unauthenticated', fields: ['email'] },
-  rest_already_trashed: { kind: 'in-trash' },
-  rest_trash_not_supported: { kind: 'no-trash' },
-  rest_invalid_author: { kind: 'invalid', fields: ['author'] },
+  rest_not_logged_in: { kind: 'unauthenticated', ...EARLY },
+  incorrect_password: { kind: 'unauthenticated', ...EARLY },
+  invalid_username: { kind: 'unauthenticated', fields: ['username'], ...EARLY },
+  invalid_email: { kind: 'unauthenticated', fields: ['email'], ...EARLY },
+  rest_already_trashed: { kind: 'in-trash', ...EARLY },
+  rest_trash_not_supported: { kind: 'no-trash', ...EARLY },
+  rest_invalid_author: { kind: 'invalid', fields: ['author'], ...EARLY },
   rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },
-  empty_content: { kind: 'invalid', fields: ['title'] },
-  empty_term_name: { kind: 'invalid', fields: ['name'] },
+  empty_content: { kind: 'invalid', fields: ['title'], ...EARLY },
+  empty_term_name: { kind: 'invalid', fields: ['name'], ...EARLY },
   /** Of a term: its name is too long for the database. */
   db_insert_error: { kind: 'failed', fields: ['name'] },
-  duplicate_term_slug: { kind: 'conflict', fields: ['slug'] },
-  term_exists: { kind: 'conflict', fields: ['name'] },
+  duplicate_term_slug: { kind: 'conflict', fields: ['slug'], ...EARLY },
+  term_exists: { kind: 'conflict', fields: ['name'], ...EARLY },
+  missing_parent: EARLY,
+  rest_cannot_assign_sticky: EARLY,
+  rest_cannot_assign_term: EARLY,
+  rest_cannot_create: EARLY,
+  rest_cannot_edit_others: EARLY,
+  rest_cannot_publish: EARLY,
+  rest_missing_callback_param: EARLY,
+  rest_post_exists: EARLY,
+  rest_taxonomy_not_hierarchical: EARLY,
 };
-
-/**
- * WordPress's own error codes from before the write. For a create it inserts a post before it checks its terms and meta
- * fields, and keeps it. Codes that a plugin is likely to use as well, at any time, are not in the list.
- */
-const CODES_BEFORE_WRITE = new Set([
-  'duplicate_term_slug',
-  'empty_content',
-  'empty_term_name',
-  'incorrect_password',
-  'invalid_email',
-  'invalid_username',
-  'missing_parent',
-  'rest_already_trashed',
-  'rest_cannot_assign_sticky',
-  'rest_cannot_assign_term',
-  'rest_cannot_create',
-  'rest_cannot_edit_others',
-  'rest_cannot_publish',
-  'rest_invalid_author',
-  'rest_missing_callback_param',
-  'rest_not_logged_in',
-  'rest_post_exists',
-  'rest_taxonomy_not_hierarchical',
-  'rest_trash_not_supported',
-  'term_exists',
-]);
 
 /** The code of an error without one, as some plugins send it. */
 const FALLBACK_CODE = 'rest_upstream_error';
@@ -274,7 +266,7 @@ function kindOf(status: number, code: string, data: CmsRecord): RejectionKind {
 
 const isBeforeWrite = (status: number, code: string, data: CmsRecord): boolean =>
   status === 401 ||
-  CODES_BEFORE_WRITE.has(code) ||
+  MEANINGS[code]?.isEarly === true ||
   /^rest_upload_\w+$/.test(code) ||
   // With `params`, the error comes from the validation of the parameters.
   (code === 'rest_invalid_param' && data.params !== undefined);

@@ -2,7 +2,7 @@
 // caller's account, a collection's schema and capabilities.
 
 import { isUtf8 } from 'node:buffer';
-import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { CmsRejected, CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
 import type { SiteSettings } from '../../model/records.ts';
 import { trimCharactersEnd, webAddress } from '../../text/text.ts';
@@ -69,23 +69,16 @@ export function createSiteInfo(
       };
     },
 
-    async accountExists(id, options) {
-      try {
-        await call('GET', `wp/v2/users/${id}`, { query: { _fields: 'id' } }, options);
-        return true;
-      } catch (error) {
-        if (error instanceof CmsRejected) return error.status !== 404;
-        throw error;
-      }
-    },
+    accountExists: (id, options) =>
+      call('GET', `wp/v2/users/${id}`, { query: { _fields: 'id' } }, options).then(
+        () => true,
+        ifRejected(({ status }) => status !== 404),
+      ),
 
     async collectionInfo({ collection }, options) {
       const [type, writableFields] = await Promise.all([
         // WordPress shows capabilities to editors only.
-        findType(call, collection, { context: 'edit' }, options).catch((error: unknown) => {
-          if (error instanceof CmsRejected) return undefined;
-          throw error;
-        }),
+        findType(call, collection, { context: 'edit' }, options).catch(ifRejected(() => undefined)),
         readWritableFields(call, collection, options),
       ]);
       return { writableFields, permissions: type && actionPermissions(type.capabilities) };

@@ -20,13 +20,13 @@ const PREFLIGHT_HEADERS = {
  * rights and limits are those of the API.
  */
 export function mcp(app: Koa<State>, options: McpOptions): Middleware {
-  const { publicUrl, allowedOrigins, limits } = options;
-  const readBody = createBodyReader(limits);
-  const origins = new Set([...allowedOrigins, new URL(publicUrl).origin]);
+  const { publicUrl, config } = options;
+  const readBody = createBodyReader(config.limits);
+  const origins = new Set([...config.allowedOrigins, new URL(publicUrl).origin]);
   let loaded: Promise<AnswerMessage> | undefined;
 
   return async function mcpMiddleware(ctx, next) {
-    if (options.mcp === 'off' || ctx.path !== PATH) return next();
+    if (config.mcp === 'off' || ctx.path !== PATH) return next();
     const { origin } = ctx.headers;
     ctx.state.route = 'mcp';
     // A page whose host name was made to lead here (DNS rebinding) has the origin of that name.

@@ -16,10 +16,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { Ajv } from 'ajv';
+import type { Services } from '../../calendar/services.ts';
 import type { Config } from '../../config-schema.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Observe } from '../../observability/observations.ts';
 import { VERSION } from '../../version.ts';
 import { errorResponse } from '../error-handler.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../headers.ts';
@@ -28,12 +28,9 @@ import { errorText } from './texts.ts';
 import { READ_TOOLS, type Tool, WRITE_TOOLS } from './tools.ts';
 
 export interface McpOptions {
-  mcp: Config['mcp'];
+  config: Config;
   publicUrl: string;
-  allowedOrigins: readonly string[];
-  limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>;
-  siteName: () => string;
-  observe: Observe;
+  services: Services;
 }
 
 /** Answers one JSON-RPC message. */
@@ -45,7 +42,7 @@ const INSTRUCTIONS =
 
 export function createMcpServer(listener: RequestListener, options: McpOptions): AnswerMessage {
   const callApi = createApiClient(listener);
-  const tools = options.mcp === 'write' ? [...READ_TOOLS, ...WRITE_TOOLS] : READ_TOOLS;
+  const tools = options.config.mcp === 'write' ? [...READ_TOOLS, ...WRITE_TOOLS] : READ_TOOLS;
   const listed = tools.map(({ name, description, inputSchema, annotations }) => {
     return { name, description, inputSchema, annotations };
   });
@@ -65,7 +62,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
   }
 
   return async function answer(ctx, message) {
-    const info = { name: 'calendar-gateway', title: options.siteName() || 'Calendar', version: VERSION };
+    const info = { name: 'calendar-gateway', title: options.services.site().name || 'Calendar', version: VERSION };
     const capabilities = { tools: {} };
     const server = new Server(info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }));
@@ -74,7 +71,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
       if (!tool) throw new McpError(ErrorCode.InvalidParams, 'There is no such tool.');
       return run(tool, params.arguments ?? {}, ctx).catch((error) => {
         // The SDK would send the message, which may name what the caller must not see.
-        options.observe({ type: 'request-failed', id: ctx.state.requestId, error });
+        options.services.observe({ type: 'request-failed', id: ctx.state.requestId, error });
         const { body } = errorResponse(error);
         return failure(errorText(body), body);
       });

@@ -34,8 +34,8 @@ export interface LandingOptions {
   /** Throws ApiError unless the replica has the event for the public: a page asks the CMS for nothing. */
   assertPublic: (eventId: number) => void;
   publicUrl: string;
-  /** The path of the API, without slashes at its ends. */
-  mount: string;
+  /** Paths at which the API is mounted; the pages use the first. */
+  mounts: readonly string[];
 }
 
 interface Rendering {
@@ -45,7 +45,7 @@ interface Rendering {
 }
 
 /** Pages that are rendered at the same time: each reads up to 8 MB, of which it keeps what it shows. */
-const places = bulkhead(2, Number.POSITIVE_INFINITY);
+const slots = bulkhead(2, Number.POSITIVE_INFINITY);
 
 const CACHE_BYTES = 4 * 1024 * 1024;
 const COLORS = 12;
@@ -69,7 +69,7 @@ export class Landing {
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ content }) => content.length * 2 + 1000,
-    fetchMethod: (_key, _stale, { context }) => places.execute(() => this.#render(context)),
+    fetchMethod: (_key, _stale, { context }) => slots.execute(() => this.#render(context)),
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
@@ -78,7 +78,7 @@ export class Landing {
 
   constructor(options: LandingOptions) {
     this.#options = options;
-    this.#base = `${options.publicUrl}/${options.mount}`;
+    this.#base = `${options.publicUrl}${options.mounts[0]}`;
   }
 
   /**
@@ -169,7 +169,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
   }
 
   async #renderEvent(reader: EventReader, query: LandingQuery, brand: Brand, id: number): Promise<Html> {
-    const { site, assertPublic, mount } = this.#options;
+    const { site, assertPublic, mounts } = this.#options;
     const { name, language } = brand;
     assertPublic(id);
     const event = await reader.event(id);
@@ -177,7 +177,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const eventUrl = webAddress(event.url) ?? siteUrl;
     const description = new Html(await safeHtml(event.description, { linkBase: eventUrl, imageBase: siteUrl }));
     const shareUrl = this.#urlOf({ event: id });
-    const calendarFile = `${mount}/events/${id}.ics`;
+    const calendarFile = `${mounts[0]!.slice(1)}/events/${id}.ics`;
     const details = { event, description, query, language, shareUrl, calendarFile };
     const title = language.title(event);
     const image = event.image ? webAddress(event.image.url) : undefined;

@@ -11,9 +11,7 @@ import { type Language, languageOf, preferredTag } from './language.ts';
 import { type Brand, type Html, html, pageFrame } from './page-template.ts';
 import { ERROR_PAGE } from './serve.ts';
 
-export interface PagesOptions extends Omit<LandingOptions, 'mount'> {
-  /** Paths at which the API is mounted; the pages use the first. */
-  mounts: readonly string[];
+export interface PagesOptions extends LandingOptions {
   freshness: Freshness;
   /** Counts in the rate limit what a request costs beyond one. */
   charge: (req: IncomingMessage, requests: number) => void;
@@ -57,8 +55,8 @@ function brandOf({ config, site }: PagesOptions, assets: Assets, language: Langu
 }
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, charge, publicUrl } = options;
-  const landing = new Landing({ ...options, mount: mounts[0]!.slice(1) });
+  const { config, freshness, charge, publicUrl } = options;
+  const landing = new Landing(options);
   const cacheControl = publicCacheControl(freshness);
   // Search engines read the page, and the events that `sitemap.xml` names: every month links to another one.
   const rules = ['User-agent: *', 'Disallow: /*?', 'Allow: /?event=', 'Allow: /-/assets/'];
@@ -117,19 +115,13 @@ function documentationHandler(options: PagesOptions, assets: Assets): Handler {
  * Allows scripts and styles of this origin, none inline (Swagger UI sets styles through the DOM, which needs
  * no permission), and pictures of any host, as on the site itself.
  */
+const POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: http: https:",
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join('; ');
+
 function setPageHeaders(ctx: Context): void {
-  const policy = {
-    'default-src': "'none'",
-    'script-src': "'self'",
-    'style-src': "'self'",
-    'img-src': "'self' data: http: https:",
-    'connect-src': "'self'",
-    'base-uri': "'none'",
-    'form-action': "'self'",
-    'frame-ancestors': "'none'",
-  };
-  const directives = Object.entries(policy).map(([name, value]) => `${name} ${value}`);
-  ctx.set('Content-Security-Policy', directives.join('; '));
+  ctx.set('Content-Security-Policy', POLICY);
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
 }

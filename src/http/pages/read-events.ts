@@ -1,8 +1,8 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
+import type { FeedEvent } from '../../calendar/feeds/icalendar.ts';
 import { laterTick } from '../../calendar/shared-work.ts';
 import { ApiError } from '../../errors.ts';
-import type { ShownState } from '../../model/event-state.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { textLine } from '../../text/html.ts';
 import type { PostalAddress } from '../../text/text.ts';
@@ -36,17 +36,10 @@ interface Term {
   name: string;
 }
 
-/** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
+/** What the pages use of an event in a response of the API, besides what feeds use of it. */
 export type PublicEvent = ShownTimes &
-  ShownState & {
-    id: number;
-    title: string;
-    description: string;
-    excerpt: string;
-    url: string;
+  Omit<FeedEvent, 'venue' | 'categories'> & {
     website: string;
-    utc_start_date: string;
-    utc_end_date: string;
     cost: string;
     cost_details: { currency_symbol: string; currency_code: string; values: string[] };
     /** Lists have none. It has the currency, which the other properties lack. */

@@ -8,9 +8,9 @@ import { recordTables, TARGET_KIND } from './schema.ts';
 import { inJson, readingOwn, type Sql, sql } from './sql.ts';
 
 /** SQLite attaches up to ten databases. */
-export const MAX_OWN_DATABASES = 8;
+export const MAX_UNPUBLISHED_DATABASES = 8;
 
-export class OwnRecords implements VisibleRecords {
+export class UnpublishedRecords implements VisibleRecords {
   readonly own: string;
   readonly #db: Database;
   #version = 0;

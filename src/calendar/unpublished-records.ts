@@ -7,11 +7,11 @@ import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.t
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
-import { MAX_OWN_DATABASES, OwnRecords } from '../store/own-records.ts';
 import { getImage } from '../store/records.ts';
+import { MAX_UNPUBLISHED_DATABASES, UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
-import { type Caller, callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
+import { type CallContext, callOptions, type UnpublishedPart, type UnpublishedParts } from './request.ts';
 
 const KEPT_MS = 10_000;
 const MAX_PAGES = 20;
@@ -21,11 +21,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Records that are written to the database in one turn of the event loop. */
 const RECORDS_PER_TURN = 20;
 
-interface Slot {
+/** The database of one caller. */
+interface Entry {
   number: number;
   userId: number;
-  records: OwnRecords;
-  /** Resolves when the records of the kind are there. A kind that changed since is read into another slot. */
+  records: UnpublishedRecords;
+  /** Resolves when the records of the kind are there. A kind that changed since is read into another one. */
   kinds: Map<PostKind, Promise<void>>;
   leases: number;
   /** No further request may use it. */
@@ -35,7 +36,7 @@ interface Slot {
 
 /** A caller's records while one response is built. */
 interface InUse {
-  records: OwnRecords;
+  records: UnpublishedRecords;
   /**
    * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
    * @param imageId of a record that is not in `records`
@@ -50,11 +51,11 @@ interface Dependencies {
   sync: Pick<Sync, 'site' | 'linkTables'>;
 }
 
-export class OwnRecordsCache {
+export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
-  #slots: Slot[] = [];
+  #entries: Entry[] = [];
   /** The numbers of databases that are not open. */
-  readonly #free = Array.from({ length: MAX_OWN_DATABASES }, (_, number) => number);
+  readonly #free = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -62,42 +63,48 @@ export class OwnRecordsCache {
 
   /** Forgets what it has of these kinds: a write, a webhook or a peer has named a record of them. */
   forget(kinds: ReadonlySet<Kind>): void {
-    for (const slot of this.#slots) if ([...slot.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(slot);
+    for (const entry of this.#entries)
+      if ([...entry.kinds.keys()].some((kind) => kinds.has(kind))) this.#outdate(entry);
   }
 
   /**
    * Runs `work` with the caller's records of these kinds. Throws `CmsUnavailable`, and 400 for more records than
    * `MAX_PAGES` pages of the CMS have.
    */
-  async use<T>(caller: Caller, parts: UnpublishedParts, work: (inUse: InUse) => Promise<T>): Promise<T> {
-    const slot = this.#slotOf(caller.actor.account!.userId);
-    slot.leases += 1;
+  async use<T>(caller: CallContext, parts: UnpublishedParts, work: (inUse: InUse) => Promise<T>): Promise<T> {
+    const entry = this.#entryOf(caller.actor.account!.userId);
+    entry.leases += 1;
     try {
-      await this.#fill(slot, parts, caller);
-      const { records } = slot;
+      await this.#fill(entry, parts, caller);
+      const { records } = entry;
       const addImages = (ids: readonly number[], imageId = 0) => this.#addImages(records, ids, imageId, caller);
       return await work({ records, addImages });
     } finally {
-      slot.leases -= 1;
-      slot.usedMs = performance.now();
-      if (slot.isOutdated) this.#closeUnused(slot);
+      entry.leases -= 1;
+      entry.usedMs = performance.now();
+      if (entry.isOutdated) this.#closeUnused(entry);
     }
   }
 
-  async #fill(slot: Slot, parts: UnpublishedParts, caller: Caller): Promise<void> {
+  async #fill(entry: Entry, parts: UnpublishedParts, caller: CallContext): Promise<void> {
     try {
       for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
-        const done = slot.kinds.get(kind) ?? this.#read(slot, kind, ofKind, caller);
-        slot.kinds.set(kind, done);
+        const done = entry.kinds.get(kind) ?? this.#read(entry, kind, ofKind, caller);
+        entry.kinds.set(kind, done);
         await done;
       }
     } catch (error) {
-      this.#outdate(slot);
+      this.#outdate(entry);
       throw error;
     }
   }
 
-  async #addImages(records: OwnRecords, ids: readonly number[], imageId: number, caller: Caller): Promise<void> {
+  async #addImages(
+    records: UnpublishedRecords,
+    ids: readonly number[],
+    imageId: number,
+    caller: CallContext,
+  ): Promise<void> {
     const missing = records.missingImageIds(ids);
     if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
     if (missing.length === 0) return;
@@ -109,36 +116,36 @@ export class OwnRecordsCache {
     }
   }
 
-  #slotOf(userId: number): Slot {
-    const own = this.#slots.find((slot) => slot.userId === userId && !slot.isOutdated);
+  #entryOf(userId: number): Entry {
+    const own = this.#entries.find((entry) => entry.userId === userId && !entry.isOutdated);
     if (own) return own;
     if (this.#free.length === 0) this.#closeOldest();
     const number = this.#free.pop()!;
-    const records = new OwnRecords(this.#dependencies.db, number);
+    const records = new UnpublishedRecords(this.#dependencies.db, number);
     const now = performance.now();
-    const slot: Slot = { number, userId, records, kinds: new Map(), leases: 0, isOutdated: false, usedMs: now };
-    this.#slots.push(slot);
-    setTimeout(() => this.#outdate(slot), KEPT_MS).unref();
-    return slot;
+    const entry: Entry = { number, userId, records, kinds: new Map(), leases: 0, isOutdated: false, usedMs: now };
+    this.#entries.push(entry);
+    setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
+    return entry;
   }
 
   #closeOldest(): void {
-    const [oldest] = this.#slots.filter(({ leases }) => leases === 0).sort((a, b) => a.usedMs - b.usedMs);
+    const [oldest] = this.#entries.filter(({ leases }) => leases === 0).sort((a, b) => a.usedMs - b.usedMs);
     if (!oldest) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
     this.#outdate(oldest);
   }
 
-  #outdate(slot: Slot): void {
-    slot.isOutdated = true;
-    this.#closeUnused(slot);
+  #outdate(entry: Entry): void {
+    entry.isOutdated = true;
+    this.#closeUnused(entry);
   }
 
-  #closeUnused(slot: Slot): void {
-    if (slot.leases > 0 || !this.#slots.includes(slot)) return;
-    this.#slots = this.#slots.filter((other) => other !== slot);
-    this.#free.push(slot.number);
+  #closeUnused(entry: Entry): void {
+    if (entry.leases > 0 || !this.#entries.includes(entry)) return;
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#free.push(entry.number);
     try {
-      slot.records.close();
+      entry.records.close();
     } catch (error) {
       // The replica was closed meanwhile, and the caller's database with it.
       if (!(error instanceof ReplicaError)) throw error;
@@ -146,14 +153,14 @@ export class OwnRecordsCache {
   }
 
   /** A hundred drafts of 60 KB are too large for one response: then ten are read at a time. */
-  async #read(slot: Slot, kind: PostKind, parts: readonly UnpublishedPart[], caller: Caller): Promise<void> {
+  async #read(entry: Entry, kind: PostKind, parts: readonly UnpublishedPart[], caller: CallContext): Promise<void> {
     const { maxPageSize } = this.#dependencies.cms;
     for (const part of parts) {
       let limit = maxPageSize;
       for (let read = 0; ; ) {
         if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
         const page = await this.#readPage(kind, { ...part, limit, page: read / limit + 1 }, caller);
-        if (page) await this.#add(slot, kind, page.records);
+        if (page) await this.#add(entry, kind, page.records);
         if (page?.isLast) break;
         if (page) read += limit;
         else limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
@@ -162,7 +169,7 @@ export class OwnRecordsCache {
   }
 
   /** Undefined for several records that are too large for one response. */
-  async #readPage(kind: PostKind, part: UnpublishedPart & { limit: number; page: number }, caller: Caller) {
+  async #readPage(kind: PostKind, part: UnpublishedPart & { limit: number; page: number }, caller: CallContext) {
     const { cms, mapping } = this.#dependencies;
     const { limit, page } = part;
     const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...part };
@@ -177,7 +184,7 @@ export class OwnRecordsCache {
     }
   }
 
-  async #add(slot: Slot, kind: PostKind, cmsRecords: readonly CmsRecord[]): Promise<void> {
+  async #add(entry: Entry, kind: PostKind, cmsRecords: readonly CmsRecord[]): Promise<void> {
     const { mapping, sync } = this.#dependencies;
     const { read, occurrences, embedded } = kindMappingOf(mapping, kind)!;
     for (let from = 0; from < cmsRecords.length; from += RECORDS_PER_TURN) {
@@ -189,15 +196,15 @@ export class OwnRecordsCache {
         ...(occurrences?.(record, sync.site(), sync.linkTables()) ?? []),
         ...Object.values(embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
       ]);
-      slot.records.add(records);
-      if (this.#slots.reduce((sum, each) => sum + each.records.bytes, 0) > MAX_BYTES) this.#makeRoom(slot);
+      entry.records.add(records);
+      if (this.#entries.reduce((sum, each) => sum + each.records.bytes, 0) > MAX_BYTES) this.#makeRoom(entry);
       await nextTurn();
     }
   }
 
-  #makeRoom(keep: Slot): void {
-    for (const slot of [...this.#slots]) if (slot !== keep && slot.leases === 0) this.#outdate(slot);
-    const bytes = this.#slots.reduce((sum, { records }) => sum + records.bytes, 0);
+  #makeRoom(keep: Entry): void {
+    for (const entry of [...this.#entries]) if (entry !== keep && entry.leases === 0) this.#outdate(entry);
+    const bytes = this.#entries.reduce((sum, { records }) => sum + records.bytes, 0);
     if (bytes > MAX_BYTES) throw new CmsUnavailable('busy', 'The unpublished records of all callers are too large.');
   }
 }
