@@ -149,12 +149,16 @@ const SHOWN_CHARACTERS = 40;
 /** The paths that a field reads. */
 export function pathsOf(field: string | FieldSpec | undefined): string[] {
   if (field === undefined) return [];
-  if (typeof field === 'string') return [field];
-  if (field.embedded) return Object.values(field.embedded);
-  const location: string | LocationSpec = field.read ?? field;
-  if (typeof location === 'string') return [location];
-  if (location.parts) return location.parts.map(({ at }) => at);
-  return location.at === undefined ? [] : [location.at];
+  if (typeof field === 'object' && field.embedded) return Object.values(field.embedded);
+  const { parts, at } = locationOf(field);
+  if (parts) return parts.map((part) => part.at);
+  return at === undefined ? [] : [at];
+}
+
+/** Where a field is read. */
+export function locationOf(field: string | FieldSpec): LocationSpec {
+  const location = typeof field === 'string' ? field : (field.read ?? field);
+  return typeof location === 'string' ? { at: location } : location;
 }
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

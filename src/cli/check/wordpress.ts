@@ -3,17 +3,18 @@
 
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
 import { programName } from '../advice.ts';
-import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
-import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
+import { openSite, orIfRefused, pathsOf } from '../open-site.ts';
+import { type CheckContext, type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>
   'Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ' +
   `${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
 
-const WORDS: CmsWords = {
+const ADVICE: CmsAdvice = {
   admin: 'wp-admin',
   account:
     'Make an application password for an editor (wp-admin > Users > Profile) and set ' +
@@ -33,28 +34,26 @@ const WORDS: CmsWords = {
   plugin: installPlugin,
 };
 
-/** Opens the site of the configuration. */
-export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
-  return {
-    connection,
-    words: WORDS,
-    judgeField,
-    readByPlugin: readByPlugin(connection),
-  };
-}
-
 /** By the part of the companion plugin for the event plugin. */
 const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
 
-const readByPlugin =
-  ({ call }: SiteConnection): NonNullable<CmsChecks['readByPlugin']> =>
-  async ({ kind }, id, { file: source }) => {
-    const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
-    if (api === undefined) return undefined;
-    const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
-    return { api, record: answer && objectOrEmpty(answer.json) };
+/** Opens the site of the configuration. */
+export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
+  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
+  return {
+    connection,
+    advice: ADVICE,
+    hasTimeZone: true,
+    needsTimes: false,
+    judgeField,
+    async readByPlugin({ kind }, id) {
+      const api = PLUGIN_APIS[file.wordpress?.hooks ?? ''];
+      if (api === undefined) return undefined;
+      const response = await orIfRefused(connection.call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
+      return { api, record: response && objectOrEmpty(response.json) };
+    },
   };
+}
 
 async function judgeField(
   { kindMapping, name, spec, definition, writableFields, records, isMissing }: MappedField,
@@ -71,12 +70,14 @@ async function judgeField(
   const absent = `${paths.join(', ')} is in none of ${records.length} records`;
   if (isMissing && definition.key === 'hidden')
     return fail(
+      name,
       `${absent}: the gateway lists the events that the site hides from its lists`,
       `${advice}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
     );
   if (unregistered.length === 0)
-    return fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
+    return fail(name, absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
   return fail(
+    name,
     `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops ` +
       'what is written there',
     advice,
