@@ -1,7 +1,7 @@
 // A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of
 // each kind, read through a mapping as the sync would, and the values that they hold.
 
-import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClient, type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/ids.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -31,37 +31,45 @@ export interface SiteConnection {
 /** Those of the settings `upstream`. */
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
-/**
- * Sends no request before the first call. `url` is the site's address in a browser.
- * @param mapping for Payload, whose adapter needs to know the mapped collections; absent: WordPress
- */
-export function openSite(
+/** Sends no request before the first call. `url` is the site's address in a browser. */
+export function openWordPressSite(
   url: string,
   credentials: Credentials,
-  mapping?: Mapping,
-  { limits, userAgent }: CallSettings = {},
+  { limits, userAgent }: CallSettings,
 ): SiteConnection {
-  const address = new URL(url);
   const options = { url, limits, userAgent, observe: () => undefined };
   const client = createCmsClient(options);
-  const [cms, call] =
-    mapping?.cms === 'payload'
-      ? [payloadOf(options, mapping), createPayloadCall(client, apiPathOf(address))]
-      : [createWordPress(options), createRestCall(client, address)];
-  return {
-    url: trimCharactersEnd(url, '/'),
-    credentials,
-    cms,
-    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-    async close() {
-      await Promise.all([cms.close(), client.close()]);
-    },
-  };
+  return connectionOf(url, credentials, client, createWordPress(options), createRestCall(client, new URL(url)));
 }
 
-/** Numbers of ids that are texts are forgotten at the end. */
-const payloadOf = (options: CmsClientOptions, { file: source, kinds }: Mapping): Cms =>
-  createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap: new IdMap() });
+/** The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids are forgotten at the end. */
+export function openPayloadSite(
+  url: string,
+  credentials: Credentials,
+  { limits, userAgent }: CallSettings,
+  { file, kinds }: Mapping,
+): SiteConnection {
+  const options = { url, limits, userAgent, observe: () => undefined };
+  const client = createCmsClient(options);
+  const cms = createPayload({ ...options, site: file.payload, specs: Object.values(kinds), idMap: new IdMap() });
+  return connectionOf(url, credentials, client, cms, createPayloadCall(client, apiPathOf(new URL(url))));
+}
+
+const connectionOf = (
+  url: string,
+  credentials: Credentials,
+  client: CmsClient,
+  cms: Cms,
+  call: RestCall,
+): SiteConnection => ({
+  url: trimCharactersEnd(url, '/'),
+  credentials,
+  cms,
+  call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+  async close() {
+    await Promise.all([cms.close(), client.close()]);
+  },
+});
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws

@@ -8,7 +8,7 @@ import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
 import { programName } from '../advice.ts';
-import { listPath, openSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
+import { listPath, openPayloadSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
 import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const plugin = (options: string): string =>
@@ -42,7 +42,7 @@ const NO_TRASH = 'Give the collection a trash: trash: true.';
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openSite(url!, credentials, mapping, upstream);
+  const connection = openPayloadSite(url!, credentials, upstream, mapping);
   const { call } = connection;
   const featuresOf = createFeatures(call, ({ collection }) => collection);
   const hasField = (slug: string, path: string): Promise<boolean> =>

@@ -7,7 +7,7 @@ import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
 import { programName } from '../advice.ts';
-import { openSite, orIfRefused, pathsOf } from '../open-site.ts';
+import { openWordPressSite, orIfRefused, pathsOf } from '../open-site.ts';
 import { type CheckContext, type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField } from './checks.ts';
 
 const installPlugin = (pluginOptions: string): string =>
@@ -39,7 +39,7 @@ const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': '
 
 /** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
-  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
+  const connection = openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
   return {
     connection,
     advice: ADVICE,

@@ -12,7 +12,7 @@ import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
-import { openSite } from '../open-site.ts';
+import { openWordPressSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
@@ -65,7 +65,7 @@ type Found = [proposal: ChosenMapping | undefined, lines: string[]];
 
 async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
-  const connection = openSite(url, login, undefined, { userAgent });
+  const connection = openWordPressSite(url, login, { userAgent });
   try {
     return await probe(connection);
   } catch (error) {
