@@ -20,15 +20,20 @@ export const programName = (env: NodeJS.ProcessEnv = process.env): string =>
   COMMAND_BY_SCRIPT[env.npm_lifecycle_event ?? ''] ?? 'calendar-gateway';
 
 /** What the advice about a site says of its CMS. One without a row here does not compile. */
-const CMS_FACTS: Readonly<Record<CmsName, CmsFacts>> = {
+const CMS_FACTS = {
   wordpress: {
     title: 'WordPress',
+    /** What the gateway asks first, below the address of the site. */
     api: 'wp-json/',
+    /** Where the API begins in an address. */
     apiPath: /\/(?:index\.php|wp-json)\//,
+    /** What a login or a firewall in front of the site has to let through. */
     exempt: '/wp-json/, and ?rest_route= without permalinks,',
+    /** What a service account has as its password. */
     secret: 'application password',
+    /** The CMS itself does not accept the caller. */
     isAccountError: isAccessRefused,
-    noApi: (url) =>
+    noApi: (url: string) =>
       `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
       'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
       'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +
@@ -47,8 +52,8 @@ const CMS_FACTS: Readonly<Record<CmsName, CmsFacts>> = {
     apiPath: /\/api\//,
     exempt: '/api/',
     secret: 'API key',
-    isAccountError: ({ kind }) => kind === 'unauthenticated' || kind === 'unknown-scheme',
-    noApi: (url) =>
+    isAccountError: ({ kind }: CmsRejected) => kind === 'unauthenticated' || kind === 'unknown-scheme',
+    noApi: (url: string) =>
       `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
       'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
       'slug: name it as the user and in the mapping, "payload": { "users": "SLUG" }.',
@@ -56,23 +61,7 @@ const CMS_FACTS: Readonly<Record<CmsName, CmsFacts>> = {
       'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug ' +
       'of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.',
   },
-};
-
-interface CmsFacts {
-  title: string;
-  /** What the gateway asks first, below the address of the site. */
-  api: string;
-  /** Where the API begins in an address. */
-  apiPath: RegExp;
-  /** What a login or a firewall in front of the site has to let through. */
-  exempt: string;
-  /** What a service account has as its password. */
-  secret: string;
-  /** The CMS itself does not accept the caller. */
-  isAccountError(error: CmsRejected): boolean;
-  noApi(url: string): string;
-  wrongAccount: string;
-}
+} satisfies Record<CmsName, object>;
 
 /** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem = NoApiReason | 'no-answer' | 'login-required' | 'wrong-account';
@@ -121,11 +110,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
   const { title, api, apiPath, secret, isAccountError } = CMS_FACTS[cms];
   const finding = error instanceof NoRestApi ? error.finding : undefined;
   const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
-  const facts = {
-    cms,
-    url: finding?.url ?? `${url}/${api}`,
-    target: target ? siteAddress(target, apiPath) : url,
-  };
+  const facts = { cms, url: finding?.url ?? `${url}/${api}`, target: target ? siteAddress(target, apiPath) : url };
   if (error instanceof CmsRejected && isAccountError(error))
     return hasAccount
       ? new ConfigError(

@@ -2,16 +2,15 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { objectOrEmpty } from '../../model/json.ts';
-import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
+import { objectOrEmpty, valueIn } from '../../model/json.ts';
+import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import type { SampledRecords } from '../open-site.ts';
 
 export interface TrialField {
   /** In the API: `all_day`, `custom_fields.seats`. */
   name: string;
-  /** In the record, or in its custom fields: `allDay`, `seats`. */
-  key: string;
-  isCustom: boolean;
+  /** In the record: `allDay`, `customFields.seats`. */
+  property: string;
   /** The first that the site does not refuse counts. */
   values: readonly unknown[];
   /** Written afterwards, of a flag the other value; undefined for a field that is not cleared. */
@@ -19,7 +18,7 @@ export interface TrialField {
 }
 
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
-const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
+const SKIPPED = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /**
  * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a field of
@@ -45,9 +44,9 @@ export function trialSteps(
   timezone: string,
   kindMapping: KindMapping<Kind>,
 ): readonly TrialField[][] {
-  const fields = apiFields(records, timezone, kindMapping);
-  const together = fields.filter(({ key }) => key in TOGETHER);
-  const alone = [...fields.filter(({ key }) => !(key in TOGETHER)), ...customFieldsOf(records, kindMapping)];
+  const fields = [...apiFields(records, timezone, kindMapping), ...customFieldsOf(records, kindMapping)];
+  const together = fields.filter(({ property }) => property in TOGETHER);
+  const alone = fields.filter(({ property }) => !(property in TOGETHER));
   return [...(together.length > 0 ? [together] : []), ...alone.map((field) => [field])];
 }
 
@@ -58,24 +57,24 @@ function apiFields(
   { kind, writable, numeric }: KindMapping<Kind>,
 ): TrialField[] {
   return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
-    const { key, type, words } = field;
-    if (!(writable as ReadonlySet<string>).has(key) || SKIPPED_KEYS.has(key)) return [];
-    const value = TOGETHER[key] ?? trialValue(records, timezone, name, field);
-    const values = numeric.has(key) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
+    const { key: property, type, words } = field;
+    if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
+    const value = TOGETHER[property] ?? trialValue(records, timezone, name, field);
+    const values = numeric.has(property) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
     const isCleared = type === 'text' || type === 'word' || type === 'ids';
     const empty = isCleared ? field.empty : type === 'boolean' ? !value : undefined;
-    return values[0] === undefined ? [] : [{ name, key, isCustom: false, values, empty }];
+    return values[0] === undefined ? [] : [{ name, property, values, empty }];
   });
 }
 
 function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMapping<Kind>): TrialField[] {
   return [...customFields].flatMap(([key, { type, accessor }]): TrialField[] => {
     if (!accessor.write || accessor.storedPaths.includes(STATUS)) return [];
-    const field = { name: `custom_fields.${key}`, key, isCustom: true };
-    if (type === 'boolean') return [{ ...field, values: [true], empty: undefined }];
+    const [name, property] = [`custom_fields.${key}`, `customFields.${key}`];
+    if (type === 'boolean') return [{ name, property, values: [true], empty: undefined }];
     // A field may take only some words, such as those of a list of choices.
-    const known = (records[kind] ?? []).flatMap(({ record }) => valueIn(record, field) ?? []);
-    return [{ ...field, values: accessor.isNumeric ? NUMBERS : [TEXT, ...known.slice(0, 1)], empty: '' }];
+    const known = (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) ?? []);
+    return [{ name, property, values: accessor.isNumeric ? NUMBERS : [TEXT, ...known.slice(0, 1)], empty: '' }];
   });
 }
 
@@ -111,15 +110,6 @@ function linkTarget(records: SampledRecords, field: string): CalendarRecord | un
   const kind = FIELDS.event[field]?.references;
   return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
 }
-
-/** What a mapping writes for values of the fields of one call, which are custom fields or none is. */
-export function changesOf(fields: readonly TrialField[], valueFor: (field: TrialField) => unknown): object {
-  const values = Object.fromEntries(fields.map((field) => [field.key, valueFor(field)]));
-  return fields.some(({ isCustom }) => isCustom) ? { customFields: values } : values;
-}
-
-export const valueIn = (record: CalendarRecord, { key, isCustom }: Pick<TrialField, 'key' | 'isCustom'>): unknown =>
-  isCustom ? (record as Partial<EventRecord>).customFields?.[key] : Reflect.get(record, key);
 
 /** @param name of the field in the API */
 export function isSameValue(name: string, read: unknown, written: unknown): boolean {

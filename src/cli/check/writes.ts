@@ -6,10 +6,11 @@ import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
+import { setAt, valueIn } from '../../model/json.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
 import { formatSample, isBlank, type Samples } from '../open-site.ts';
 import { type CheckContext, type Finding, fail, ok, type PluginRecord, warn } from './checks.ts';
-import { changesOf, DRAFT_TIMES, isSameValue, shownByPlugin, type TrialField, trialSteps, valueIn } from './trials.ts';
+import { DRAFT_TIMES, isSameValue, shownByPlugin, type TrialField, trialSteps } from './trials.ts';
 
 export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   if (!context.write) return [];
@@ -140,7 +141,9 @@ async function write(
   const read = () => cms.read(kindMapping, id, { view: 'editor', detail: 'mapped' }, options);
   try {
     const current = await read();
-    const body = kindMapping.write(changesOf(fields, valueFor), { site, current, linkTables });
+    const changes = {};
+    for (const field of fields) setAt(changes, field.property.split('.'), valueFor(field));
+    const body = kindMapping.write(changes, { site, current, linkTables });
     await cms.update(kindMapping, id, body, options);
     const after = kindMapping.read(await read(), site, linkTables);
     // A plugin that does not read the key of a flag shows its default, which is one of the two values. Of other fields
@@ -163,21 +166,23 @@ function judgeWritten(trial: Trial, field: TrialField, outcome: Outcome): Findin
   if (isKept(field, outcome)) return judgeByPlugin(trial, field, outcome);
   const { before, after } = outcome;
   const message = `writing it was accepted, but ${readBack(trial, field, outcome)}`;
-  const isUnchanged = JSON.stringify(valueIn(after, field)) === JSON.stringify(valueIn(before, field));
+  const isUnchanged = JSON.stringify(storedValue(after, field)) === JSON.stringify(storedValue(before, field));
   if (!isUnchanged) return fail(field.name, message, VALUE_CHANGED);
   // A type of WordPress need not support these.
   const isOptional = /^(excerpt|content)$/.test(pathOf(trial, field));
   return (isOptional ? warn : fail)(field.name, message, trial.advice.lost);
 }
 
+const storedValue = (record: CalendarRecord, { property }: TrialField): unknown => valueIn(record, property.split('.'));
+
 const isKept = (field: TrialField, { valueFor, after }: Outcome): boolean =>
-  isSameValue(field.name, valueIn(after, field), valueFor(field));
+  isSameValue(field.name, storedValue(after, field), valueFor(field));
 
 const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Outcome): string =>
-  `${pathOf(trial, field)} reads back as ${sample(valueIn(after, field))} instead of ${sample(valueFor(field))}`;
+  `${pathOf(trial, field)} reads back as ${sample(storedValue(after, field))} instead of ${sample(valueFor(field))}`;
 
-const pathOf = ({ kindMapping }: Trial, { key, isCustom }: TrialField): string =>
-  kindMapping.writtenPaths.get(isCustom ? `customFields.${key}` : key)?.join(', ') ?? '';
+const pathOf = ({ kindMapping }: Trial, { property }: TrialField): string =>
+  kindMapping.writtenPaths.get(property)?.join(', ') ?? '';
 
 const OTHER_KEY =
   'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
@@ -188,12 +193,13 @@ const OTHER_KEY =
  * number of a venue that was written to a key which the plugin does not read.
  */
 function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Outcome): Finding {
-  const { name, isCustom } = field;
+  const { name } = field;
   const right = ok(name, '');
   if (!shown?.record) return right;
   const value = shown.record[name];
-  // Fields that only this gateway's API has.
-  const isAdded = isCustom || FIELDS[kindMapping.kind][name]?.parameter?.addition;
+  const definition = FIELDS[kindMapping.kind][name];
+  // A custom field, or another that only this gateway's API has.
+  const isAdded = !definition || definition.parameter?.addition;
   if (value === undefined && isAdded) return right;
   const written = valueFor(field);
   if (isSameValue(name, shownByPlugin(value, written), written)) return right;

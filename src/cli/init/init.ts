@@ -96,9 +96,9 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
       'Leave them out, and name its collections and fields in mapping.json.',
     );
-  const { file: source } = loadMapping(PAYLOAD_MAPPING);
+  const { file } = loadMapping(PAYLOAD_MAPPING);
   const payload = user === undefined || user === 'users' ? {} : { users: user };
-  const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
+  const mapping = { ...file, name: `${PAYLOAD_MAPPING}-here`, payload };
   const lines = [
     `Site        ${url}, Payload`,
     'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +

@@ -19,7 +19,7 @@ import {
   unseenKeys,
   unsupportedPlugins,
 } from './presets.ts';
-import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
+import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
 /** What the operator decided by options or in answers. */
 export interface Decisions extends DateDecisions {
@@ -214,7 +214,7 @@ function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, us
 }
 
 /** The type's fields that have values and that the mapping does not read. */
-function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SourceField[] {
+function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SiteField[] {
   const read = [...JSON.stringify(event.fields).matchAll(/"([^"]+)"/g)].map(([, path = '']) => path);
   const known = [...read, ...termBases, 'menu_order'];
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
@@ -244,7 +244,7 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
     const date = dates && (field === 'end_date' ? dates.end : dates.start);
     const isLinked = kind === 'event' && linked !== undefined && mapping[linked] !== undefined;
     spec.fields ??= {};
-    spec.fields[field] = date ?? inference.namedSource(kind, field, fieldAt(path, fields), isLinked);
+    spec.fields[field] = date ?? inference.namedLocation(kind, field, fieldAt(path, fields), isLinked);
   }
 }
 
@@ -273,8 +273,8 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
 const MAX_SHOWN = 12;
 
 /** The first fields, with a value of each. */
-function shownFields(fields: readonly SourceField[]): string {
-  const example = ({ values }: SourceField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
+function shownFields(fields: readonly SiteField[]): string {
+  const example = ({ values }: SiteField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
   const shown = fields.slice(0, MAX_SHOWN).map((field) => field.path + example(field));
   return shown.join(', ');
 }
