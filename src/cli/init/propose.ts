@@ -58,51 +58,47 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
- * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
- * the field; and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
+ * Returns undefined if only the operator can tell: if a type looks like events (or the operator named it) and has no
+ * start, and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
  * collections, fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);
-  const eventTypes = findEventTypes(site);
-  const { mapping: name, eventType, dateFormat } = decisions;
-  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat }));
-  const preset = choosePreset(site, decisions, dated);
+  const { mapping: name, eventType } = decisions;
+  const presets = matchPresets(site);
   const unserved = unsupportedPlugins(site);
+  if (name !== undefined) {
+    const named = presets.find((each) => each.name === name);
+    return named
+      ? withUnserved(presetProposal(named, site, decisions), unserved)
+      : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+  }
+  const eventTypes = findEventTypes(site);
+  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
+  const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
     ? presetProposal(preset, site, decisions)
-    : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) {
-    const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
-    return { ...proposal, notes: [...proposal.notes, ...notes] };
-  }
-  if (name !== undefined)
-    return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+    : type && generatedProposal(type, site, decisions, eventTypes);
+  if (proposal) return withUnserved(proposal, unserved);
   const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
-  if (isElsewhere || eventType !== undefined) return undefined;
-  const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
-  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
-  const notes = undated.map(
-    (base) =>
-      `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
-      `--event-type ${base} ${OTHER_EVENTS}`,
-  );
-  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
+  return isElsewhere || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
 
-/**
- * A readable preset, or one that the operator named; another type whose dates are readable is better than one whose
- * dates are not.
- */
-function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly ProbedType[]): PresetMatch | undefined {
-  const { mapping: name, eventType } = decisions;
-  const presets = matchPresets(site);
-  const preset = name === undefined ? presets[0] : presets.find((each) => each.name === name);
-  if (!preset || name !== undefined) return preset;
-  const base = preset.mapping.event.posts;
-  const isBest = preset.isReadable || dated.every((each) => each.base === base);
+/** Another type whose dates are readable is better than a preset whose dates are not. */
+function fittingPreset(
+  preset: PresetMatch | undefined,
+  eventType: string | undefined,
+  dated: readonly ProbedType[],
+): PresetMatch | undefined {
+  const base = preset?.mapping.event.posts;
+  const isBest = preset?.isReadable || dated.every((each) => each.base === base);
   return isBest && (eventType ?? base) === base ? preset : undefined;
+}
+
+function withUnserved(proposal: Proposal, unserved: readonly string[]): Proposal {
+  const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
+  return { ...proposal, notes: [...proposal.notes, ...notes] };
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
@@ -260,6 +256,18 @@ function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite)
       terms: Object.fromEntries(terms.map(({ taxonomy, base }) => [base, { taxonomy, existing: true }])),
     },
   };
+}
+
+/** The companion plugin's own types, for a site without any that look like events. */
+function proposeOwnTypes({ types }: ProbedSite): Proposal {
+  const bases = types.filter(({ total }) => total > 0).map(({ base }) => base);
+  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
+  const notes = undated.map(
+    (base) =>
+      `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
+      `--event-type ${base} ${OTHER_EVENTS}`,
+  );
+  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
 }
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
