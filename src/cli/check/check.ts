@@ -7,10 +7,12 @@ import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
-import { siteError } from '../advice.ts';
+import { programName, siteError } from '../advice.ts';
 import { readSamples, readSite, type Samples } from '../open-site.ts';
+import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import { columns } from '../table.ts';
 import { type Check, type CheckContext, type CheckRow, type Finding, type FindingState, ok, warn } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
@@ -48,9 +50,7 @@ export async function check(
   const warnOf = (message: string) => void unknown.push(warn('variables', message, VARIABLES_ADVICE));
   const config = loadConfig({ file, env: process.env, warn: warnOf });
   const checked =
-    config.upstream.url === undefined
-      ? await checkSourcesAlone(config)
-      : await checkAll(config, pluginOptionsOf(file, config), write, wait);
+    config.upstream.url === undefined ? await checkSourcesAlone(config) : await checkAll(config, file, write, wait);
   const rows = [...inArea('settings', unknown), ...checked];
   const count = (state: FindingState): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
@@ -71,14 +71,16 @@ const checkSourcesAlone = async (config: Config): Promise<CheckRow[]> => [
 
 async function checkAll(
   config: Config,
-  pluginOptions: string,
+  file: string | undefined,
   write: boolean,
   wait: (ms: number) => Promise<unknown>,
 ): Promise<CheckRow[]> {
   const mapping = loadMapping(config.mapping);
   const cmsChecks = OPENERS[mapping.cms](config, mapping);
-  const { connection, advice } = cmsChecks;
-  const webhooks = write ? await listenForWebhooks(config, advice.plugin(pluginOptions), wait) : undefined;
+  const { connection } = cmsChecks;
+  const pluginAdvice = (hasWebhooks = config.webhook.secret !== undefined) =>
+    pluginAdviceFor(mapping.cms, file, config, hasWebhooks);
+  const webhooks = write ? await listenForWebhooks(config, pluginAdvice(), wait) : undefined;
   try {
     const site = await readSite(connection);
     let samples: Promise<Samples> | undefined;
@@ -89,7 +91,7 @@ async function checkAll(
       kindMappings: Object.values(mapping.kinds) as KindMapping<Kind>[],
       site,
       samples: () => (samples ??= readSamples(connection, mapping, site)),
-      pluginOptions,
+      pluginAdvice,
       write,
       webhooks,
     };
@@ -104,11 +106,18 @@ async function checkAll(
   }
 }
 
-/** With the address for webhooks if there is a secret: a companion plugin made without it would end them. */
-function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }: Config): string {
-  const url = webhook.secret === undefined ? '' : ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
-  if (file !== undefined) return `--config ${file}${url}`;
-  return `--mapping ${mapping}${url}${url === '' ? '' : ' --webhook-secret SECRET'}`;
+/** A plugin that is made without the address for webhooks ends them. */
+function pluginAdviceFor(
+  cms: CmsName,
+  file: string | undefined,
+  { mapping, listen }: Config,
+  hasWebhooks: boolean,
+): string {
+  const { title, place, fileName } = SITE_PLUGINS[cms];
+  const from = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
+  const url = hasWebhooks ? ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes` : '';
+  const secret = hasWebhooks && file === undefined ? ' --webhook-secret SECRET' : '';
+  return `Make the ${title} and put it ${place}:\n  ${programName()} plugin ${from}${url}${secret} > ${fileName}`;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

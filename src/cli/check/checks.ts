@@ -43,8 +43,8 @@ export interface CheckContext extends CmsChecks {
   site: Site;
   /** Some records of each kind, read once. */
   samples(): Promise<Samples>;
-  /** Of the `plugin` command that makes this gateway's companion plugin. */
-  pluginOptions: string;
+  /** How to make the plugin of the site. `hasWebhooks`: it sends some; default: if there is a secret now. */
+  pluginAdvice(hasWebhooks?: boolean): string;
   /** Whether to write drafts (`--write`). */
   write: boolean;
   /** Only with `write`, and if a webhook secret is configured. */
@@ -90,14 +90,12 @@ export interface CmsAdvice {
   admin: string;
   account: string;
   timeZone: string;
-  /** Why the collection is not there, and how to show it. `options`: those of the `plugin` command. */
-  collection(options: string): string;
+  /** Why the collection is not there, and how to show it. */
+  collection(pluginAdvice: string): string;
   hiddenRecords: string;
   createRefused: string;
   /** Why the site keeps its value of a field, though it accepted another. */
   lost: string;
-  /** Make the plugin of the site, and put it where it belongs. */
-  plugin(options: string): string;
 }
 
 /** A field of the mapping, and what the site shows of it. */

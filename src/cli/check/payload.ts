@@ -7,14 +7,8 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { programName } from '../advice.ts';
 import { listPath, openPayloadSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
 import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
-
-const plugin = (options: string): string =>
-  'Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, ' +
-  `as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} ` +
-  `plugin ${options} > calendar-gateway.ts`;
 
 const ADVICE: CmsAdvice = {
   admin: 'the admin panel',
@@ -32,7 +26,6 @@ const ADVICE: CmsAdvice = {
   lost:
     'Payload drops values of fields that the collection does not have, or that the account may not ' +
     'write: compare the field with payload.config.ts, and its access.update and access.create.',
-  plugin,
 };
 
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';

@@ -98,11 +98,11 @@ export async function checkLists(context: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-export async function checkSeries({ advice, pluginOptions, mapping, samples }: CheckContext): Promise<Finding[]> {
+export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
   const { occurrences } = mapping.file.event;
   const events = occurrences ? ((await samples()).records.event ?? []) : [];
   const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-  return judgeSeries(cmsRecords, advice.plugin(pluginOptions), occurrences?.note);
+  return judgeSeries(cmsRecords, pluginAdvice(), occurrences?.note);
 }
 
 /** `showOccurrences`: how the site comes to send them. */
@@ -124,9 +124,9 @@ async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindM
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
-function missingCollection({ kind, collection }: KindMapping<Kind>, { advice, pluginOptions }: CheckContext): Finding {
+function missingCollection({ kind, collection }: KindMapping<Kind>, { advice, pluginAdvice }: CheckContext): Finding {
   const message = `the site has no collection "${collection}": the gateway serves no ${kind} until it has`;
-  const show = advice.collection(pluginOptions);
+  const show = advice.collection(pluginAdvice());
   if (kind === 'event') return fail(collection, message, show);
   const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy of a bundled one).`;
   return warn(collection, message, `${orNone} Otherwise: ${show}`);

@@ -7,16 +7,15 @@ import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
 import { type CheckContext, type Finding, fail, ok, type WebhookListener, warn } from './checks.ts';
 
-export async function checkWebhooks(context: CheckContext): Promise<Finding[]> {
-  const { config, pluginOptions, advice, webhooks } = context;
+export async function checkWebhooks({ config, pluginAdvice, webhooks }: CheckContext): Promise<Finding[]> {
   if (webhooks) return webhooks.findings();
   if (config.webhook.secret !== undefined) return [];
-  const plugin = advice.plugin(`${pluginOptions} --webhook-url http://GATEWAY:${config.listen.adminPort}/-/changes`);
   return [
     warn(
       'webhooks',
       `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-      `To see changes at once, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ${plugin}`,
+      'To see changes at once, set CALENDAR_WEBHOOK_SECRET, and make the plugin of the site with the same secret. ' +
+        pluginAdvice(true),
     ),
   ];
 }

@@ -6,13 +6,8 @@ import type { Config } from '../../config-schema.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { programName } from '../advice.ts';
 import { openWordPressSite, orIfRefused, pathsOf } from '../open-site.ts';
 import { type CheckContext, type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField } from './checks.ts';
-
-const installPlugin = (pluginOptions: string): string =>
-  'Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ' +
-  `${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
 
 const ADVICE: CmsAdvice = {
   admin: 'wp-admin',
@@ -20,9 +15,9 @@ const ADVICE: CmsAdvice = {
     'Make an application password for an editor (wp-admin > Users > Profile) and set ' +
     'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
   timeZone: 'Choose a city in wp-admin under Settings > General > Timezone.',
-  collection: (options) =>
+  collection: (pluginAdvice) =>
     'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the ' +
-    `plugin that brings it. If it is only not in the REST API: ${installPlugin(options)}`,
+    `plugin that brings it. If it is only not in the REST API: ${pluginAdvice}`,
   hiddenRecords: 'A plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   createRefused:
     'Give the account a role that may create it: plugins with capabilities of their own often grant them to ' +
@@ -31,7 +26,6 @@ const ADVICE: CmsAdvice = {
   lost:
     'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
-  plugin: installPlugin,
 };
 
 /** By the part of the companion plugin for the event plugin. */
@@ -57,7 +51,7 @@ export function openWordPressChecks(config: Config, { file }: Mapping): CmsCheck
 
 async function judgeField(
   { kindMapping, name, spec, definition, writableFields, records, isMissing }: MappedField,
-  { pluginOptions }: CheckContext,
+  { pluginAdvice }: CheckContext,
 ): Promise<Finding | undefined> {
   // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
@@ -66,7 +60,7 @@ async function judgeField(
   const paths = pathsOf(spec);
   const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
   if (!/^(meta|acf)\./.test(key)) return undefined;
-  const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginOptions, writableFields);
+  const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginAdvice(), writableFields);
   const absent = `${paths.join(', ')} is in none of ${records.length} records`;
   if (isMissing && definition.key === 'hidden')
     return fail(
@@ -88,15 +82,12 @@ const ACF_IN_REST =
   'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
 
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
-function registerKeys(pluginOptions: string, fields: readonly string[] = []): string {
+function registerKeys(pluginAdvice: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.'));
   const compare =
     keys.length > 0
       ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them ` +
         'and right, the site has to show it: '
       : '';
-  return (
-    `${compare}WordPress silently drops keys that are not registered for its REST ` +
-    `API.\n${installPlugin(pluginOptions)}`
-  );
+  return `${compare}WordPress silently drops keys that are not registered for its REST ` + `API.\n${pluginAdvice}`;
 }

@@ -5,17 +5,11 @@ import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { formatSample } from '../open-site.ts';
 import { type FieldLocation, likeness, plainName } from './infer.ts';
+import type { InitOptions } from './options.ts';
 import { fieldAt, type SiteField } from './site.ts';
 
 /** What the operator says of dates by options. */
-export interface DateDecisions {
-  /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
-  seconds?: 'wall' | 'utc' | undefined;
-  /** As in PHP's `date()`, for values whose form `init` does not find, or finds two of. */
-  dateFormat?: string | undefined;
-  /** `event.start_date` -> path; `none` leaves the field out. */
-  fields?: Record<string, string> | undefined;
-}
+type DateDecisions = Pick<InitOptions, 'seconds' | 'dateFormat' | 'fields'>;
 
 export interface ProposedDates {
   /** Holds the date of the start. */

@@ -8,8 +8,9 @@ import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts'
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
-import { type DateDecisions, proposeDates } from './dates.ts';
+import { proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
+import type { InitOptions } from './options.ts';
 import {
   fieldEvidence,
   matchPresets,
@@ -21,13 +22,8 @@ import {
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
-/** What the operator decided by options or in answers. */
-export interface Decisions extends DateDecisions {
-  /** Name of a bundled mapping. */
-  mapping?: string | undefined;
-  /** The collection of the events. */
-  eventType?: string | undefined;
-}
+/** What the operator decided by options. */
+export type Decisions = Pick<InitOptions, 'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
 
 /** What `init` writes. */
 export interface ChosenMapping {
