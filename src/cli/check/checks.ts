@@ -103,10 +103,19 @@ export interface MappedField {
   kindMapping: KindMapping<Kind>;
   name: string;
   spec: string | FieldSpec;
+  /** Where it is read. */
+  paths: readonly string[];
   definition: Field;
   /** According to the site's schema; undefined if the site shows none. */
   writableFields: string[] | undefined;
   records: readonly SampledRecord[];
   /** There are records, and none has it. */
   isMissing: boolean;
+}
+
+/** What it means that a field is missing. */
+export function absence({ paths, records, definition: { key, required } }: MappedField): string {
+  const absent = `${paths.join(', ')} is in none of ${records.length} records`;
+  if (key === 'hidden') return `${absent}: the gateway lists the events that the site hides from its lists`;
+  return required ? `${absent}, and the gateway lists no event without it` : absent;
 }

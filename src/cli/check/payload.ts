@@ -7,7 +7,7 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { listPath, openPayloadSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
+import { listPath, openPayloadSite, orIfRefused, valueAtPath } from '../open-site.ts';
 import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const ADVICE: CmsAdvice = {
@@ -84,11 +84,11 @@ function judgeFeatures(
 
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
-  { kindMapping, name, spec, definition, records }: MappedField,
+  { kindMapping, name, paths: read, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
-  const paths = [...new Set([...pathsOf(spec), ...written].map(listPath))];
+  const paths = [...new Set([...read, ...written].map(listPath))];
   const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
   for (const path of unseen)
     if (!(await hasField(collection, path)))

@@ -22,7 +22,16 @@ import {
   valueAtPath,
 } from '../open-site.ts';
 import { pluralized } from '../table.ts';
-import { type CheckContext, type CmsAdvice, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
+import {
+  absence,
+  type CheckContext,
+  type CmsAdvice,
+  type Finding,
+  fail,
+  type MappedField,
+  ok,
+  warn,
+} from './checks.ts';
 
 const CLOCK_TIMEOUT_MS = 10_000;
 const SKEW_WARN_S = 5;
@@ -209,7 +218,8 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
     const paths = pathsOf(spec);
     if (paths.length === 0) return ok(name, 'fixed in the mapping');
     const isMissing = records.length > 0 && !records.some(({ cmsRecord }) => hasPaths(cmsRecord, paths));
-    const field = { kindMapping, name, spec, definition, writableFields: info.writableFields, records, isMissing };
+    const { writableFields } = info;
+    const field = { kindMapping, name, spec, paths, definition, writableFields, records, isMissing };
     return (await context.judgeField(field, context)) ?? judgeValues(field, context.advice.admin);
   };
   const findings: Finding[] = [];
@@ -222,14 +232,13 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
 }
 
 /** What the values in the records show about one field: whether it is there, and can be read. */
-function judgeValues({ kindMapping, name, spec, definition, records, isMissing }: MappedField, admin: string): Finding {
-  const paths = pathsOf(spec);
+function judgeValues(field: MappedField, admin: string): Finding {
+  const { kindMapping, name, spec, paths, definition, records } = field;
   const path = paths.join(', ');
-  if (isMissing)
+  if (field.isMissing)
     return fail(
       name,
-      `${path} is in none of ${records.length} ` +
-        `records${definition.required ? ', and the gateway lists no event without it' : ''}`,
+      absence(field),
       `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
   if (records.length === 0) return ok(name, `${path}: there is no record to read`);

@@ -6,8 +6,16 @@ import type { Config } from '../../config-schema.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { openWordPressSite, orIfRefused, pathsOf } from '../open-site.ts';
-import { type CheckContext, type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField } from './checks.ts';
+import { openWordPressSite, orIfRefused } from '../open-site.ts';
+import {
+  absence,
+  type CheckContext,
+  type CmsAdvice,
+  type CmsChecks,
+  type Finding,
+  fail,
+  type MappedField,
+} from './checks.ts';
 
 const ADVICE: CmsAdvice = {
   admin: 'wp-admin',
@@ -49,33 +57,22 @@ export function openWordPressChecks(config: Config, { file }: Mapping): CmsCheck
   };
 }
 
-async function judgeField(
-  { kindMapping, name, spec, definition, writableFields, records, isMissing }: MappedField,
-  { pluginAdvice }: CheckContext,
-): Promise<Finding | undefined> {
-  // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
+/** A key that the site does not show, or drops when it is written. */
+async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): Promise<Finding | undefined> {
+  const { kindMapping, name, paths, definition, writableFields, isMissing } = field;
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
   const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
-  const paths = pathsOf(spec);
   const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
   if (!/^(meta|acf)\./.test(key)) return undefined;
   const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginAdvice(), writableFields);
-  const absent = `${paths.join(', ')} is in none of ${records.length} records`;
-  if (isMissing && definition.key === 'hidden')
-    return fail(
-      name,
-      `${absent}: the gateway lists the events that the site hides from its lists`,
-      `${advice}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
-    );
-  if (unregistered.length === 0)
-    return fail(name, absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
-  return fail(
-    name,
-    `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops ` +
-      'what is written there',
-    advice,
-  );
+  if (isMissing && definition.key === 'hidden') {
+    const remove = `If nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`;
+    return fail(name, absence(field), `${advice}\n${remove}`);
+  }
+  if (unregistered.length === 0) return fail(name, absence(field), advice);
+  const schema = `the schema of ${kindMapping.collection}`;
+  return fail(name, `${unregistered.join(', ')} is not in ${schema}: WordPress drops what is written there`, advice);
 }
 
 const ACF_IN_REST =
