@@ -111,23 +111,15 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
   const finding = error instanceof NoRestApi ? error.finding : undefined;
   const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
   const facts = { cms, url: finding?.url ?? `${url}/${api}`, target: target ? siteAddress(target, apiPath) : url };
-  if (error instanceof CmsRejected && isAccountError(error))
-    return hasAccount
-      ? new ConfigError(
-          ACCOUNT,
-          `the site does not accept this user with this ${secret} (${error.code})`,
-          SITE_ADVICE['wrong-account'](facts),
-        )
-      : new ConfigError(
-          ACCOUNT,
-          `the site's REST API answers only signed-in users (status ${error.status}, ${error.code})`,
-          SITE_ADVICE['login-required'](facts),
-        );
+  if (error instanceof CmsRejected && isAccountError(error)) {
+    const ofAccount = `the site does not accept this user with this ${secret} (${error.code})`;
+    const ofVisitor = `the site's REST API answers only signed-in users (status ${error.status}, ${error.code})`;
+    const advice = SITE_ADVICE[hasAccount ? 'wrong-account' : 'login-required'](facts);
+    return new ConfigError('the account (CALENDAR_UPSTREAM_USER)', hasAccount ? ofAccount : ofVisitor, advice);
+  }
   const found = finding ? error.message : `${url} does not answer as a ${title} site: ${error.message}`;
   return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problemOf(error)](facts));
 }
-
-const ACCOUNT = 'the account (CALENDAR_UPSTREAM_USER)';
 
 /** The problem that an error of the CMS port shows, which is none of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {

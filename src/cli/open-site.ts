@@ -100,7 +100,7 @@ export interface SampledRecord {
 }
 
 /** A kind is missing if the site refuses its collection. */
-export type SampledRecords = Partial<Record<Kind, SampledRecord[]>>;
+export type SampledRecords = { [K in Kind]?: SampledRecord[] | undefined };
 
 export interface Samples {
   records: SampledRecords;
@@ -119,8 +119,9 @@ const LIMIT = 100;
  */
 export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site): Promise<Samples> {
   const { cms, credentials } = connection;
+  const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
-  for (const kindMapping of Object.values(mapping.kinds) as KindMapping<Kind>[]) {
+  for (const kindMapping of kindMappings) {
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
@@ -130,11 +131,10 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
     if (records) cmsRecords[kindMapping.kind] = records;
   }
   const linkTables = await readLinkTables(connection, mapping, cmsRecords);
-  const read = ([kind, listed]: [string, CmsRecord[]]) => {
-    const kindMapping = mapping.kinds[kind as Kind] as KindMapping<Kind>;
-    return [kind, listed.map((cmsRecord) => ({ cmsRecord, record: kindMapping.read(cmsRecord, site, linkTables) }))];
-  };
-  return { records: Object.fromEntries(Object.entries(cmsRecords).map(read)), linkTables };
+  const records: SampledRecords = {};
+  for (const { kind, read } of kindMappings)
+    records[kind] = cmsRecords[kind]?.map((cmsRecord) => ({ cmsRecord, record: read(cmsRecord, site, linkTables) }));
+  return { records, linkTables };
 }
 
 async function readLinkTables(
@@ -145,8 +145,8 @@ async function readLinkTables(
   const tables: Record<string, unknown> = {};
   for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
     const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
-    const list = async () => terms && cms.list(plainCollection(terms, 'terms'), request, { credentials });
-    const page = (await orIfRefused(list(), undefined)) || undefined;
+    const list = terms !== undefined && cms.list(plainCollection(terms, 'terms'), request, { credentials });
+    const page = list ? await orIfRefused(list, undefined) : undefined;
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
   }
   return tables as LinkTables;

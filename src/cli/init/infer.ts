@@ -198,11 +198,10 @@ function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, isN
 function linkLocation(field: SiteField): FieldLocation {
   const { path } = field;
   const as = inferIds(field)?.as;
+  const isAcf = path.startsWith('acf.');
+  if (as === undefined && !isAcf) return path;
   // ACF refuses an empty list.
-  const clear = path.startsWith('acf.') ? { clearWith: null } : {};
-  return as === undefined && !path.startsWith('acf.')
-    ? path
-    : { at: path, ...(as === undefined ? {} : { as }), ...clear };
+  return { at: path, ...(as !== undefined && { as }), ...(isAcf && { clearWith: null }) };
 }
 
 /** The categories of an event are a hierarchical taxonomy, its tags a flat one; venues and organizers may be either. */
@@ -252,12 +251,6 @@ export function inferBoolean({ values, type }: SiteField): FieldSpec['as'] | nul
   return pair && { boolean: [pair[0], pair[1]] };
 }
 
-export interface InferredIds {
-  /** Undefined for an array of ids. */
-  as: FieldSpec['as'];
-  ids: number[];
-}
-
 /** The integers of a value that may be ids of records. */
 export function idsIn(value: unknown): number[] {
   if (Array.isArray(value)) return value.flatMap(idsIn);
@@ -266,8 +259,8 @@ export function idsIn(value: unknown): number[] {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
-/** The form of the ids in a field; undefined if a value is not an id. */
-export function inferIds({ values: allValues, type }: SiteField): InferredIds | undefined {
+/** The form of the ids in a field, which is undefined for an array of ids; undefined if a value is not an id. */
+export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
   const values = allValues.filter((value) => value !== false);
   const ids = values.flatMap(idsIn);
