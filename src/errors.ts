@@ -1,23 +1,17 @@
 // The gateway's error classes: API errors for clients, and the failures that code branches on.
 
-export interface ApiErrorOptions {
-  /** Merged into `data` of the error body, beside `status`. */
-  data?: Record<string, unknown>;
-  /** Top-level keys of the error body beside `code`, `message` and `data`. */
-  extra?: Record<string, unknown>;
-  headers?: Record<string, string>;
-  /** Leaves `data` out of the error body (only `rest_callback_invalid`). */
-  omitData?: boolean;
-  cause?: unknown;
-}
+type ApiErrorOptions = Partial<Pick<ApiError, 'data' | 'extra' | 'headers' | 'omitData' | 'cause'>>;
 
 /** An error that a client gets: HTTP status, error code and message. `cause` goes to the log only. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** Merged into `data` of the error body, beside `status`. */
   readonly data: Record<string, unknown>;
+  /** Top-level keys of the error body beside `code`, `message` and `data`. */
   readonly extra: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  /** Leaves `data` out of the error body (only `rest_callback_invalid`). */
   readonly omitData: boolean;
 
   constructor(status: number, code: string, message: string, options: ApiErrorOptions = {}) {
@@ -60,25 +54,19 @@ export type RejectionKind =
 /** Whether a failed call has changed something in the CMS. */
 export type Written = 'no' | 'yes' | 'unknown';
 
-export interface RejectionOptions {
-  /** The HTTP status of the CMS's response. */
-  status?: number;
-  /** The CMS's own name for the error: for messages, never for decisions. */
-  code?: string;
-  /** Locations in the CMS record (`meta.cost`, `title`). */
-  fields?: readonly string[];
-  existingId?: number | undefined;
-  /** Default `no`. A read never writes. */
-  written?: Written;
-}
+export type RejectionOptions = Partial<Pick<CmsRejected, 'status' | 'code' | 'fields' | 'existingId' | 'written'>>;
 
 /** The CMS responded with an error, not yet mapped to an API error. `message` is in the CMS's words. */
 export class CmsRejected extends Error {
   readonly kind: RejectionKind;
+  /** The HTTP status of the CMS's response. */
   readonly status: number;
+  /** The CMS's own name for the error: for messages, never for decisions. */
   readonly code: string;
+  /** Locations in the CMS record (`meta.cost`, `title`). */
   readonly fields: readonly string[];
   readonly existingId: number | undefined;
+  /** Default `no`. A read never writes. */
   readonly written: Written;
 
   constructor(kind: RejectionKind, message: string, options: RejectionOptions = {}) {

@@ -19,6 +19,50 @@ const COMMAND_BY_SCRIPT: Readonly<Record<string, string>> = {
 export const programName = (env: NodeJS.ProcessEnv = process.env): string =>
   COMMAND_BY_SCRIPT[env.npm_lifecycle_event ?? ''] ?? 'calendar-gateway';
 
+/** What the advice about a site says of its CMS. One without a row here does not compile. */
+const CMS_FACTS = {
+  wordpress: {
+    title: 'WordPress',
+    /** What the gateway asks first, below the address of the site. */
+    api: 'wp-json/',
+    /** Where the API begins in an address. */
+    apiPath: /\/(?:index\.php|wp-json)\//,
+    /** What a login or a firewall in front of the site has to let through. */
+    exempt: '/wp-json/, and ?rest_route= without permalinks,',
+    /** What a service account has as its password. */
+    secret: 'application password',
+    /** The CMS itself does not accept the caller. */
+    isAccountError: isAccessRefused,
+    noApi: (url: string) =>
+      `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
+      'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
+      'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +
+      'plugin such as WP Rocket). If it leads elsewhere or in a circle, correct that rule (often one for https, ' +
+      'behind a proxy that does not send X-Forwarded-Proto). If it is another program, give the address of ' +
+      'WordPress, with its folder.',
+    wrongAccount:
+      'Make an application password in wp-admin under Users > Profile (not the login password). Without that ' +
+      'section the site needs https, or a plugin switches it off. If user and password are right, the web server ' +
+      'withholds the Authorization header from PHP (Apache: "CGIPassAuth On"), or the account may not use the REST ' +
+      'API: choose another role (an editor). Or leave both out: public records need no account.',
+  },
+  payload: {
+    title: 'Payload',
+    api: 'api/access',
+    apiPath: /\/api\//,
+    exempt: '/api/',
+    secret: 'API key',
+    isAccountError: ({ kind }: CmsRejected) => kind === 'unauthenticated' || kind === 'unknown-scheme',
+    noApi: (url: string) =>
+      `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
+      'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
+      'slug: name it as the user and in the mapping, "payload": { "users": "SLUG" }.',
+    wrongAccount:
+      'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug ' +
+      'of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.',
+  },
+} satisfies Record<CmsName, object>;
+
 /** Problems of the connection, of the answers, and of the account. */
 export type SiteProblem = NoApiReason | 'no-answer' | 'login-required' | 'wrong-account';
 
@@ -37,22 +81,12 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     `its new address: CALENDAR_UPSTREAM_URL=${target} (upstream.url in the configuration), or init ${target}`,
   closed: ({ cms }) =>
     'A login or a firewall in front of the site, a security plugin or a setting closes the REST API. Exempt ' +
-    `${cms === 'payload' ? '/api/' : '/wp-json/, and ?rest_route= without permalinks,'} from that, at least for the ` +
-    'address of this machine and the user agent "calendar-gateway": the site itself checks the account there.',
+    `${CMS_FACTS[cms].exempt} from that, at least for the address of this machine and the user agent ` +
+    '"calendar-gateway": the site itself checks the account there.',
   'not-found': ({ url }) =>
     'If WordPress is in a folder (wp-admin > Settings > General > WordPress Address), give the address with it. ' +
     `Otherwise a plugin or a rule of the web server hides the REST API: open ${url} to everybody.`,
-  'no-api': ({ cms, url }) =>
-    cms === 'payload'
-      ? `Open ${url}. It must show JSON with "collections". Give the address of Payload, or that of its REST API if ` +
-        'that is below a path (https://example.org/cms/api). If it does, the collection of accounts has another ' +
-        'slug: name it as the user and in the mapping, "payload": { "users": "SLUG" }.'
-      : `Open ${url} in a private browser window: it must show JSON that begins with the site's name. If nothing ` +
-        'is there or the JSON ends early, the PHP error log of the site names the plugin to switch off. If a page is ' +
-        'there or something is around the JSON, exempt /wp-json/ from what makes it (maintenance, firewall, cache ' +
-        'plugin such as WP Rocket). If it leads elsewhere or in a circle, correct that rule (often one for https, ' +
-        'behind a proxy that does not send X-Forwarded-Proto). If it is another program, give the address of ' +
-        'WordPress, with its folder.',
+  'no-api': ({ cms, url }) => CMS_FACTS[cms].noApi(url),
   'no-answer': ({ url }) =>
     `Try "curl -I ${url}" on this machine. If name, port or https is wrong, correct the address; this machine's DNS ` +
     'must know the name. If the site is in maintenance, too slow or not running, see its error log. A firewall, a ' +
@@ -61,40 +95,11 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'login-required': () =>
     'Give a service account, with an application password of that user (wp-admin > Users > Profile): ' +
     'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD, or of init --user NAME --password-file FILE.',
-  'wrong-account': ({ cms }) =>
-    cms === 'payload'
-      ? 'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug ' +
-        'of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.'
-      : 'Make an application password in wp-admin under Users > Profile (not the login password). Without that ' +
-        'section the site needs https, or a plugin switches it off. If user and password are right, the web server ' +
-        'withholds the Authorization header from PHP (Apache: "CGIPassAuth On"), or the account may not use the REST ' +
-        'API: choose another role (an editor). Or leave both out: public records need no account.',
+  'wrong-account': ({ cms }) => CMS_FACTS[cms].wrongAccount,
 };
 
 /** The connection failed or took too long. */
 const NO_CONNECTION: readonly UnavailableReason[] = ['refused', 'timeout', 'reset'];
-
-/** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
-function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean, cms: CmsName): SiteProblem {
-  if (error instanceof NoRestApi) return error.finding.reason;
-  // A rule of the web server may redirect OPTIONS alone.
-  if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
-  const { status = 0 } = error;
-  if (isAccountError(error, cms)) return hasAccount || cms === 'payload' ? 'wrong-account' : 'login-required';
-  // Payload answers 401 and 403 itself only to a wrong account.
-  if (cms === 'payload' && (status === 401 || status === 403)) return 'closed';
-  const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
-  return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
-}
-
-/** The CMS itself does not accept the caller. */
-const isAccountError = (error: CmsUnavailable | CmsRejected, cms: CmsName): boolean =>
-  cms === 'payload'
-    ? error instanceof CmsRejected && (error.kind === 'unauthenticated' || error.kind === 'unknown-scheme')
-    : isAccessRefused(error);
-
-export const isAccessRefused = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 
 /**
  * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
@@ -102,31 +107,37 @@ export const isAccessRefused = (error: unknown): error is CmsRejected =>
  */
 export function siteError(error: unknown, url: string, hasAccount: boolean, cms: CmsName): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
+  const { title, api, apiPath, secret, isAccountError } = CMS_FACTS[cms];
   const finding = error instanceof NoRestApi ? error.finding : undefined;
   const target = finding?.target ?? (error instanceof CmsRedirected ? error.target : undefined);
-  const advice = SITE_ADVICE[problemOf(error, hasAccount, cms)]({
-    cms,
-    url: finding?.url ?? `${url}/${cms === 'payload' ? 'api/access' : 'wp-json/'}`,
-    target: target ? siteAddress(target, cms) : url,
-  });
-  if (error instanceof CmsRejected && isAccountError(error, cms)) {
-    const secret = cms === 'payload' ? 'API key' : 'application password';
-    const ofAccount = `the site does not accept this user with this ${secret}`;
-    const ofVisitor = "the site's REST API answers only signed-in users";
-    return new ConfigError(
-      'the account (CALENDAR_UPSTREAM_USER)',
-      hasAccount ? `${ofAccount} (${error.code})` : `${ofVisitor} (status ${error.status}, ${error.code})`,
-      advice,
-    );
+  const facts = { cms, url: finding?.url ?? `${url}/${api}`, target: target ? siteAddress(target, apiPath) : url };
+  if (error instanceof CmsRejected && isAccountError(error)) {
+    const ofAccount = `the site does not accept this user with this ${secret} (${error.code})`;
+    const ofVisitor = `the site's REST API answers only signed-in users (status ${error.status}, ${error.code})`;
+    const advice = SITE_ADVICE[hasAccount ? 'wrong-account' : 'login-required'](facts);
+    return new ConfigError('the account (CALENDAR_UPSTREAM_USER)', hasAccount ? ofAccount : ofVisitor, advice);
   }
-  const found = finding
-    ? error.message
-    : `${url} does not answer as a ${cms === 'payload' ? 'Payload' : 'WordPress'} site: ${error.message}`;
-  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, advice);
+  const found = finding ? error.message : `${url} does not answer as a ${title} site: ${error.message}`;
+  return new ConfigError('the address (CALENDAR_UPSTREAM_URL)', found, SITE_ADVICE[problemOf(error)](facts));
+}
+
+/** The problem that an error of the CMS port shows, which is none of the account. */
+function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
+  if (error instanceof NoRestApi) return error.finding.reason;
+  // A rule of the web server may redirect OPTIONS alone.
+  if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
+  const { status = 0 } = error;
+  if (status === 401 || status === 403) return 'closed';
+  const hasNoConnection = error instanceof CmsUnavailable && NO_CONNECTION.includes(error.reason);
+  return hasNoConnection || status === 429 || status >= 500 ? 'no-answer' : 'no-api';
+}
+
+export function isAccessRefused(error: unknown): error is CmsRejected {
+  return error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 }
 
 /** The address in a redirect of the site's front page or of its API, without what belongs to the API. */
-function siteAddress({ origin, pathname }: URL, cms: CmsName): string {
-  const [path = ''] = `${pathname}/`.split(cms === 'payload' ? '/api/' : /\/(?:index\.php|wp-json)\//);
+function siteAddress({ origin, pathname }: URL, apiPath: RegExp): string {
+  const [path = ''] = `${pathname}/`.split(apiPath);
   return origin + trimCharactersEnd(path, '/');
 }

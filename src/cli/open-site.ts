@@ -1,7 +1,7 @@
 // A site for the commands: the CMS adapter, single REST calls for what the adapter does not offer, a few records of
 // each kind, read through a mapping as the sync would, and the values that they hold.
 
-import { type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
+import { type CmsClient, type CmsClientOptions, createCmsClient, type RestCall } from '../cms/client.ts';
 import { IdMap } from '../cms/payload/ids.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
@@ -31,37 +31,45 @@ export interface SiteConnection {
 /** Those of the settings `upstream`. */
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
-/**
- * Sends no request before the first call. `url` is the site's address in a browser.
- * @param mapping for Payload, whose adapter needs to know the mapped collections; absent: WordPress
- */
-export function openSite(
+/** Sends no request before the first call. `url` is the site's address in a browser. */
+export function openWordPressSite(
   url: string,
   credentials: Credentials,
-  mapping?: Mapping,
-  { limits, userAgent }: CallSettings = {},
+  { limits, userAgent }: CallSettings,
 ): SiteConnection {
-  const address = new URL(url);
   const options = { url, limits, userAgent, observe: () => undefined };
   const client = createCmsClient(options);
-  const [cms, call] =
-    mapping?.cms === 'payload'
-      ? [payloadOf(options, mapping), createPayloadCall(client, apiPathOf(address))]
-      : [createWordPress(options), createRestCall(client, address)];
-  return {
-    url: trimCharactersEnd(url, '/'),
-    credentials,
-    cms,
-    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-    async close() {
-      await Promise.all([cms.close(), client.close()]);
-    },
-  };
+  return connectionOf(url, credentials, client, createWordPress(options), createRestCall(client, new URL(url)));
 }
 
-/** Numbers of ids that are texts are forgotten at the end. */
-const payloadOf = (options: CmsClientOptions, { file: source, kinds }: Mapping): Cms =>
-  createPayload({ ...options, site: source.payload, specs: Object.values(kinds), idMap: new IdMap() });
+/** The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids are forgotten at the end. */
+export function openPayloadSite(
+  url: string,
+  credentials: Credentials,
+  { limits, userAgent }: CallSettings,
+  { file, kinds }: Mapping,
+): SiteConnection {
+  const options = { url, limits, userAgent, observe: () => undefined };
+  const client = createCmsClient(options);
+  const cms = createPayload({ ...options, site: file.payload, specs: Object.values(kinds), idMap: new IdMap() });
+  return connectionOf(url, credentials, client, cms, createPayloadCall(client, apiPathOf(new URL(url))));
+}
+
+const connectionOf = (
+  url: string,
+  credentials: Credentials,
+  client: CmsClient,
+  cms: Cms,
+  call: RestCall,
+): SiteConnection => ({
+  url: trimCharactersEnd(url, '/'),
+  credentials,
+  cms,
+  call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+  async close() {
+    await Promise.all([cms.close(), client.close()]);
+  },
+});
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws
@@ -92,7 +100,7 @@ export interface SampledRecord {
 }
 
 /** A kind is missing if the site refuses its collection. */
-export type SampledRecords = Partial<Record<Kind, SampledRecord[]>>;
+export type SampledRecords = { [K in Kind]?: SampledRecord[] | undefined };
 
 export interface Samples {
   records: SampledRecords;
@@ -111,8 +119,9 @@ const LIMIT = 100;
  */
 export async function readSamples(connection: SiteConnection, mapping: Mapping, site: Site): Promise<Samples> {
   const { cms, credentials } = connection;
+  const kindMappings = Object.values(mapping.kinds) as KindMapping<Kind>[];
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
-  for (const kindMapping of Object.values(mapping.kinds) as KindMapping<Kind>[]) {
+  for (const kindMapping of kindMappings) {
     const { statuses: ofPlugins = [] } = settingsOf(kindMapping);
     const statuses = [...ANY_STATUS, ...ofPlugins];
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
@@ -122,11 +131,10 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
     if (records) cmsRecords[kindMapping.kind] = records;
   }
   const linkTables = await readLinkTables(connection, mapping, cmsRecords);
-  const read = ([kind, listed]: [string, CmsRecord[]]) => {
-    const kindMapping = mapping.kinds[kind as Kind] as KindMapping<Kind>;
-    return [kind, listed.map((cmsRecord) => ({ cmsRecord, record: kindMapping.read(cmsRecord, site, linkTables) }))];
-  };
-  return { records: Object.fromEntries(Object.entries(cmsRecords).map(read)), linkTables };
+  const records: SampledRecords = {};
+  for (const { kind, read } of kindMappings)
+    records[kind] = cmsRecords[kind]?.map((cmsRecord) => ({ cmsRecord, record: read(cmsRecord, site, linkTables) }));
+  return { records, linkTables };
 }
 
 async function readLinkTables(
@@ -137,8 +145,8 @@ async function readLinkTables(
   const tables: Record<string, unknown> = {};
   for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
     const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
-    const list = async () => terms && cms.list(plainCollection(terms, 'terms'), request, { credentials });
-    const page = (await orIfRefused(list(), undefined)) || undefined;
+    const list = terms !== undefined && cms.list(plainCollection(terms, 'terms'), request, { credentials });
+    const page = list ? await orIfRefused(list, undefined) : undefined;
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
   }
   return tables as LinkTables;
@@ -149,12 +157,16 @@ const SHOWN_CHARACTERS = 40;
 /** The paths that a field reads. */
 export function pathsOf(field: string | FieldSpec | undefined): string[] {
   if (field === undefined) return [];
-  if (typeof field === 'string') return [field];
-  if (field.embedded) return Object.values(field.embedded);
-  const location: string | LocationSpec = field.read ?? field;
-  if (typeof location === 'string') return [location];
-  if (location.parts) return location.parts.map(({ at }) => at);
-  return location.at === undefined ? [] : [location.at];
+  if (typeof field === 'object' && field.embedded) return Object.values(field.embedded);
+  const { parts, at } = locationOf(field);
+  if (parts) return parts.map((part) => part.at);
+  return at === undefined ? [] : [at];
+}
+
+/** Where a field is read. */
+export function locationOf(field: string | FieldSpec): LocationSpec {
+  const location = typeof field === 'string' ? field : (field.read ?? field);
+  return typeof location === 'string' ? { at: location } : location;
 }
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

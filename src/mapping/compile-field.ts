@@ -89,11 +89,11 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     return datePartsAccessor(location.parts, pointer, location.clearWith);
   }
   const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);
-  const { codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
+  const { name, codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
   if (definition.createAccessor) {
     for (const key of ['json', 'clearWith'] as const)
       if (location[key] !== undefined)
-        throw new MappingFieldError(`${pointer}/${key}`, `does not go with the codec "${definition.name}"`);
+        throw new MappingFieldError(`${pointer}/${key}`, `does not go with the codec "${name}"`);
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnly(accessor);
   }

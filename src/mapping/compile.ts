@@ -82,26 +82,26 @@ export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 
 export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
 
 /**
- * @param file names the mapping in error messages
+ * @param name names the mapping in error messages
  * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection twice,
  * names a field that the API lacks, lacks a required field, or names a codec that does not fit
  */
-export function compileMapping(json: unknown, file: string): Mapping {
-  const source = validateMappingFile(json, file);
+export function compileMapping(json: unknown, name: string): Mapping {
+  const file = validateMappingFile(json, name);
   try {
-    const zone = source.payload?.timezone;
+    const zone = file.payload?.timezone;
     if (zone !== undefined && !parseZone(zone))
       throw new MappingFieldError('/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
-    checkCollections(source);
+    checkCollections(file);
     const kinds: Record<string, unknown> = {};
     for (const kind of KINDS) {
-      const spec = source[kind];
-      if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, source));
+      const spec = file[kind];
+      if (spec) kinds[kind] = within(`/${kind}`, () => compileKind(kind, spec, file));
     }
-    return { name: source.name, cms: source.upstream, file: source, kinds: kinds as unknown as Mapping['kinds'] };
+    return { name: file.name, cms: file.upstream, file, kinds: kinds as unknown as Mapping['kinds'] };
   } catch (error) {
     if (!(error instanceof MappingFieldError)) throw error;
-    throw mappingError(file, error.pointer, error.message, error.remedy);
+    throw mappingError(name, error.pointer, error.message, error.remedy);
   }
 }
 

@@ -154,7 +154,6 @@ export interface CodecContext {
  * codec has either `create`, for a value at one path, or `createAccessor`, for a value in several paths.
  */
 export interface CodecDefinition<Options = unknown> {
-  name: string;
   /** Field types whose values the codec converts. */
   fits: readonly FieldType[];
   /** Restricts the codec to one field, by its property of the record (`Field.key`). */

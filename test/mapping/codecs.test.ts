@@ -8,25 +8,17 @@ import { mappingWith, site } from './samples.ts';
 const SCHEMA_FILE = new URL('../../src/mapping/mapping.schema.json', import.meta.url);
 
 describe('codec registry', () => {
-  it('has one codec of each name', () => {
-    const names = CODECS.map(({ name }) => name);
-    expect(new Set(names).size).to.equal(names.length);
-  });
-
   it('has exactly one default codec for each field type', () => {
-    const types = new Set(CODECS.flatMap(({ fits }) => fits));
+    const types = new Set(Object.values(CODECS).flatMap(({ fits }) => fits));
     for (const type of types) {
-      const defaults = CODECS.filter(({ defaultFor }) => defaultFor?.includes(type));
-      expect(
-        defaults.map(({ name }) => name),
-        type,
-      ).to.have.length(1);
+      const defaults = Object.values(CODECS).filter(({ defaultFor }) => defaultFor?.includes(type));
+      expect(defaults, type).to.have.length(1);
       expect(defaults[0]?.fits, type).to.include(type);
     }
   });
 
   it('gives each codec one way to read and write', () => {
-    for (const { name, create, createAccessor } of CODECS)
+    for (const [name, { create, createAccessor }] of Object.entries(CODECS))
       expect([create, createAccessor].filter(Boolean), name).to.have.length(1);
   });
 

@@ -58,7 +58,7 @@ describe('docs/mapping.md', () => {
   });
 
   it('names every codec', () => {
-    for (const { name, internal } of CODECS)
+    for (const [name, { internal }] of Object.entries(CODECS))
       if (!internal) expect(text, name).to.match(new RegExp(`\`${name}\`|"${name}"`));
   });
 });

@@ -82,12 +82,14 @@ function fieldRows(): string[][] {
 }
 
 const codecRows = (): string[][] =>
-  CODECS.filter(({ internal }) => !internal).map(({ name, fits, onlyField, defaultFor = [], optionsSchema }) => [
-    code(name),
-    onlyField === undefined ? fits.join(', ') : code(onlyField),
-    defaultFor.join(', '),
-    optionsSchema ? code(JSON.stringify(optionsSchema).replaceAll('#/definitions/', '')) : '',
-  ]);
+  Object.entries(CODECS)
+    .filter(([, { internal }]) => !internal)
+    .map(([name, { fits, onlyField, defaultFor = [], optionsSchema }]) => [
+      code(name),
+      onlyField === undefined ? fits.join(', ') : code(onlyField),
+      defaultFor.join(', '),
+      optionsSchema ? code(JSON.stringify(optionsSchema).replaceAll('#/definitions/', '')) : '',
+    ]);
 
 const part = (heading: string, ...texts: string[]): string => `\n## ${heading}\n\n${texts.join('\n')}`;
 const { posts, terms } = definitions.wordpress.properties;

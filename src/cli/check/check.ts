@@ -7,24 +7,34 @@ import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import type { Kind } from '../../model/records.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
+import { KINDS, type Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
-import { siteError } from '../advice.ts';
+import { programName, siteError } from '../advice.ts';
 import { readSamples, readSite, type Samples } from '../open-site.ts';
+import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import { columns } from '../table.ts';
-import { type Check, type CheckContext, type CheckRow, type CmsChecks, ok, type RowState } from './checks.ts';
+import { type Check, type CheckContext, type CheckRow, type Finding, type FindingState, ok, warn } from './checks.ts';
 import { openPayloadChecks } from './payload.ts';
-import { FIELD_CHECKS, LIST_CHECK, SERIES_CHECK, SITE_CHECKS } from './reads.ts';
-import { SOURCES_CHECK } from './sources.ts';
+import { checkAccount, checkFields, checkLists, checkSeries, checkSite } from './reads.ts';
+import { checkSources } from './sources.ts';
+import { checkWebhooks, listenForWebhooks } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress.ts';
-import { listenForWebhooks, WEBHOOK_CHECK, WRITE_CHECK } from './writes.ts';
+import { checkWrites } from './writes.ts';
 
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
-const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
-  ...[...SITE_CHECKS, LIST_CHECK, SERIES_CHECK, ...listChecks],
-  ...[...FIELD_CHECKS, SOURCES_CHECK, WRITE_CHECK, WEBHOOK_CHECK],
+const CHECKS: readonly (readonly [area: string, run: Check])[] = [
+  ['site', checkSite],
+  ['account', checkAccount],
+  ['lists', checkLists],
+  ['lists', checkSeries],
+  ['collections', async (context) => (await context.checkCollections?.(context.kindMappings)) ?? []],
+  ...KINDS.map((kind) => [`${kind} fields`, (context: CheckContext) => checkFields(context, kind)] as const),
+  ['sources', checkSources],
+  ['writes', checkWrites],
+  ['gateway', checkWebhooks],
 ];
 
 /**
@@ -32,16 +42,82 @@ const checksOf = ({ listChecks = [] }: CmsChecks): Check[] => [
  * @returns the exit code. Throws `ConfigError` when the checks cannot run.
  */
 export async function check(
-  { config, write = false, json = false }: { config?: string; write?: boolean | undefined; json?: boolean },
+  { config: file, write = false, json = false }: { config?: string; write?: boolean | undefined; json?: boolean },
   print: (text: string) => void = (text) => void process.stdout.write(text),
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
-  const rows = await runChecks(config, write, wait);
-  const count = (state: RowState): number => rows.filter((row) => row.state === state).length;
+  const unknown: Finding[] = [];
+  const warnOf = (message: string) => void unknown.push(warn('variables', message, VARIABLES_ADVICE));
+  const config = loadConfig({ file, env: process.env, warn: warnOf });
+  const checked =
+    config.upstream.url === undefined ? await checkSourcesAlone(config) : await checkAll(config, file, write, wait);
+  const rows = [...inArea('settings', unknown), ...checked];
+  const count = (state: FindingState): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
   else print(`${tableLines(rows).join('\n')}\n\n${counts.ok} ok, ${counts.warn} warn, ${counts.fail} fail\n`);
   return counts.fail > 0 ? 1 : 0;
+}
+
+const VARIABLES_ADVICE = 'Correct their names, or remove them: docs/configuration.md lists every variable.';
+
+const inArea = (area: string, findings: readonly Finding[]): CheckRow[] =>
+  findings.map((finding) => ({ area, ...finding }));
+
+const checkSourcesAlone = async (config: Config): Promise<CheckRow[]> => [
+  ...inArea('site', [ok('address', NO_CMS)]),
+  ...inArea('sources', await checkSources({ config, site: siteWithoutCms(config) })),
+];
+
+async function checkAll(
+  config: Config,
+  file: string | undefined,
+  write: boolean,
+  wait: (ms: number) => Promise<unknown>,
+): Promise<CheckRow[]> {
+  const mapping = loadMapping(config.mapping);
+  const cmsChecks = OPENERS[mapping.cms](config, mapping);
+  const { connection } = cmsChecks;
+  const pluginAdvice = (hasWebhooks = config.webhook.secret !== undefined) =>
+    pluginAdviceFor(mapping.cms, file, config, hasWebhooks);
+  const webhooks = write ? await listenForWebhooks(config, pluginAdvice(), wait) : undefined;
+  try {
+    const site = await readSite(connection);
+    let samples: Promise<Samples> | undefined;
+    const context: CheckContext = {
+      ...cmsChecks,
+      config,
+      mapping,
+      kindMappings: Object.values(mapping.kinds) as KindMapping<Kind>[],
+      site,
+      samples: () => (samples ??= readSamples(connection, mapping, site)),
+      pluginAdvice,
+      write,
+      webhooks,
+    };
+    const rows: CheckRow[] = [];
+    for (const [area, run] of CHECKS) rows.push(...inArea(area, await run(context)));
+    return rows;
+  } catch (error) {
+    throw siteError(error, connection.url, connection.credentials !== undefined, mapping.cms);
+  } finally {
+    webhooks?.close();
+    await connection.close();
+  }
+}
+
+/** A plugin that is made without the address for webhooks ends them. */
+function pluginAdviceFor(
+  cms: CmsName,
+  file: string | undefined,
+  { mapping, listen }: Config,
+  hasWebhooks: boolean,
+): string {
+  const { title, place, fileName } = SITE_PLUGINS[cms];
+  const from = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
+  const url = hasWebhooks ? ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes` : '';
+  const secret = hasWebhooks && file === undefined ? ' --webhook-secret SECRET' : '';
+  return `Make the ${title} and put it ${place}:\n  ${programName()} plugin ${from}${url}${secret} > ${fileName}`;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
@@ -64,60 +140,4 @@ function tableLines(rows: readonly CheckRow[]): string[] {
     const text = earlier === undefined ? printable(advice) : `As for ${earlier}.`;
     return [line, ...text.split('\n').map((each) => `      ${each}`)];
   });
-}
-
-async function runChecks(
-  file: string | undefined,
-  write: boolean,
-  wait: (ms: number) => Promise<unknown>,
-): Promise<CheckRow[]> {
-  const rows: CheckRow[] = [];
-  const advice = 'Correct their names, or remove them: docs/configuration.md lists every variable.';
-  const warn = (message: string) =>
-    void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice });
-  const config = loadConfig({ file, env: process.env, warn });
-  if (config.upstream.url === undefined) {
-    const findings = await SOURCES_CHECK.run({ config, site: siteWithoutCms(config) });
-    const ofSources = findings.map((finding) => ({ area: SOURCES_CHECK.area, name: '', ...finding }));
-    return [...rows, { area: 'site', name: 'address', ...ok(NO_CMS) }, ...ofSources];
-  }
-  const mapping = loadMapping(config.mapping);
-  const cms = OPENERS[mapping.cms](config, mapping);
-  const { connection } = cms;
-  const pluginOptions = pluginOptionsOf(file, config);
-  const webhooks = write ? await listenForWebhooks(config, cms.words, pluginOptions, wait) : undefined;
-  try {
-    const site = await readSite(connection);
-    let samples: Promise<Samples> | undefined;
-    const context: CheckContext = {
-      config,
-      mapping,
-      pluginOptions,
-      kinds: Object.values(mapping.kinds) as KindMapping<Kind>[],
-      cms,
-      connection,
-      site,
-      webhooks,
-      unlisted: new Set(),
-      samples: () => (samples ??= readSamples(connection, mapping, site)),
-    };
-    for (const { area, name = '', onlyWithWrite, run } of checksOf(cms)) {
-      if (onlyWithWrite && !write) continue;
-      const findings = [await run(context)].flat();
-      rows.push(...findings.map((finding) => ({ area, name, ...finding })));
-    }
-    return rows;
-  } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, mapping.cms);
-  } finally {
-    webhooks?.close();
-    await connection.close();
-  }
-}
-
-/** With the address for webhooks if there is a secret: a companion plugin made without it would end them. */
-function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }: Config): string {
-  const url = webhook.secret === undefined ? '' : ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
-  if (file !== undefined) return `--config ${file}${url}`;
-  return `--mapping ${mapping}${url}${url === '' ? '' : ' --webhook-secret SECRET'}`;
 }

@@ -1,4 +1,4 @@
-// What a check is, what it works with, and the findings that it returns: a state, a message, and what to do about it.
+// What a check works with, and what it returns: findings, each with a state, a message, and what to do about it.
 
 import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
@@ -8,56 +8,94 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Kind, Site } from '../../model/records.ts';
 import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
 
-export type RowState = 'ok' | 'warn' | 'fail';
+export type FindingState = 'ok' | 'warn' | 'fail';
 
 export interface Finding {
-  name?: string;
-  state: RowState;
+  /** What was looked at: a collection, a field, the clock. */
+  name: string;
+  state: FindingState;
   message: string;
   /** What the operator can do about it. */
   advice?: string;
 }
 
+/** A finding as `check --json` prints it. */
 export interface CheckRow extends Finding {
   area: string;
-  name: string;
 }
 
-export const ok = (message: string): Finding => ({ state: 'ok', message });
-/** A warning and a failure always come with advice. */
-export const warn = (message: string, advice: string): Finding => ({ state: 'warn', message, advice });
-export const fail = (message: string, advice: string): Finding => ({ state: 'fail', message, advice });
+const finding =
+  (state: 'warn' | 'fail') =>
+  (name: string, message: string, advice: string): Finding => ({ name, state, message, advice });
 
-export interface Check {
-  area: string;
-  /** Of its row. Absent if each finding has a name of its own. */
-  name?: string;
-  onlyWithWrite?: true;
-  run(context: CheckContext): Promise<Finding | Finding[]>;
+export const ok = (name: string, message: string): Finding => ({ name, state: 'ok', message });
+/** A warning and a failure always come with advice. */
+export const warn = finding('warn');
+export const fail = finding('fail');
+
+export type Check = (context: CheckContext) => Promise<Finding[]>;
+
+export interface CheckContext extends CmsChecks {
+  config: Config;
+  mapping: Mapping;
+  /** Those of the mapping. */
+  kindMappings: readonly KindMapping<Kind>[];
+  site: Site;
+  /** Some records of each kind, read once. */
+  samples(): Promise<Samples>;
+  /** How to make the plugin of the site. `hasWebhooks`: it sends some; default: if there is a secret now. */
+  pluginAdvice(hasWebhooks?: boolean): string;
+  /** Whether to write drafts (`--write`). */
+  write: boolean;
+  /** Only with `write`, and if a webhook secret is configured. */
+  webhooks: WebhookListener | undefined;
 }
 
 export interface WebhookListener {
-  /** A record of the kind was written, which must send a webhook that names its collection. */
-  wrote(kind: Kind, collection: string): void;
+  /** A record of the kind was written: the site must send a webhook that names its collection. */
+  expect(kind: Kind, collection: string): void;
   /** Waits a little for webhooks that are still on their way. */
-  finding(): Promise<Finding | Finding[]>;
+  findings(): Promise<Finding[]>;
   close(): void;
 }
 
-export interface CheckContext {
-  config: Config;
-  mapping: Mapping;
-  /** Of the `plugin` command that makes this gateway's companion plugin. */
-  pluginOptions: string;
-  kinds: readonly KindMapping<Kind>[];
-  cms: CmsChecks;
+/** What is particular to one CMS: everything else is the same for all. */
+export interface CmsChecks {
   connection: SiteConnection;
-  site: Site;
-  webhooks: WebhookListener | undefined;
-  /** Kinds whose list failed or is missing: other checks of them would fail for the same reason. */
-  unlisted: Set<Kind>;
-  /** Some records of each kind, read once. */
-  samples(): Promise<Samples>;
+  advice: CmsAdvice;
+  /** The site tells its time zone, or the mapping names it. */
+  hasTimeZone: boolean;
+  /** The site may refuse a draft of an event that has no start and end. */
+  needsTimes: boolean;
+  /** What the CMS must have switched on in each collection. */
+  checkCollections?(kindMappings: readonly KindMapping<Kind>[]): Promise<Finding[]>;
+  /** What the site tells of a field apart from the records' values; undefined for nothing. */
+  judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
+  /** The finding of a kind whose records `check` does not write. */
+  whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
+  /** The record in an API of the event plugin itself; undefined if there is no such API. */
+  readByPlugin?(kindMapping: KindMapping<Kind>, id: number): Promise<PluginRecord | undefined>;
+}
+
+export interface PluginRecord {
+  /** Name of the API. */
+  api: string;
+  /** With the properties of this gateway's API; undefined if the plugin's API refuses it. */
+  record: JsonObject | undefined;
+}
+
+/** How the operator does in this CMS what several checks advise. */
+export interface CmsAdvice {
+  /** Where records are edited. */
+  admin: string;
+  account: string;
+  timeZone: string;
+  /** Why the collection is not there, and how to show it. */
+  collection(pluginAdvice: string): string;
+  hiddenRecords: string;
+  createRefused: string;
+  /** Why the site keeps its value of a field, though it accepted another. */
+  lost: string;
 }
 
 /** A field of the mapping, and what the site shows of it. */
@@ -65,6 +103,8 @@ export interface MappedField {
   kindMapping: KindMapping<Kind>;
   name: string;
   spec: string | FieldSpec;
+  /** Where it is read. */
+  paths: readonly string[];
   definition: Field;
   /** According to the site's schema; undefined if the site shows none. */
   writableFields: string[] | undefined;
@@ -73,39 +113,9 @@ export interface MappedField {
   isMissing: boolean;
 }
 
-/** How the operator does in this CMS what several checks advise. */
-export interface CmsWords {
-  /** Where records are edited. */
-  admin: string;
-  account: string;
-  timeZone: string;
-  /** Why the collection is not there, and how to show it. `options`: those of the `plugin` command. */
-  collection(options: string): string;
-  hiddenRecords: string;
-  createRefused: string;
-  /** Why the site keeps its value of a field, though it accepted another. */
-  lost: string;
-  /** Make the plugin of the site, and put it where it belongs. */
-  plugin(options: string): string;
-}
-
-/** What is particular to one CMS: everything else is the same for all. */
-export interface CmsChecks {
-  connection: SiteConnection;
-  words: CmsWords;
-  /** Its own checks, which run after the lists. */
-  listChecks?: readonly Check[];
-  /** What the site tells of a field apart from the records' values; undefined for nothing. */
-  judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
-  /** The finding of a kind whose records `check` does not write. */
-  whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
-  /**
-   * The record in an API of the event plugin itself, with the properties of this gateway's; undefined if there is none.
-   * `record` is undefined if the API refuses it.
-   */
-  readByPlugin?(
-    kindMapping: KindMapping<Kind>,
-    id: number,
-    mapping: Mapping,
-  ): Promise<{ api: string; record: JsonObject | undefined } | undefined>;
+/** What it means that a field is missing. */
+export function absence({ paths, records, definition: { key, required } }: MappedField): string {
+  const absent = `${paths.join(', ')} is in none of ${records.length} records`;
+  if (key === 'hidden') return `${absent}: the gateway lists the events that the site hides from its lists`;
+  return required ? `${absent}, and the gateway lists no event without it` : absent;
 }

@@ -7,16 +7,10 @@ import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { programName } from '../advice.ts';
-import { listPath, openSite, orIfRefused, pathsOf, valueAtPath } from '../open-site.ts';
-import { type CmsChecks, type CmsWords, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
+import { listPath, openPayloadSite, orIfRefused, valueAtPath } from '../open-site.ts';
+import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
-const plugin = (options: string): string =>
-  'Make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, ' +
-  `as its first lines say; the site needs the same CALENDAR_WEBHOOK_SECRET:\n  ${programName()} ` +
-  `plugin ${options} > calendar-gateway.ts`;
-
-const WORDS: CmsWords = {
+const ADVICE: CmsAdvice = {
   admin: 'the admin panel',
   account:
     'Make an account with an API key (auth: { useAPIKey: true } of its collection, then "Enable API Key" ' +
@@ -32,45 +26,45 @@ const WORDS: CmsWords = {
   lost:
     'Payload drops values of fields that the collection does not have, or that the account may not ' +
     'write: compare the field with payload.config.ts, and its access.update and access.create.',
-  plugin,
 };
 
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
+const NO_TRASH = 'Give the collection a trash: trash: true.';
 
 /** Opens the site of the configuration. */
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
-  const connection = openSite(url!, credentials, mapping, upstream);
+  const connection = openPayloadSite(url!, credentials, upstream, mapping);
   const { call } = connection;
   const featuresOf = createFeatures(call, ({ collection }) => collection);
   const hasField = (slug: string, path: string): Promise<boolean> =>
     canBeQueried(call, slug, { [`where[${path}][exists]`]: true }, { credentials });
+  const readFeatures = (kindMapping: KindMapping<Kind>) =>
+    orIfRefused(featuresOf(kindMapping, { credentials }), undefined);
+  const { media = 'media', timezone } = mapping.file.payload ?? {};
   return {
     connection,
-    words: WORDS,
-    listChecks: [
-      {
-        area: 'collections',
-        async run({ kinds }) {
-          const findings: Finding[] = [];
-          for (const kind of kinds.filter((each) => isPostKind(each.kind))) {
-            const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
-            if (features) findings.push({ name: kind.collection, ...judgeFeatures(kind, features) });
-          }
-          const { media = 'media' } = mapping.file.payload ?? {};
-          const hasImages = kinds.some(({ paths }) => paths.has('image'));
-          if (hasImages && !(await orIfRefused(hasField(media, 'mimeType'), false)))
-            findings.push({ name: media, ...fail('is no upload collection: events have no images', NAME_MEDIA) });
-          return findings;
-        },
-      },
-    ],
+    advice: ADVICE,
+    hasTimeZone: timezone !== undefined,
+    needsTimes: true,
+    async checkCollections(kindMappings) {
+      const findings: Finding[] = [];
+      for (const kindMapping of kindMappings.filter(({ kind }) => isPostKind(kind))) {
+        const features = await readFeatures(kindMapping);
+        if (features) findings.push(judgeFeatures(kindMapping, features));
+      }
+      const hasImages = kindMappings.some(({ paths }) => paths.has('image'));
+      if (hasImages && !(await orIfRefused(hasField(media, 'mimeType'), false)))
+        findings.push(fail(media, 'is no upload collection: events have no images', NAME_MEDIA));
+      return findings;
+    },
     judgeField: (field) => judgeField(hasField, field),
-    async whyNotWritten(kind) {
-      const features = await orIfRefused(featuresOf(kind, { credentials }), undefined);
-      if (!isPostKind(kind.kind) || !features || features.drafts) return undefined;
-      return warn('not tried: without drafts everybody would see the record', NO_DRAFTS);
+    async whyNotWritten(kindMapping) {
+      const { kind } = kindMapping;
+      const features = await readFeatures(kindMapping);
+      if (!isPostKind(kind) || !features || features.drafts) return undefined;
+      return warn(kind, 'not tried: without drafts everybody would see the record', NO_DRAFTS);
     },
   };
 }
@@ -79,24 +73,27 @@ const NAME_MEDIA =
   'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave ' +
   '"image" out of the mapping.';
 
-function judgeFeatures({ kind }: KindMapping<Kind>, { drafts, trash }: { drafts: boolean; trash: boolean }): Finding {
-  if (!drafts) return warn(`no drafts: every ${kind} is public as soon as it is saved`, NO_DRAFTS);
-  if (!trash)
-    return warn(`no trash: the gateway refuses to delete a ${kind}`, 'Give the collection a trash: trash: true.');
-  return ok('drafts, and a trash');
+function judgeFeatures(
+  { kind, collection }: KindMapping<Kind>,
+  { drafts, trash }: { drafts: boolean; trash: boolean },
+): Finding {
+  if (!drafts) return warn(collection, `no drafts: every ${kind} is public as soon as it is saved`, NO_DRAFTS);
+  if (!trash) return warn(collection, `no trash: the gateway refuses to delete a ${kind}`, NO_TRASH);
+  return ok(collection, 'drafts, and a trash');
 }
 
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
-  { kindMapping, spec, definition, records }: MappedField,
+  { kindMapping, name, paths: read, definition, records }: MappedField,
 ): Promise<Finding | undefined> {
   const { collection } = kindMapping;
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
-  const paths = [...new Set([...pathsOf(spec), ...written].map(listPath))];
+  const paths = [...new Set([...read, ...written].map(listPath))];
   const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
   for (const path of unseen)
     if (!(await hasField(collection, path)))
       return fail(
+        name,
         `${collection} has no field ${path}, or does not show it to this account`,
         `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of ` +
           'the field allow it to the service account. A name that ends in Html is that of a ' +
@@ -104,9 +101,9 @@ async function judgeField(
       );
   // The adapter puts the status of every record there.
   if (definition.key === 'status')
-    return ok(`${paths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
+    return ok(name, `${paths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
   const isInSome = paths.some((each) => !unseen.includes(each));
   return records.length > 0 && !isInSome && !definition.required
-    ? ok(`${paths.join(', ')}: a field of the collection; no record has it`)
+    ? ok(name, `${paths.join(', ')}: a field of the collection; no record has it`)
     : undefined;
 }

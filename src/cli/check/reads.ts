@@ -8,12 +8,13 @@ import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isSeries, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
-import { isTermKind, KINDS, type Kind } from '../../model/records.ts';
+import { isTermKind, type Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
 import {
   formatSample,
   isBlank,
   listPath,
+  locationOf,
   orIfRefused,
   pathsOf,
   type SampledRecord,
@@ -22,9 +23,9 @@ import {
 } from '../open-site.ts';
 import { pluralized } from '../table.ts';
 import {
-  type Check,
+  absence,
   type CheckContext,
-  type CmsWords,
+  type CmsAdvice,
   type Finding,
   fail,
   type MappedField,
@@ -38,115 +39,92 @@ const SKEW_WARN_S = 5;
 const SKEW_FAIL_S = 300;
 const BY_CLOCK = "a poll compares times of the site's clock";
 
-export const SITE_CHECKS: readonly Check[] = [
-  {
-    area: 'site',
-    name: 'address',
-    run: async ({ site, connection: { url } }) => ok(`${site.name}, ${url}`),
-  },
-  {
-    area: 'site',
-    name: 'clock',
-    async run({ connection: { url } }) {
-      const beforeMs = Date.now();
-      const options = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS) } as const;
-      const response = await fetch(url, options).catch(() => undefined);
-      const siteTimeMs = Date.parse(response?.headers.get('date') ?? '');
-      if (Number.isNaN(siteTimeMs))
-        return warn(
-          'the site sends no Date header: its clock is unknown',
-          `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
-        );
-      // The header has whole seconds, rounded down.
-      const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
-      const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
-      const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
-      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, advice);
-      return Math.abs(skewS) > SKEW_WARN_S ? warn(skew, advice) : ok(`within ${SKEW_WARN_S} s of this machine's`);
-    },
-  },
-  {
-    area: 'site',
-    name: 'time zone',
-    async run({ site: { timezone }, mapping, cms: { words } }) {
-      if (mapping.cms === 'payload' && mapping.file.payload?.timezone === undefined)
-        return warn('the mapping names no time zone: times of events without one are in UTC', words.timeZone);
-      const zone = parseZone(timezone);
-      if (!zone) return fail(`"${timezone}" is not a known time zone`, words.timeZone);
-      if (zone.kind === 'fixed' && timezone !== 'UTC')
-        return warn(`${timezone}, a fixed offset: it does not follow summer time`, words.timeZone);
-      return ok(timezone);
-    },
-  },
-  {
-    area: 'account',
-    name: 'service',
-    async run({ config, cms: { words }, connection: { cms, credentials } }) {
-      if (credentials === undefined)
-        return warn(
-          'none: check sees only what visitors see, and images that were uploaded to a draft are missing',
-          words.account,
-        );
-      const { user, readAs } = config.upstream;
-      const effect = readAs === 'account' ? ': everybody sees what this account sees (upstream.readAs)' : '';
-      return ok(`${user} (${(await cms.account({ credentials })).roles.join(', ') || 'no role'})${effect}`);
-    },
-  },
-];
+export async function checkSite(context: CheckContext): Promise<Finding[]> {
+  const { site, connection } = context;
+  return [ok('address', `${site.name}, ${connection.url}`), await checkClock(connection.url), judgeTimeZone(context)];
+}
+
+async function checkClock(url: string): Promise<Finding> {
+  const beforeMs = Date.now();
+  const options = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS) } as const;
+  const response = await fetch(url, options).catch(() => undefined);
+  const siteTimeMs = Date.parse(response?.headers.get('date') ?? '');
+  if (Number.isNaN(siteTimeMs))
+    return warn(
+      'clock',
+      'the site sends no Date header: its clock is unknown',
+      `Let the site's web server, or the proxy in front of it, send the header Date: ${BY_CLOCK}.`,
+    );
+  // The header has whole seconds, rounded down.
+  const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
+  const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
+  const advice = `Set both machines' clocks by NTP: ${BY_CLOCK}, and the signature of a webhook holds a time.`;
+  if (Math.abs(skewS) > SKEW_FAIL_S) return fail('clock', `${skew}: the gateway refuses webhooks`, advice);
+  if (Math.abs(skewS) > SKEW_WARN_S) return warn('clock', skew, advice);
+  return ok('clock', `within ${SKEW_WARN_S} s of this machine's`);
+}
+
+function judgeTimeZone({ site: { timezone }, hasTimeZone, advice }: CheckContext): Finding {
+  const name = 'time zone';
+  if (!hasTimeZone)
+    return warn(name, 'the mapping names no time zone: times of events without one are in UTC', advice.timeZone);
+  const zone = parseZone(timezone);
+  if (!zone) return fail(name, `"${timezone}" is not a known time zone`, advice.timeZone);
+  if (zone.kind === 'fixed' && timezone !== 'UTC')
+    return warn(name, `${timezone}, a fixed offset: it does not follow summer time`, advice.timeZone);
+  return ok(name, timezone);
+}
+
+export async function checkAccount({ config, advice, connection }: CheckContext): Promise<Finding[]> {
+  const { cms, credentials } = connection;
+  if (credentials === undefined) {
+    const message = 'none: check sees only what visitors see, and images that were uploaded to a draft are missing';
+    return [warn('service', message, advice.account)];
+  }
+  const { user, readAs } = config.upstream;
+  const effect = readAs === 'account' ? ': everybody sees what this account sees (upstream.readAs)' : '';
+  const { roles } = await cms.account({ credentials });
+  return [ok('service', `${user} (${roles.join(', ') || 'no role'})${effect}`)];
+}
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 
-export const LIST_CHECK: Check = {
-  area: 'lists',
-  async run(context) {
-    const { kinds, cms, connection, config, unlisted } = context;
-    // As the gateway reads them.
-    const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
-    const findings: Finding[] = [];
-    for (const kind of kinds) {
-      const name = kind.collection;
-      try {
-        const scan = await scanList(connection.cms, kind, credentials);
-        const finding = judgeList(cms.words, kind, scan);
-        if (finding.state === 'fail') unlisted.add(kind.kind);
-        findings.push({ name, ...finding });
-      } catch (error) {
-        if (!(error instanceof CmsRejected)) throw error;
-        unlisted.add(kind.kind);
-        const isMissing = await isAbsent(connection, kind, error);
-        findings.push({ name, ...(isMissing ? missingCollection(kind, context) : refusedList(error)) });
-      }
+export async function checkLists(context: CheckContext): Promise<Finding[]> {
+  const { kindMappings, advice, connection, config } = context;
+  // As the gateway reads them.
+  const credentials = config.upstream.readAs === 'account' ? connection.credentials : undefined;
+  const findings: Finding[] = [];
+  for (const kindMapping of kindMappings) {
+    try {
+      findings.push(judgeList(advice, kindMapping, await scanList(connection.cms, kindMapping, credentials)));
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+      const isMissing = await isAbsent(connection, kindMapping, error);
+      findings.push(isMissing ? missingCollection(kindMapping, context) : refusedList(kindMapping, error));
     }
-    return findings;
-  },
-};
+  }
+  return findings;
+}
 
-export const SERIES_CHECK: Check = {
-  area: 'lists',
-  name: 'series',
-  async run({ cms: { words }, pluginOptions, mapping, samples }) {
-    const { occurrences } = mapping.file.event;
-    const events = occurrences ? ((await samples()).records.event ?? []) : [];
-    const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-    return judgeSeries(cmsRecords, words.plugin(pluginOptions), occurrences?.note);
-  },
-};
+export async function checkSeries({ pluginAdvice, mapping, samples }: CheckContext): Promise<Finding[]> {
+  const { occurrences } = mapping.file.event;
+  const events = occurrences ? ((await samples()).records.event ?? []) : [];
+  const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
+  return judgeSeries(cmsRecords, pluginAdvice(), occurrences?.note);
+}
 
 /** `showOccurrences`: how the site comes to send them. */
 export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {
   if (events.length === 0) return [];
-  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
-    return [
-      warn(
-        'the site does not send the occurrences of series: the gateway lists the first occurrence only',
-        showOccurrences,
-      ),
-    ];
+  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
+    const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
+    return [warn('series', message, showOccurrences)];
+  }
   const series = events.filter(isSeries);
   const total = series.reduce((sum, event) => sum + (event[OCCURRENCES_FIELD] as unknown[]).length, 0);
   const found = `${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`;
-  return [ok(note !== undefined && total > 0 ? `${found} (${note})` : found)];
+  return [ok('series', note !== undefined && total > 0 ? `${found} (${note})` : found)];
 }
 
 /** A CMS may refuse a list before it looks for the collection. */
@@ -155,19 +133,17 @@ async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindM
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
-function missingCollection(
-  { kind, collection }: KindMapping<Kind>,
-  { cms: { words }, pluginOptions }: CheckContext,
-): Finding {
+function missingCollection({ kind, collection }: KindMapping<Kind>, { advice, pluginAdvice }: CheckContext): Finding {
   const message = `the site has no collection "${collection}": the gateway serves no ${kind} until it has`;
-  const advice = words.collection(pluginOptions);
-  if (kind === 'event') return fail(message, advice);
+  const show = advice.collection(pluginAdvice());
+  if (kind === 'event') return fail(collection, message, show);
   const orNone = `If the calendar is to have none, leave "${kind}" out of the mapping (of a copy of a bundled one).`;
-  return warn(message, `${orNone} Otherwise: ${advice}`);
+  return warn(collection, message, `${orNone} Otherwise: ${show}`);
 }
 
-const refusedList = ({ code, message }: CmsRejected): Finding =>
+const refusedList = ({ collection }: KindMapping<Kind>, { code, message }: CmsRejected): Finding =>
   fail(
+    collection,
     `the site refuses the list to visitors: ${code}, ${message}`,
     'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers ' +
       '(of Payload: access.read of the collection), or set upstream.readAs to "account" for a service ' +
@@ -198,42 +174,39 @@ async function scanList(cms: Cms, kindMapping: KindMapping<Kind>, credentials: C
 }
 
 export function judgeList(
-  words: CmsWords,
-  { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
+  advice: CmsAdvice,
+  { kind, collection, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'collection' | 'dedupe'>,
   { total, ids, truncated }: ListScan,
 ): Finding {
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
   const records = pluralized(distinct, 'record');
-  if (repeated > 0 && dedupe) return ok(`${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
+  if (repeated > 0 && dedupe)
+    return ok(collection, `${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
   if (repeated > 0)
     return fail(
+      collection,
       `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
       `Add "dedupe": true to "${kind}" in the mapping.`,
     );
   if (!dedupe && !truncated && distinct < total)
-    return fail(`the site shows ${distinct} of ${total} records`, words.hiddenRecords);
-  if (distinct === 0 && isTermKind(kind)) return ok('none yet');
+    return fail(collection, `the site shows ${distinct} of ${total} records`, advice.hiddenRecords);
+  if (distinct === 0 && isTermKind(kind)) return ok(collection, 'none yet');
   if (distinct === 0)
     return warn(
+      collection,
       'no published record',
       `${kind === 'event' ? 'Make an event' : `If the calendar is to have ${kind}s, make one`} in ` +
-        `${words.admin}. Until then check --write tries the fields on a draft, which it removes.`,
+        `${advice.admin}. Until then check --write tries the fields on a draft, which it removes.`,
     );
-  if (truncated) return ok(`the first ${records} of ${total}, each once`);
-  return ok(distinct === 1 ? records : `${records}, each once`);
+  if (truncated) return ok(collection, `the first ${records} of ${total}, each once`);
+  return ok(collection, distinct === 1 ? records : `${records}, each once`);
 }
 
-export const FIELD_CHECKS: readonly Check[] = KINDS.map((kind) => ({
-  area: `${kind} fields`,
-  async run(context) {
-    const kindMapping = context.kinds.find((each) => each.kind === kind);
-    return kindMapping ? checkFields(context, kindMapping) : [];
-  },
-}));
-
-async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>): Promise<Finding[]> {
-  const { kind } = kindMapping;
+/** A finding for each field that the mapping has for the kind. */
+export async function checkFields(context: CheckContext, kind: Kind): Promise<Finding[]> {
+  const kindMapping = context.kindMappings.find((each) => each.kind === kind);
+  if (!kindMapping) return [];
   const { cms, credentials } = context.connection;
   const info = await orIfRefused(cms.collectionInfo(kindMapping, { credentials }), undefined);
   const sampled = (await context.samples()).records[kind];
@@ -241,35 +214,34 @@ async function checkFields(context: CheckContext, kindMapping: KindMapping<Kind>
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
   const { fields = {}, custom_fields = {} } = context.mapping.file[kind] ?? {};
-  const findings: Finding[] = [];
-  const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<void> => {
+  const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<Finding> => {
     const paths = pathsOf(spec);
+    if (paths.length === 0) return ok(name, 'fixed in the mapping');
     const isMissing = records.length > 0 && !records.some(({ cmsRecord }) => hasPaths(cmsRecord, paths));
-    const field = { kindMapping, name, spec, definition, writableFields: info.writableFields, records, isMissing };
-    const ofCms = paths.length > 0 ? await context.cms.judgeField(field, context) : undefined;
-    findings.push({ name, ...(ofCms ?? judgeValues(field, context.cms.words.admin)) });
+    const { writableFields } = info;
+    const field = { kindMapping, name, spec, paths, definition, writableFields, records, isMissing };
+    return (await context.judgeField(field, context)) ?? judgeValues(field, context.advice.admin);
   };
-  for (const [name, spec] of Object.entries(fields)) await judge(name, spec, FIELDS[kind][name]!);
+  const findings: Finding[] = [];
+  for (const [name, spec] of Object.entries(fields)) findings.push(await judge(name, spec, FIELDS[kind][name]!));
   for (const [name, spec] of Object.entries(custom_fields)) {
     const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
-    await judge(`custom_fields.${name}`, spec, definition);
+    findings.push(await judge(`custom_fields.${name}`, spec, definition));
   }
   return findings;
 }
 
-/** What the records show about one field. */
-function judgeValues({ kindMapping, name, spec, definition, records, isMissing }: MappedField, admin: string): Finding {
-  const paths = pathsOf(spec);
+/** What the values in the records show about one field: whether it is there, and can be read. */
+function judgeValues(field: MappedField, admin: string): Finding {
+  const { kindMapping, name, spec, paths, definition, records } = field;
   const path = paths.join(', ');
-  if (paths.length === 0) return ok('fixed in the mapping');
-  if (isMissing)
+  if (field.isMissing)
     return fail(
-      `${path} is in none of ${records.length} ` +
-        `records${definition.required ? ', and the gateway lists no event without it' : ''}`,
+      name,
+      absence(field),
       `Compare the path with what the site sends for ${kindMapping.collection}: ${shownFields(records).join(', ')}.`,
     );
-  const location = typeof spec === 'object' ? (spec.read ?? spec) : spec;
-  const parts = typeof location === 'object' ? location.parts : undefined;
+  if (records.length === 0) return ok(name, `${path}: there is no record to read`);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
@@ -277,39 +249,38 @@ function judgeValues({ kindMapping, name, spec, definition, records, isMissing }
   // Of a custom field the record has nothing at this key: what the site has is readable.
   const isEmpty = (value: unknown) => value !== undefined && (isBlank(value) || value === definition.empty);
   const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key)));
-  const exampleIn = (found: SampledRecord | undefined): string | undefined =>
-    found && paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ');
+  const exampleIn = (found: SampledRecord | undefined): string =>
+    found ? `such as ${paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ')}` : '';
   const example = exampleIn(filled.find(hasValue));
   const codecAdvice =
     `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
     'the "parts" (docs/mapping.md, Dates and codecs).';
   if (filled.length > 0 && readable.length === 0 && !isFlag)
-    return fail(`${path} holds ${example}, which is not readable`, codecAdvice);
+    return fail(name, `no value of ${path} is readable (${example})`, codecAdvice);
   if (definition.required && readable.length < records.length) {
     const unreadable = exampleIn(filled.find((each) => !readable.includes(each)));
-    const such = unreadable === undefined ? '' : ` (such as ${unreadable})`;
     const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
     return warn(
+      name,
       `${path}: ${records.length - readable.length} of ${records.length} events have no readable ` +
-        `value${such}, and ${effect}`,
+        `value${unreadable && ` (${unreadable})`}, and ${effect}`,
       // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
-      unreadable !== undefined && 2 * readable.length <= filled.length
+      unreadable && 2 * readable.length <= filled.length
         ? codecAdvice
         : `Fill it in in ${admin}, or leave these events as they are. If they have dates there, the site stores them ` +
             'under another name: docs/mapping.md, "Find the facts", says how to find it.',
     );
   }
+  const { parts } = locationOf(spec);
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
   if (untimed.length > 0)
     return warn(
+      name,
       `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable ` +
-        `(such as ${exampleIn(untimed[0])}): it is taken for midnight`,
+        `(${exampleIn(untimed[0])}): it is taken for midnight`,
       codecAdvice,
     );
-  if (records.length === 0) return ok(`${path}: there is no record to read`);
-  return ok(
-    `${path}: ${filled.length} of ${records.length} have it${example === undefined ? '' : `, such as ${example}`}`,
-  );
+  return ok(name, `${path}: ${filled.length} of ${records.length} have it${example && `, ${example}`}`);
 }
 
 /** The fields of a record as the site sends it. */

@@ -5,7 +5,7 @@ import type { SourceSettings } from '../../config-schema.ts';
 import type { Sources } from '../../sync/sources/sources.ts';
 import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
-import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
+import { type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 
 type Status = Partial<ReturnType<Sources['status']>>;
 
@@ -15,15 +15,12 @@ const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them: some of 
 /** All that it needs of the context: without a CMS there is nothing else. */
 type Context = Pick<CheckContext, 'config' | 'site'>;
 
-export const SOURCES_CHECK = {
-  area: 'sources',
-  async run(context: Context): Promise<Finding[]> {
-    const { sources, listen } = context.config;
-    if (sources.length === 0) return [];
-    const status = await readStatus(adminUrl(listen, '/status'));
-    return Promise.all(sources.map((source) => judge(source, context, status)));
-  },
-} satisfies Check;
+export async function checkSources(context: Context): Promise<Finding[]> {
+  const { sources, listen } = context.config;
+  if (sources.length === 0) return [];
+  const status = await readStatus(adminUrl(listen, '/status'));
+  return Promise.all(sources.map((source) => judge(source, context, status)));
+}
 
 /** Nothing of a gateway that does not run, or runs without sources. */
 async function readStatus(url: string): Promise<Status> {
@@ -37,11 +34,11 @@ async function readStatus(url: string): Promise<Status> {
 async function judge(source: SourceSettings, { config, site }: Context, status: Status): Promise<Finding> {
   const { name } = source;
   const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
-  if (typeof snapshot === 'string') return { name, ...fail(snapshot, SOURCE_ADVICE) };
+  if (typeof snapshot === 'string') return fail(name, snapshot, SOURCE_ADVICE);
   const { events, remarks } = snapshot;
   const parts = [pluralized(events.length, 'event'), mergedText(name, status), ...remarks.map(remarkText)];
   const message = parts.filter((part) => part !== '').join('; ');
-  return { name, ...(remarks.length > 0 ? warn(message, REMARKS_ADVICE) : ok(message)) };
+  return remarks.length > 0 ? warn(name, message, REMARKS_ADVICE) : ok(name, message);
 }
 
 /** The list of merges has a hundred of all sources: of the others it does not say why. */

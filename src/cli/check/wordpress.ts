@@ -3,25 +3,29 @@
 
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { programName } from '../advice.ts';
-import { openSite, orIfRefused, pathsOf, type SiteConnection } from '../open-site.ts';
-import { type CheckContext, type CmsChecks, type CmsWords, type Finding, fail, type MappedField } from './checks.ts';
+import { openWordPressSite, orIfRefused } from '../open-site.ts';
+import {
+  absence,
+  type CheckContext,
+  type CmsAdvice,
+  type CmsChecks,
+  type Finding,
+  fail,
+  type MappedField,
+} from './checks.ts';
 
-const installPlugin = (pluginOptions: string): string =>
-  'Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n  ' +
-  `${programName()} plugin ${pluginOptions} > calendar-gateway-companion.php`;
-
-const WORDS: CmsWords = {
+const ADVICE: CmsAdvice = {
   admin: 'wp-admin',
   account:
     'Make an application password for an editor (wp-admin > Users > Profile) and set ' +
     'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
   timeZone: 'Choose a city in wp-admin under Settings > General > Timezone.',
-  collection: (options) =>
+  collection: (pluginAdvice) =>
     'Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or switch it on in the ' +
-    `plugin that brings it. If it is only not in the REST API: ${installPlugin(options)}`,
+    `plugin that brings it. If it is only not in the REST API: ${pluginAdvice}`,
   hiddenRecords: 'A plugin limits or filters lists: switch that off, or see "listParams" in docs/mapping.md.',
   createRefused:
     'Give the account a role that may create it: plugins with capabilities of their own often grant them to ' +
@@ -30,72 +34,57 @@ const WORDS: CmsWords = {
   lost:
     'The site does not show the key (fields, above), or the type does not store it. If it should store excerpts or ' +
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
-  plugin: installPlugin,
 };
-
-/** Opens the site of the configuration. */
-export function openWordPressChecks(config: Config): CmsChecks {
-  const connection = openSite(config.upstream.url!, basicCredentialsOf(config), undefined, config.upstream);
-  return {
-    connection,
-    words: WORDS,
-    judgeField,
-    readByPlugin: readByPlugin(connection),
-  };
-}
 
 /** By the part of the companion plugin for the event plugin. */
 const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
 
-const readByPlugin =
-  ({ call }: SiteConnection): NonNullable<CmsChecks['readByPlugin']> =>
-  async ({ kind }, id, { file: source }) => {
-    const api = PLUGIN_APIS[source.wordpress?.hooks ?? ''];
-    if (api === undefined) return undefined;
-    const answer = await orIfRefused(call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
-    return { api, record: answer && objectOrEmpty(answer.json) };
+/** Opens the site of the configuration. */
+export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
+  const connection = openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
+  return {
+    connection,
+    advice: ADVICE,
+    hasTimeZone: true,
+    needsTimes: false,
+    judgeField,
+    async readByPlugin({ kind }, id) {
+      const api = PLUGIN_APIS[file.wordpress?.hooks ?? ''];
+      if (api === undefined) return undefined;
+      const response = await orIfRefused(connection.call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
+      return { api, record: response && objectOrEmpty(response.json) };
+    },
   };
+}
 
-async function judgeField(
-  { kindMapping, name, spec, definition, writableFields, records, isMissing }: MappedField,
-  { pluginOptions }: CheckContext,
-): Promise<Finding | undefined> {
-  // `meta` and `acf` keys that a write of the field would use and that the schema lacks.
+/** A key that the site does not show, or drops when it is written. */
+async function judgeField(field: MappedField, { pluginAdvice }: CheckContext): Promise<Finding | undefined> {
+  const { kindMapping, name, paths, definition, writableFields, isMissing } = field;
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const keys = new Set(written.flatMap((path) => /^(?:meta|acf)\.[^.]+/.exec(path)?.[0] ?? []));
   const unregistered = [...keys].filter((key) => writableFields?.includes(key) === false);
-  const paths = pathsOf(spec);
   const [key = ''] = [...unregistered, ...(isMissing ? paths : [])];
   if (!/^(meta|acf)\./.test(key)) return undefined;
-  const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginOptions, writableFields);
-  const absent = `${paths.join(', ')} is in none of ${records.length} records`;
-  if (isMissing && definition.key === 'hidden')
-    return fail(
-      `${absent}: the gateway lists the events that the site hides from its lists`,
-      `${advice}\nIf nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`,
-    );
-  if (unregistered.length === 0)
-    return fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
-  return fail(
-    `${unregistered.join(', ')} is not in the schema of ${kindMapping.collection}: WordPress drops ` +
-      'what is written there',
-    advice,
-  );
+  const advice = key.startsWith('acf.') ? ACF_IN_REST : registerKeys(pluginAdvice(), writableFields);
+  if (isMissing && definition.key === 'hidden') {
+    const remove = `If nothing is hidden on this site, remove the line ${kindMapping.kind}.${name} from the mapping.`;
+    return fail(name, absence(field), `${advice}\n${remove}`);
+  }
+  if (unregistered.length === 0) return fail(name, absence(field), advice);
+  const schema = `the schema of ${kindMapping.collection}`;
+  return fail(name, `${unregistered.join(', ')} is not in ${schema}: WordPress drops what is written there`, advice);
 }
 
 const ACF_IN_REST =
   'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
 
 /** The plugin would register a misspelt key, too. Names no field: the table prints the same advice only once. */
-function registerKeys(pluginOptions: string, fields: readonly string[] = []): string {
+function registerKeys(pluginAdvice: string, fields: readonly string[] = []): string {
   const keys = fields.filter((name) => name.startsWith('meta.'));
   const compare =
     keys.length > 0
       ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them ` +
         'and right, the site has to show it: '
       : '';
-  return (
-    `${compare}WordPress silently drops keys that are not registered for its REST ` +
-    `API.\n${installPlugin(pluginOptions)}`
-  );
+  return `${compare}WordPress silently drops keys that are not registered for its REST ` + `API.\n${pluginAdvice}`;
 }

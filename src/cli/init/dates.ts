@@ -4,24 +4,18 @@ import { ConfigError } from '../../errors.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { formatSample } from '../open-site.ts';
-import { likeness, plainName, type Source } from './infer.ts';
-import { fieldAt, type SourceField } from './site.ts';
+import { type FieldLocation, likeness, plainName } from './infer.ts';
+import type { InitOptions } from './options.ts';
+import { fieldAt, type SiteField } from './site.ts';
 
 /** What the operator says of dates by options. */
-export interface DateDecisions {
-  /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
-  seconds?: 'wall' | 'utc' | undefined;
-  /** As in PHP's `date()`, for values whose form `init` does not find, or finds two of. */
-  dateFormat?: string | undefined;
-  /** `event.start_date` -> path; `none` leaves the field out. */
-  fields?: Record<string, string> | undefined;
-}
+type DateDecisions = Pick<InitOptions, 'seconds' | 'dateFormat' | 'fields'>;
 
 export interface ProposedDates {
   /** Holds the date of the start. */
-  startField: SourceField;
-  start: Source;
-  end: Source;
+  startField: SiteField;
+  start: FieldLocation;
+  end: FieldLocation;
   /** What the samples leave open, and what is assumed then. */
   assumed: string[];
 }
@@ -44,7 +38,7 @@ const UNRELATED =
  * Returns undefined if no field looks like the start of an event. Throws `ConfigError` if the operator named a field of
  * whose values none can be read.
  */
-export function proposeDates(fields: readonly SourceField[], decisions: DateDecisions = {}): ProposedDates | undefined {
+export function proposeDates(fields: readonly SiteField[], decisions: DateDecisions = {}): ProposedDates | undefined {
   const namedStart = named('start_date', fields, decisions);
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
@@ -72,7 +66,7 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
 }
 
 /** By its values; without values, by its name. */
-function isDate({ values, type, path }: SourceField, decisions: DateDecisions): boolean {
+function isDate({ values, type, path }: SiteField, decisions: DateDecisions): boolean {
   if (values.length > 0) return inferDate(values, decisions) !== undefined;
   const isNamed = ['start_date', 'end_date', 'date'].some((name) => likeness(path, name) > 0);
   return /^(string|integer)$/.test(type ?? 'string') && isNamed && likeness(path, 'timezone') === 0;
@@ -84,11 +78,11 @@ function isDate({ values, type, path }: SourceField, decisions: DateDecisions): 
  * @param chosen the start that the operator named
  */
 function startAndEnd(
-  fields: readonly SourceField[],
+  fields: readonly SiteField[],
   read: (value: unknown, values: readonly unknown[]) => string | undefined,
-  chosen?: { date: SourceField } | undefined,
-): { start?: SourceField | undefined; end?: SourceField | undefined } {
-  const isNeverBefore = (late: SourceField, early: SourceField): boolean => {
+  chosen?: { date: SiteField } | undefined,
+): { start?: SiteField | undefined; end?: SiteField | undefined } {
+  const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
     const [a, b] = [late, early].map(({ values }) => values.map((value) => read(value, values) ?? ''));
     return a!.length > 0 && a!.length === b!.length && a!.every((each, index) => each >= b![index]!);
   };
@@ -97,7 +91,7 @@ function startAndEnd(
   const first = chosen?.date ?? best(others, 'start_date') ?? best(others, 'date');
   const shown = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((first && named) || shown.length > 2) return { start: first, end: named };
-  const isOther = (each: SourceField) => each !== named && each.path !== first?.path;
+  const isOther = (each: SiteField) => each !== named && each.path !== first?.path;
   const start =
     first ?? shown.find((each) => isOther(each) && shown.every((late) => late === each || isNeverBefore(late, each)));
   const end = named ?? (start && shown.find((each) => each !== start && isOther(each) && isNeverBefore(each, start)));
@@ -107,18 +101,18 @@ function startAndEnd(
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
 
 /** Prefers a field with values, and a local date to the same date in UTC. */
-function best(fields: readonly SourceField[], name: string): SourceField | undefined {
-  const score = ({ path, values }: SourceField) =>
+function best(fields: readonly SiteField[], name: string): SiteField | undefined {
+  const score = ({ path, values }: SiteField) =>
     likeness(path, name) + (values.length > 0 ? 1 : 0) - (isUtc(path) ? 2 : 0);
   return fields.filter(({ path }) => likeness(path, name) > 0).sort((a, b) => score(b) - score(a))[0];
 }
 
 /** Many plugins store a day as the midnight at which it begins. */
-const isDay = ({ values }: SourceField): boolean =>
+const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
 
 /** `time`: the field with the time of day, if the date has none. */
-function momentOf(date: SourceField, time: SourceField | undefined, decisions: DateDecisions): Source {
+function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
   const inferred = inferDate(date.values, decisions);
   if (time && (!inferred?.hasTime || isDay(date))) {
     const timeFormat = inferTimeFormat(time.values) ?? 'H:i';
@@ -139,7 +133,7 @@ function momentOf(date: SourceField, time: SourceField | undefined, decisions: D
  * The date that the operator named, `meta.start` or `meta.day,meta.time`: perhaps fields that the site does not show
  * yet. Throws `ConfigError` if their values cannot be read.
  */
-function named(name: 'start_date' | 'end_date', fields: readonly SourceField[], decisions: DateDecisions) {
+function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], decisions: DateDecisions) {
   const option = decisions.fields?.[`event.${name}`];
   if (option === undefined) return undefined;
   const [datePath = '', timePath] = option.split(',');

@@ -8,9 +8,9 @@ import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import type { Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
-import type { ProbedSite, ProbedType, SourceField } from './site.ts';
+import type { ProbedSite, ProbedType, SiteField } from './site.ts';
 
-export type Source = string | FieldSpec;
+export type FieldLocation = string | FieldSpec;
 
 /** Usual words for fields and kinds of the API, besides their own names. Several words of one name: `whole+day`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -63,21 +63,21 @@ export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: '
 export const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
-export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Record<string, Source> {
+export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Record<string, FieldLocation> {
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
     fields.flatMap((siteField) => {
       const score = likeness(siteField.path, field);
-      const source = score > 0 ? sourceFor(field, definition, siteField) : undefined;
-      return source === undefined ? [] : [{ field, path: siteField.path, source, score }];
+      const location = score > 0 ? locationFor(field, definition, siteField) : undefined;
+      return location === undefined ? [] : [{ field, path: siteField.path, location, score }];
     }),
   );
-  const proposed: Record<string, Source> = {};
+  const proposed: Record<string, FieldLocation> = {};
   // The best pair first: `show_map_link` also fits `show_map`.
-  for (const { field, path, source } of pairs.sort((a, b) => b.score - a.score)) {
+  for (const { field, path, location } of pairs.sort((a, b) => b.score - a.score)) {
     if (used.has(path) || field in proposed) continue;
     used.add(path);
-    proposed[field] = source;
+    proposed[field] = location;
   }
   return Object.fromEntries(mappable.flatMap(([field]) => (field in proposed ? [[field, proposed[field]!]] : [])));
 }
@@ -85,8 +85,8 @@ export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string
 /** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
 const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
 
-/** The source of a text that the site stores as a number; undefined for another field. */
-export function numberSource(field: string, { path, values, type }: SourceField): FieldSpec | undefined {
+/** Where a text is that the site stores as a number; undefined for another field. */
+export function numberLocation(field: string, { path, values, type }: SiteField): FieldSpec | undefined {
   if (!NUMERIC_FIELDS.has(field)) return undefined;
   const isNumber =
     /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));
@@ -97,7 +97,11 @@ export function numberSource(field: string, { path, values, type }: SourceField)
 }
 
 /** How the mapping reads a site field as `field`; undefined if its values do not fit. */
-function sourceFor(field: string, { key, type: fieldType, words }: Field, siteField: SourceField): Source | undefined {
+function locationFor(
+  field: string,
+  { key, type: fieldType, words }: Field,
+  siteField: SiteField,
+): FieldLocation | undefined {
   const { path, values, type } = siteField;
   const isAcf = path.startsWith('acf.');
   if (fieldType === 'boolean') {
@@ -110,7 +114,7 @@ function sourceFor(field: string, { key, type: fieldType, words }: Field, siteFi
   }
   if (fieldType === 'number' || fieldType === 'ids' || fieldType.endsWith('time')) return undefined;
   if (words) return values.length > 0 && values.every((value) => words.includes(String(value))) ? path : undefined;
-  const number = numberSource(field, siteField);
+  const number = numberLocation(field, siteField);
   if (number) return number;
   const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (!isText) return undefined;
@@ -132,7 +136,7 @@ export interface ProposedLink {
   /** Absent if the record is only text in the event. */
   collection?: KindSpec;
   /** How the event holds the link, unless it is a term. */
-  link?: Source;
+  link?: FieldLocation;
 }
 
 /**
@@ -160,7 +164,7 @@ export function inferLink(
     );
     if (!owner) continue;
     used.add(field.path);
-    return { collection: { posts: owner.base }, link: linkSource(field) };
+    return { collection: { posts: owner.base }, link: linkLocation(field) };
   }
   const taxonomy = wordPressTaxonomy(kind, event, site, taken);
   if (taxonomy) return taxonomy;
@@ -182,7 +186,7 @@ export function inferLink(
  * and type match, which decides if they do not tell. Pages need both: ids such as 3 and 7 are ids of pages, and just as
  * often of terms or users.
  */
-function refersTo(field: SourceField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
+function refersTo(field: SiteField, type: ProbedType, { types }: ProbedSite, isNamed: boolean): boolean {
   const ids = inferIds(field)?.ids;
   if (!ids) return false;
   const owners = types.filter(({ samples }) => samples.some(({ id }) => ids.includes(Number(id))));
@@ -191,14 +195,13 @@ function refersTo(field: SourceField, type: ProbedType, { types }: ProbedSite, i
 }
 
 /** A relation to one record, or a list of ids, in the form of its values. */
-function linkSource(field: SourceField): Source {
+function linkLocation(field: SiteField): FieldLocation {
   const { path } = field;
   const as = inferIds(field)?.as;
+  const isAcf = path.startsWith('acf.');
+  if (as === undefined && !isAcf) return path;
   // ACF refuses an empty list.
-  const clear = path.startsWith('acf.') ? { clearWith: null } : {};
-  return as === undefined && !path.startsWith('acf.')
-    ? path
-    : { at: path, ...(as === undefined ? {} : { as }), ...clear };
+  return { at: path, ...(as !== undefined && { as }), ...(isAcf && { clearWith: null }) };
 }
 
 /** The categories of an event are a hierarchical taxonomy, its tags a flat one; venues and organizers may be either. */
@@ -220,16 +223,16 @@ function wordPressTaxonomy(
  * values is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
-export function namedSource(kind: Kind, field: string, siteField: SourceField, isLinked: boolean): Source {
+export function namedLocation(kind: Kind, field: string, siteField: SiteField, isLinked: boolean): FieldLocation {
   const { path, values, type } = siteField;
   const definition = FIELDS[kind][field];
   const isText = values.length === 0 && (type ?? 'string') === 'string' && path.startsWith('meta.');
   if (definition?.references !== undefined) {
     if (!isLinked) return { embedded: { [field]: path } };
-    return isText ? { at: path, as: { ids: 'csv' } } : linkSource(siteField);
+    return isText ? { at: path, as: { ids: 'csv' } } : linkLocation(siteField);
   }
   if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
-  return (definition && sourceFor(field, definition, siteField)) ?? path;
+  return (definition && locationFor(field, definition, siteField)) ?? path;
 }
 
 const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
@@ -241,17 +244,11 @@ const BOOLEAN_PAIRS: readonly (readonly [unknown, unknown])[] = [
 ];
 
 /** The codec of a boolean: `null` for the default one, `undefined` if the values are not booleans. */
-export function inferBoolean({ values, type }: SourceField): FieldSpec['as'] | null {
+export function inferBoolean({ values, type }: SiteField): FieldSpec['as'] | null {
   if (type === 'boolean' || (values.length > 0 && values.every((value) => typeof value === 'boolean'))) return null;
   if (values.length === 0) return type === 'integer' ? { boolean: [1, 0] } : undefined;
   const pair = BOOLEAN_PAIRS.find(([yes, no]) => values.every((value) => value === yes || value === no));
   return pair && { boolean: [pair[0], pair[1]] };
-}
-
-export interface InferredIds {
-  /** Undefined for an array of ids. */
-  as: FieldSpec['as'];
-  ids: number[];
 }
 
 /** The integers of a value that may be ids of records. */
@@ -262,8 +259,8 @@ export function idsIn(value: unknown): number[] {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
 }
 
-/** The form of the ids in a field; undefined if a value is not an id. */
-export function inferIds({ values: allValues, type }: SourceField): InferredIds | undefined {
+/** The form of the ids in a field, which is undefined for an array of ids; undefined if a value is not an id. */
+export function inferIds({ values: allValues, type }: SiteField): { as: FieldSpec['as']; ids: number[] } | undefined {
   // Pods sends false for an empty relation.
   const values = allValues.filter((value) => value !== false);
   const ids = values.flatMap(idsIn);

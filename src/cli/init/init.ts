@@ -12,7 +12,7 @@ import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/text.ts';
 import { programName, siteError } from '../advice.ts';
-import { openSite } from '../open-site.ts';
+import { openWordPressSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
 import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
@@ -65,7 +65,7 @@ type Found = [proposal: ChosenMapping | undefined, lines: string[]];
 
 async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
-  const connection = openSite(url, login, undefined, { userAgent });
+  const connection = openWordPressSite(url, login, { userAgent });
   try {
     return await probe(connection);
   } catch (error) {
@@ -96,9 +96,9 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
       'Leave them out, and name its collections and fields in mapping.json.',
     );
-  const { file: source } = loadMapping(PAYLOAD_MAPPING);
+  const { file } = loadMapping(PAYLOAD_MAPPING);
   const payload = user === undefined || user === 'users' ? {} : { users: user };
-  const mapping = { ...source, name: `${PAYLOAD_MAPPING}-here`, payload };
+  const mapping = { ...file, name: `${PAYLOAD_MAPPING}-here`, payload };
   const lines = [
     `Site        ${url}, Payload`,
     'Mapping     a copy of the mapping payload, which you edit: init does not know how the collections and fields ' +

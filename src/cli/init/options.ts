@@ -7,7 +7,6 @@ import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import type { Decisions } from './propose.ts';
 
 export const INIT_OPTIONS = {
   user: { type: 'string' },
@@ -66,7 +65,7 @@ or events/v1, or asks for ical.
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
 
-export interface InitOptions extends Decisions {
+export interface InitOptions {
   /** Of the site. */
   url?: string | undefined;
   /** The calendar, if the address is that of one: then there is no `url`. */
@@ -78,6 +77,16 @@ export interface InitOptions extends Decisions {
   userAgent?: string | undefined;
   /** The environment lets calendars be in private networks. */
   privateSources?: boolean;
+  /** Name of a bundled mapping. */
+  mapping?: string | undefined;
+  /** The collection of the events. */
+  eventType?: string | undefined;
+  /** `event.start_date` -> path; `none` leaves the field out. */
+  fields?: Record<string, string> | undefined;
+  /** As in PHP's `date()`, for values whose form `init` does not find, or finds two of. */
+  dateFormat?: string | undefined;
+  /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
+  seconds?: 'wall' | 'utc' | undefined;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
   deploy?: 'kubernetes' | undefined;

@@ -6,7 +6,7 @@ import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
-import { numberSource } from './infer.ts';
+import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
 /** The mapping whose post types the companion plugin registers, for a site without events. */
@@ -66,7 +66,7 @@ function isShown(site: ProbedSite, kind: Kind, mapping: MappingFile): boolean {
     // The mapping has a text where the site has a number: it would refuse what the gateway writes.
     const siteField = type.fields.find(({ path }) => path === field);
     const written = typeof field === 'string' ? [] : [field.write ?? []].flat();
-    return !(siteField && numberSource(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
+    return !(siteField && numberLocation(name, siteField)) && [field, ...written].every((each) => hasField(type, each));
   });
 }
 

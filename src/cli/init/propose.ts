@@ -8,8 +8,9 @@ import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts'
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, pathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
-import { type DateDecisions, proposeDates } from './dates.ts';
+import { proposeDates } from './dates.ts';
 import * as inference from './infer.ts';
+import type { InitOptions } from './options.ts';
 import {
   fieldEvidence,
   matchPresets,
@@ -19,15 +20,10 @@ import {
   unseenKeys,
   unsupportedPlugins,
 } from './presets.ts';
-import { fieldAt, type ProbedSite, type ProbedType, type SourceField, typeAt } from './site.ts';
+import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
-/** What the operator decided by options or in answers. */
-export interface Decisions extends DateDecisions {
-  /** Name of a bundled mapping. */
-  mapping?: string | undefined;
-  /** The collection of the events. */
-  eventType?: string | undefined;
-}
+/** What the operator decided by options. */
+export type Decisions = Pick<InitOptions, 'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
 
 /** What `init` writes. */
 export interface ChosenMapping {
@@ -58,51 +54,47 @@ const HIDDEN_EVENTS =
   'application password of an administrator.';
 
 /**
- * Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows
- * the field; and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
+ * Returns undefined if only the operator can tell: if a type looks like events (or the operator named it) and has no
+ * start, and if the events are, or may be, in a plugin that the gateway cannot read. Throws `ConfigError` for
  * collections, fields and mappings that the operator named and that do not fit the site.
  */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   assertDecisions(site, decisions);
-  const eventTypes = findEventTypes(site);
-  const { mapping: name, eventType, dateFormat } = decisions;
-  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat }));
-  const preset = choosePreset(site, decisions, dated);
+  const { mapping: name, eventType } = decisions;
+  const presets = matchPresets(site);
   const unserved = unsupportedPlugins(site);
+  if (name !== undefined) {
+    const named = presets.find((each) => each.name === name);
+    return named
+      ? withUnserved(presetProposal(named, site, decisions), unserved)
+      : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+  }
+  const eventTypes = findEventTypes(site);
+  const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
+  const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
     ? presetProposal(preset, site, decisions)
-    : name === undefined && type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) {
-    const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
-    return { ...proposal, notes: [...proposal.notes, ...notes] };
-  }
-  if (name !== undefined)
-    return proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+    : type && generatedProposal(type, site, decisions, eventTypes);
+  if (proposal) return withUnserved(proposal, unserved);
   const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
-  if (isElsewhere || eventType !== undefined) return undefined;
-  const bases = site.types.filter(({ total }) => total > 0).map(({ base }) => base);
-  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
-  const notes = undated.map(
-    (base) =>
-      `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
-      `--event-type ${base} ${OTHER_EVENTS}`,
-  );
-  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
+  return isElsewhere || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
 
-/**
- * A readable preset, or one that the operator named; another type whose dates are readable is better than one whose
- * dates are not.
- */
-function choosePreset(site: ProbedSite, decisions: Decisions, dated: readonly ProbedType[]): PresetMatch | undefined {
-  const { mapping: name, eventType } = decisions;
-  const presets = matchPresets(site);
-  const preset = name === undefined ? presets[0] : presets.find((each) => each.name === name);
-  if (!preset || name !== undefined) return preset;
-  const base = preset.mapping.event.posts;
-  const isBest = preset.isReadable || dated.every((each) => each.base === base);
+/** Another type whose dates are readable is better than a preset whose dates are not. */
+function fittingPreset(
+  preset: PresetMatch | undefined,
+  eventType: string | undefined,
+  dated: readonly ProbedType[],
+): PresetMatch | undefined {
+  const base = preset?.mapping.event.posts;
+  const isBest = preset?.isReadable || dated.every((each) => each.base === base);
   return isBest && (eventType ?? base) === base ? preset : undefined;
+}
+
+function withUnserved(proposal: Proposal, unserved: readonly string[]): Proposal {
+  const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
+  return { ...proposal, notes: [...proposal.notes, ...notes] };
 }
 
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
@@ -214,7 +206,7 @@ function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, us
 }
 
 /** The type's fields that have values and that the mapping does not read. */
-function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SourceField[] {
+function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SiteField[] {
   const read = [...JSON.stringify(event.fields).matchAll(/"([^"]+)"/g)].map(([, path = '']) => path);
   const known = [...read, ...termBases, 'menu_order'];
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
@@ -244,7 +236,7 @@ function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decis
     const date = dates && (field === 'end_date' ? dates.end : dates.start);
     const isLinked = kind === 'event' && linked !== undefined && mapping[linked] !== undefined;
     spec.fields ??= {};
-    spec.fields[field] = date ?? inference.namedSource(kind, field, fieldAt(path, fields), isLinked);
+    spec.fields[field] = date ?? inference.namedLocation(kind, field, fieldAt(path, fields), isLinked);
   }
 }
 
@@ -262,6 +254,18 @@ function wordpressNames(mapping: MappingFile, { types, taxonomies }: ProbedSite)
   };
 }
 
+/** The companion plugin's own types, for a site without any that look like events. */
+function proposeOwnTypes({ types }: ProbedSite): Proposal {
+  const bases = types.filter(({ total }) => total > 0).map(({ base }) => base);
+  const undated = bases.filter((base) => base !== 'posts' && base !== 'pages');
+  const notes = undated.map(
+    (base) =>
+      `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
+      `--event-type ${base} ${OTHER_EVENTS}`,
+  );
+  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
+}
+
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
 function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
   const mapping = loadMapping(name).file;
@@ -273,8 +277,8 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
 const MAX_SHOWN = 12;
 
 /** The first fields, with a value of each. */
-function shownFields(fields: readonly SourceField[]): string {
-  const example = ({ values }: SourceField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
+function shownFields(fields: readonly SiteField[]): string {
+  const example = ({ values }: SiteField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
   const shown = fields.slice(0, MAX_SHOWN).map((field) => field.path + example(field));
   return shown.join(', ');
 }

@@ -10,7 +10,7 @@ import { isObject, objectOrEmpty } from '../../model/json.ts';
 import { isBlank, orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */
-export interface SourceField {
+export interface SiteField {
   /** As in a mapping: `meta.start`, `acf.address.city`. */
   path: string;
   /** In the schema: `string`, `array` ... */
@@ -33,7 +33,7 @@ export interface ProbedType {
   total: number;
   /** The newest records. */
   samples: CmsRecord[];
-  fields: SourceField[];
+  fields: SiteField[];
 }
 
 export interface ProbedTaxonomy {
@@ -59,7 +59,7 @@ export interface ProbedSite {
 export const typeAt = ({ types }: ProbedSite, base: string | undefined): ProbedType | undefined =>
   types.find((each) => each.base === base);
 
-export const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
+export const fieldAt = (path: string, fields: readonly SiteField[]): SiteField =>
   fields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
 
 /** Types of WordPress itself that cannot be events. */
@@ -158,13 +158,13 @@ async function probeType(
     termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
     total: Number(response?.headers['x-wp-total'] ?? samples.length),
     samples,
-    fields: sourceFields(samples, schema),
+    fields: siteFields(samples, schema),
   };
 }
 
 /** The fields of a post type in its schema and in its records, without those of WordPress itself. */
-export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): SourceField[] {
-  const fields = new Map<string, SourceField>();
+export function siteFields(samples: readonly CmsRecord[], schema: CmsRecord): SiteField[] {
+  const fields = new Map<string, SiteField>();
   const addAll = (prefix: string, rules: CmsRecord, values: CmsRecord): void => {
     for (const name of new Set([...Object.keys(rules), ...Object.keys(values)])) {
       if (prefix === '' && isCoreProperty(name)) continue;

@@ -89,29 +89,29 @@ if (!\\defined('ABSPATH')) {
 }
 
 /** The post types of the mapping, by their own names. */
-function postTypesOf(source: MappingFile): Record<string, RegisteredType> {
+function postTypesOf(file: MappingFile): Record<string, RegisteredType> {
   const types = KINDS.flatMap((kind): [string, RegisteredType][] => {
-    const kindSpec = source[kind];
+    const kindSpec = file[kind];
     if (kindSpec?.posts === undefined) return [];
-    const spec = source.wordpress?.posts?.[kindSpec.posts];
+    const spec = file.wordpress?.posts?.[kindSpec.posts];
     const name = spec?.type ?? CORE_TYPES[kindSpec.posts] ?? kindSpec.posts;
     const more = {
       icon: spec?.icon ?? 'dashicons-calendar-alt',
       without_password: kind === 'event' ? pathsWithoutPassword(kindSpec) : [],
     };
-    return [[name, { ...typeOf(kind, kindSpec.posts, name, spec, source), ...more }]];
+    return [[name, { ...typeOf(kind, kindSpec.posts, name, spec, file), ...more }]];
   });
   return Object.fromEntries(types);
 }
 
 /** The taxonomies of the mapping, by their own names. */
-function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, object> {
+function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, object> {
   const taxonomies = KINDS.flatMap((kind): [string, object][] => {
-    const base = source[kind]?.terms;
+    const base = file[kind]?.terms;
     if (base === undefined) return [];
-    const spec = source.wordpress?.terms?.[base];
+    const spec = file.wordpress?.terms?.[base];
     const name = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
-    const type = typeOf(kind, base, name, spec, source);
+    const type = typeOf(kind, base, name, spec, file);
     // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
     const types = type.existing && spec === undefined ? [] : eventTypes;
     return [[name, { ...type, hierarchical: spec?.hierarchical ?? kind === 'category', types }]];
@@ -127,12 +127,12 @@ function typeOf(
   base: string,
   name: string,
   spec: PostTypeSpec | TaxonomySpec | undefined,
-  source: MappingFile,
+  file: MappingFile,
 ) {
   const { singular = name, plural = name, rewrite = name } = spec ?? {};
   // A type that the mapping does not describe is another plugin's.
   const existing = spec?.existing ?? spec === undefined;
-  return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, source[kind]!, source.event) };
+  return { kind, base, singular, plural, rewrite, existing, meta: metaOf(kind, file[kind]!, file.event) };
 }
 
 function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, object> {
@@ -175,23 +175,27 @@ const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
  * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no
  * secret: the site has that in its environment.
  */
-function payloadPlugin({ kinds, file: source }: Mapping, { webhookUrl }: PluginOptions): string {
-  const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);
+function payloadPlugin({ kinds, file }: Mapping, { webhookUrl }: PluginOptions): string {
+  const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), file.payload?.media ?? 'media']);
   const list = [...slugs].map((slug) => `'${slug}'`).join(', ');
   const text = readFileSync(PAYLOAD_FILE, 'utf8').replace(COLLECTIONS, `const COLLECTIONS = [${list}];`);
   return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
 }
 
-/** `text` throws `ConfigError`. `place`: where the operator puts the file. */
+/** `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes. */
 export const SITE_PLUGINS = {
   wordpress: {
+    title: 'companion plugin of the mapping',
     fileName: 'calendar-gateway-companion.php',
     text: companionPlugin,
     place: 'into wp-content/mu-plugins/ of the site',
   },
   payload: {
+    title: 'plugin of the site',
     fileName: 'calendar-gateway.ts',
     text: payloadPlugin,
-    place: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
+    place:
+      'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say, and ' +
+      'give the site the same CALENDAR_WEBHOOK_SECRET',
   },
 } as const;

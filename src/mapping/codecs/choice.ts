@@ -22,7 +22,6 @@ function read(stored: unknown, forms: BooleanForms): boolean | undefined {
 }
 
 export const boolean: CodecDefinition<BooleanForms> = {
-  name: 'boolean',
   fits: ['boolean'],
   defaultFor: ['boolean'],
   optionsSchema: {
@@ -50,7 +49,6 @@ type WordForms = Readonly<Record<string, string | number>>;
 
 /** A form that stands for no word, such as one that a plugin has added, reads as if nothing were stored. */
 export const word: CodecDefinition<WordForms> = {
-  name: 'word',
   fits: ['word'],
   defaultFor: ['word'],
   optionsSchema: {

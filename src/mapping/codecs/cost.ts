@@ -25,7 +25,6 @@ interface CurrencyOptions {
  * The CMS has the whole cost as text. Beside it, writing stores the symbol and position that The Events Calendar would.
  */
 export const currency: CodecDefinition<CurrencyOptions> = {
-  name: 'currency',
   fits: ['text'],
   onlyField: 'cost',
   optionsRequired: true,
@@ -71,7 +70,6 @@ const isZero = (text: string): boolean => text.trim() !== '' && Number(text) ===
  * A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was not free.
  */
 export const ticket: CodecDefinition<TicketOptions> = {
-  name: 'ticket',
   fits: ['text'],
   onlyField: 'cost',
   optionsRequired: true,

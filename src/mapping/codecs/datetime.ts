@@ -72,9 +72,8 @@ function checkRepresentable(wall: WallTime, text: string, format: DateFormat): v
     );
 }
 
-function define(name: string, clock: Clock): CodecDefinition<string> {
+function inFormat(clock: Clock): CodecDefinition<string> {
   return {
-    name,
     fits: ['wall-time'],
     optionsSchema: { type: 'string', minLength: 1 },
     create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
@@ -87,11 +86,11 @@ function define(name: string, clock: Clock): CodecDefinition<string> {
 }
 
 export const localDateTime: CodecDefinition<string> = {
-  ...define('local-datetime', 'event'),
+  ...inFormat('event'),
   defaultFor: ['wall-time'],
 };
-export const siteDateTime = define('site-datetime', 'site');
-export const utcDateTime = define('utc-datetime', 'utc');
+export const siteDateTime = inFormat('site');
+export const utcDateTime = inFormat('utc');
 
 /** The event's zone; the site's if that text is not a zone; else UTC. */
 export function eventZone({ event, site }: Zones): Zone {
@@ -118,7 +117,6 @@ const isBlankStamp = (value: unknown): boolean => value === '' || value === NO_T
 
 /** The stamps of WordPress. Internal: mappings cannot name it. */
 export const cmsDate: CodecDefinition<never> = {
-  name: 'cms-date',
   fits: ['site-time', 'utc-time'],
   defaultFor: ['site-time', 'utc-time'],
   internal: true,
@@ -131,7 +129,6 @@ export const cmsDate: CodecDefinition<never> = {
 
 /** The stamps of a CMS that stores instants. Internal: mappings cannot name it. */
 export const instant: CodecDefinition<never> = {
-  name: 'instant',
   fits: ['site-time', 'utc-time'],
   internal: true,
   create: (_options, { field: { type } }) => {
@@ -159,7 +156,6 @@ interface UnixOptions {
 const FLAG = { type: 'boolean' };
 
 export const unix: CodecDefinition<UnixOptions> = {
-  name: 'unix',
   fits: ['wall-time'],
   optionsSchema: optionsOf({ wallClockAsUtc: FLAG, asText: FLAG, milliseconds: FLAG }),
   metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
@@ -197,7 +193,6 @@ function toStrictZone(text: string): string {
 }
 
 export const zone: CodecDefinition<ZoneOptions> = {
-  name: 'zone',
   fits: ['zone'],
   defaultFor: ['zone'],
   optionsSchema: optionsOf({ site: { type: 'string' }, strict: { type: 'boolean' } }),

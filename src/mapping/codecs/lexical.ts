@@ -15,7 +15,6 @@ interface LexicalNode {
 }
 
 export const lexical: CodecDefinition<never> = {
-  name: 'lexical',
   fits: ['html'],
   metaType: () => ({ type: 'object' }),
   create: (_options, { pointer, writeOnly }) => {

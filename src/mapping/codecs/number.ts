@@ -49,7 +49,6 @@ const plainDecimal = (number: number): string =>
   number.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
 
 export const number: CodecDefinition<NumberOptions> = {
-  name: 'number',
   fits: ['number', 'text'],
   defaultFor: ['number'],
   optionsSchema: optionsOf({ decimal: { enum: [','] } }),
@@ -62,7 +61,6 @@ export const number: CodecDefinition<NumberOptions> = {
 
 /** Plugins store coordinates as text, and a field for numbers accepts such a text too. */
 export const coordinate: CodecDefinition<never> = {
-  name: 'coordinate',
   fits: ['coordinate'],
   defaultFor: ['coordinate'],
   create: () => ({ read: parseNumber, write: (value) => (value === null ? '' : String(value)) }),
@@ -98,7 +96,6 @@ function readIds(stored: unknown, idPath: Path | undefined): number[] {
 }
 
 export const ids: CodecDefinition<IdsFormat> = {
-  name: 'ids',
   fits: ['ids'],
   defaultFor: ['ids'],
   optionsSchema: {

@@ -10,10 +10,11 @@ import { lexical } from './lexical.ts';
 import { coordinate, ids, number } from './number.ts';
 import { html, link, plainText, text } from './text.ts';
 
-export const CODECS: readonly CodecDefinition[] = [
+/** By the name under which a mapping selects each. */
+export const CODECS: Readonly<Record<string, CodecDefinition>> = {
   text,
   html,
-  plainText,
+  'plain-text': plainText,
   lexical,
   link,
   number,
@@ -22,17 +23,15 @@ export const CODECS: readonly CodecDefinition[] = [
   ids,
   word,
   zone,
-  localDateTime,
-  siteDateTime,
-  utcDateTime,
+  'local-datetime': localDateTime,
+  'site-datetime': siteDateTime,
+  'utc-datetime': utcDateTime,
   unix,
-  cmsDate,
+  'cms-date': cmsDate,
   instant,
   currency,
   ticket,
-];
-
-const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));
+};
 
 const fits = ({ fits, onlyField }: CodecDefinition, { type, key }: Field): boolean =>
   fits.includes(type) && (onlyField === undefined || onlyField === key);
@@ -45,25 +44,25 @@ export function selectCodec(
   spec: CodecSpec | undefined,
   field: Field,
   pointer: string,
-): { codec: CodecDefinition; options: unknown } {
-  if (spec === undefined)
-    return { codec: CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type))!, options: undefined };
-  const [name, options] = typeof spec === 'string' ? [spec, undefined] : (Object.entries(spec)[0] ?? ['', undefined]);
-  const codec = byName.get(name);
-  if (!codec || !fits(codec, field)) {
-    const fitting = CODECS.filter((candidate) => fits(candidate, field)).map((candidate) => candidate.name);
-    throw new MappingFieldError(pointer, `"${name}" does not fit this field; fitting are ${fitting.join(', ')}`);
+): { name: string; codec: CodecDefinition; options: unknown } {
+  if (spec === undefined) {
+    const [name, codec] = Object.entries(CODECS).find(([, { defaultFor }]) => defaultFor?.includes(field.type))!;
+    return { name, codec, options: undefined };
   }
-  return { codec, options };
+  const [name, options] = typeof spec === 'string' ? [spec, undefined] : (Object.entries(spec)[0] ?? ['', undefined]);
+  const codec = Object.hasOwn(CODECS, name) ? CODECS[name] : undefined;
+  if (codec && fits(codec, field)) return { name, codec, options };
+  const fitting = Object.keys(CODECS).filter((each) => fits(CODECS[each]!, field));
+  throw new MappingFieldError(pointer, `"${name}" does not fit this field; fitting are ${fitting.join(', ')}`);
 }
 
 /** JSON Schema of the `as` of a mapping's field. */
 export function codecSchema(): object {
-  const named = CODECS.filter(({ internal }) => !internal);
-  const withOptions = named.flatMap(({ name, optionsSchema }) => (optionsSchema ? [[name, optionsSchema]] : []));
+  const named = Object.entries(CODECS).filter(([, { internal }]) => !internal);
+  const withOptions = named.flatMap(([name, { optionsSchema }]) => (optionsSchema ? [[name, optionsSchema]] : []));
   return {
     oneOf: [
-      { enum: named.filter(({ optionsRequired }) => !optionsRequired).map(({ name }) => name) },
+      { enum: named.flatMap(([name, { optionsRequired }]) => (optionsRequired ? [] : [name])) },
       {
         type: 'object',
         minProperties: 1,

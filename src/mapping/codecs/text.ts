@@ -12,14 +12,12 @@ export function readText(stored: unknown): string | undefined {
 }
 
 export const text: CodecDefinition<never> = {
-  name: 'text',
   fits: ['text', 'html', 'zone'],
   defaultFor: ['text'],
   create: () => ({ read: readText, write: String }),
 };
 
 export const html: CodecDefinition<never> = {
-  name: 'html',
   fits: ['html'],
   defaultFor: ['html'],
   create: () => ({ read: (stored) => (typeof stored === 'string' ? stored.trim() : undefined), write: String }),
@@ -30,7 +28,6 @@ const LINE_BREAK = '\u2028';
 const WORD_BREAK = '\u2029';
 
 export const plainText: CodecDefinition<'paragraphs'> = {
-  name: 'plain-text',
   fits: ['text', 'html'],
   optionsSchema: { enum: ['paragraphs'] },
   create: (form) => ({
@@ -67,7 +64,6 @@ function paragraphBreak(tagName: string): string {
 }
 
 export const link: CodecDefinition<string> = {
-  name: 'link',
   fits: ['text'],
   onlyField: 'url',
   optionsSchema: { type: 'string', pattern: '^https?://[^{}]+\\{\\}[^{}]*$', maxLength: 1000 },

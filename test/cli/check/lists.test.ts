@@ -1,33 +1,33 @@
 // How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
-import type { CmsWords } from '../../../src/cli/check/checks.ts';
+import type { CmsAdvice } from '../../../src/cli/check/checks.ts';
 import { judgeList, judgeSeries } from '../../../src/cli/check/reads.ts';
 
-const words = { hiddenRecords: 'see listParams' } as CmsWords;
+const advice = { hiddenRecords: 'see listParams' } as CmsAdvice;
 
 describe('check of lists', () => {
-  const kind = { kind: 'event', dedupe: false } as const;
+  const kind = { kind: 'event', collection: 'gigs', dedupe: false } as const;
   const scan = (more: object) => ({ total: 3, ids: [1, 2, 3], truncated: false, ...more });
 
   it('fails for repeated ids, unless the mapping allows for them', () => {
     const repeated = scan({ ids: [1, 1, 2] });
-    expect(judgeList(words, kind, repeated)).to.include({
+    expect(judgeList(advice, kind, repeated)).to.include({
       state: 'fail',
       advice: 'Add "dedupe": true to "event" in the mapping.',
     });
-    expect(judgeList(words, { ...kind, dedupe: true }, repeated).state).to.equal('ok');
+    expect(judgeList(advice, { ...kind, dedupe: true }, repeated).state).to.equal('ok');
   });
 
   it('fails for a total that the pages do not have', () => {
-    expect(judgeList(words, kind, scan({ total: 5 })).state).to.equal('fail');
-    expect(judgeList(words, kind, scan({ total: 5 })).advice).to.include('listParams');
+    expect(judgeList(advice, kind, scan({ total: 5 })).state).to.equal('fail');
+    expect(judgeList(advice, kind, scan({ total: 5 })).advice).to.include('listParams');
   });
 
   it('tells how many events are series, and when a site does not send all their occurrences', () => {
     const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
     expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
-      { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
+      { name: 'series', state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
     ]);
     expect(judgeSeries([event([{}])], 'gigs', 'not tried')[0]?.message).to.match(/ 1 occurrences \(not tried\)$/);
     expect(judgeSeries([event(null)], 'gigs', 'not tried')[0]?.message).to.match(/ 0 occurrences$/);

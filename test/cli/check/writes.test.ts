@@ -1,7 +1,7 @@
 // What `check --write` writes, and what it never does.
 
 import { expect } from 'chai';
-import { trialSteps } from '../../../src/cli/check/writes.ts';
+import { trialSteps } from '../../../src/cli/check/trials.ts';
 import type { SampledRecord } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { kindMappingOf } from '../../../src/mapping/mapping.ts';

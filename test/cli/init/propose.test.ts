@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
-import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
+import { type ProbedSite, type ProbedType, siteFields } from '../../../src/cli/init/site.ts';
 import { pathsOf } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { metaKeys } from '../../../src/mapping/compile-field.ts';
@@ -20,7 +20,7 @@ function type(name: string, base: string, records: Json[], meta: Record<string, 
     termBases: [],
     total: records.length,
     samples: records,
-    fields: sourceFields(records, { meta: { type: 'object', properties } }),
+    fields: siteFields(records, { meta: { type: 'object', properties } }),
   };
 }
 

@@ -2,13 +2,13 @@
 
 import { expect } from 'chai';
 import { propose } from '../../../src/cli/init/propose.ts';
-import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/site.ts';
+import { type ProbedSite, type ProbedType, siteFields } from '../../../src/cli/init/site.ts';
 
 type Json = Record<string, unknown>;
 
 function type(name: string, base: string, record: Json, schema: Json = {}): ProbedType {
   const records = [{ id: base.length, ...record }];
-  const fields = sourceFields(records, schema);
+  const fields = siteFields(records, schema);
   return { type: name, base, label: base, termBases: [], total: 1, samples: records, fields };
 }
 

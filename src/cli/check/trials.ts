@@ -1,0 +1,138 @@
+// What `check --write` writes into each field, and whether what comes back is the same value.
+
+import { FIELDS, type Field } from '../../interface/fields.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import { objectOrEmpty, valueIn } from '../../model/json.ts';
+import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
+import type { SampledRecords } from '../open-site.ts';
+
+export interface TrialField {
+  /** In the API: `all_day`, `custom_fields.seats`. */
+  name: string;
+  /** In the record: `allDay`, `customFields.seats`. */
+  property: string;
+  /** The first that the site does not refuse counts. */
+  values: readonly unknown[];
+  /** Written afterwards, of a flag the other value; undefined for a field that is not cleared. */
+  empty: unknown;
+}
+
+/** Not tried: they identify the draft, or change which other fields WordPress accepts. */
+const SKIPPED = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
+
+/**
+ * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a field of
+ * Payload.
+ */
+const STATUS = 'status';
+
+/** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
+export const DRAFT_TIMES = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
+const TOGETHER: Readonly<Record<string, unknown>> = { ...DRAFT_TIMES, latitude: 52.5, longitude: 13.4 };
+
+/** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */
+const NUMBERS = ['12.5', '12', '1'];
+const TEXT = 'Check 12';
+/** The currency of the first must survive. A field that holds numbers only stores another text than the second. */
+const COSTS = ['12.50 €', '12 - 15'];
+
+const isNumber = (written: unknown): boolean => NUMBERS.includes(written as string);
+
+/** The fields of each call: those of `TOGETHER`, then every other field alone. */
+export function trialSteps(
+  records: SampledRecords,
+  timezone: string,
+  kindMapping: KindMapping<Kind>,
+): readonly TrialField[][] {
+  const fields = [...apiFields(records, timezone, kindMapping), ...customFieldsOf(records, kindMapping)];
+  const together = fields.filter(({ property }) => property in TOGETHER);
+  const alone = fields.filter(({ property }) => !(property in TOGETHER));
+  return [...(together.length > 0 ? [together] : []), ...alone.map((field) => [field])];
+}
+
+/** The fields of the API that the mapping writes. */
+function apiFields(
+  records: SampledRecords,
+  timezone: string,
+  { kind, writable, numeric }: KindMapping<Kind>,
+): TrialField[] {
+  return Object.entries(FIELDS[kind]).flatMap(([name, field]) => {
+    const { key: property, type, words } = field;
+    if (!(writable as ReadonlySet<string>).has(property) || SKIPPED.has(property)) return [];
+    const value = TOGETHER[property] ?? trialValue(records, timezone, name, field);
+    const values = numeric.has(property) ? NUMBERS : (words ?? (name === 'cost' ? COSTS : [value]));
+    const isCleared = type === 'text' || type === 'word' || type === 'ids';
+    const empty = isCleared ? field.empty : type === 'boolean' ? !value : undefined;
+    return values[0] === undefined ? [] : [{ name, property, values, empty }];
+  });
+}
+
+function customFieldsOf(records: SampledRecords, { kind, customFields }: KindMapping<Kind>): TrialField[] {
+  return [...customFields].flatMap(([key, { type, accessor }]): TrialField[] => {
+    if (!accessor.write || accessor.storedPaths.includes(STATUS)) return [];
+    const [name, property] = [`custom_fields.${key}`, `customFields.${key}`];
+    if (type === 'boolean') return [{ name, property, values: [true], empty: undefined }];
+    // A field may take only some words, such as those of a list of choices.
+    const known = (records[kind] ?? []).flatMap(({ record }) => valueIn(record, property.split('.')) ?? []);
+    return [{ name, property, values: accessor.isNumeric ? NUMBERS : [TEXT, ...known.slice(0, 1)], empty: '' }];
+  });
+}
+
+function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
+  switch (field.type) {
+    case 'boolean':
+      return field.empty !== true;
+    case 'zone':
+      return timezone === 'Europe/Paris' ? 'Europe/Rome' : 'Europe/Paris';
+    case 'ids': {
+      const target = linkTarget(records, name);
+      return target && [target.id];
+    }
+    case 'text':
+      return TEXTS[name] ?? TEXT;
+    case 'html':
+      return 'Written by check.';
+    default:
+      return undefined;
+  }
+}
+
+const TEXTS: Readonly<Record<string, string>> = {
+  website: 'https://check.example/?a=1',
+  online_url: 'https://check.example/?a=1',
+  email: 'check@example.org',
+  phone: '555-010-0112',
+  zip: '12345',
+};
+
+/** A published record that a field may link to. */
+function linkTarget(records: SampledRecords, field: string): CalendarRecord | undefined {
+  const kind = FIELDS.event[field]?.references;
+  return kind && records[kind]?.find(({ record }) => !('status' in record) || record.status === 'publish')?.record;
+}
+
+/** @param name of the field in the API */
+export function isSameValue(name: string, read: unknown, written: unknown): boolean {
+  if (Array.isArray(written)) return JSON.stringify(read) === JSON.stringify(written);
+  if (written === '') return read === '' || read === NO_WEBSITE || read === undefined;
+  if (isNumber(written)) return read !== '' && Number(read) === Number(written);
+  // Fields for phone numbers store them in the format of the country.
+  if (name === 'phone') return digitsOf(read) === digitsOf(written);
+  if (name === 'cost' && typeof read === 'string' && typeof written === 'string') return hasMoney(read, written);
+  // WordPress adds HTML tags around a text.
+  return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
+}
+
+/** A value in an API of the plugin as the mapping reads it: of linked records, one or several, the ids. */
+export const shownByPlugin = (value: unknown, written: unknown): unknown =>
+  Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
+
+/** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
+const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
+
+function hasMoney(read: string, written: string): boolean {
+  const found = moneyIn(read);
+  return moneyIn(written).every((part) => found.splice(0, found.indexOf(part) + 1).length > 0);
+}
+
+const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');
