@@ -107,7 +107,9 @@ export class Permissions {
   readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /** By account and collection, because the CMS shows them only to those who may edit it. */
   readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
-    max: MAX_LOOKUPS,
+    // The option `max` would allocate memory for all of them in advance.
+    maxSize: MAX_LOOKUPS,
+    sizeCalculation: () => 1,
     ttl: LOOKUP_TTL_MS,
   });
 

@@ -1,7 +1,7 @@
 // Authentication: the CMS checks the credentials of a request, within the limit of failed logins by client address and
 // by user name. The result is cached for a minute under a keyed hash of the credentials.
 
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
@@ -63,14 +63,17 @@ type AuthResult = { account: Account | undefined } | { error: ApiError } | Refus
 export class Authenticator {
   readonly #cms: Pick<Cms, 'account' | 'readLogin'>;
   readonly #logins: LoginLimit;
-  readonly #hashKey = randomBytes(32);
+  /** With the bytes themselves, Node would prepare them again for each request. */
+  readonly #hashKey = createSecretKey(randomBytes(32));
   readonly #results: LRUCache<string, Promise<AuthResult>>;
 
   /** @param clockMs a monotonic clock */
   constructor(cms: Pick<Cms, 'account' | 'readLogin'>, logins: LoginLimit, clockMs = () => performance.now()) {
     this.#cms = cms;
     this.#logins = logins;
-    this.#results = new LRUCache({ max: MAX_CACHED, ttl: CACHED_MS, perf: { now: clockMs } });
+    // The option `max` would allocate memory for all of them in advance.
+    const limits = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
+    this.#results = new LRUCache({ ...limits, ttl: CACHED_MS, perf: { now: clockMs } });
   }
 
   /**

@@ -5,7 +5,7 @@ import { normalize } from '../../src/cms/wordpress/record-form.ts';
 import { canSee, type FakeAccount, refuse } from './fake-accounts.ts';
 import type { FakeCms } from './fake-cms.ts';
 import { type FakePost, type FakeRecord, POST_BASES, TERM_BASES } from './fake-records.ts';
-import { fieldSelector, utc } from './fake-responses.ts';
+import { fieldSelector } from './fake-responses.ts';
 
 const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash', 'expired'];
 
@@ -16,9 +16,14 @@ interface Row {
   tie: number;
 }
 
-const isWithin = ({ modifiedS }: { modifiedS: number }, { modifiedAfterUtc, modifiedBeforeUtc }: ListRequest) =>
-  (modifiedAfterUtc === undefined || utc(modifiedS) > modifiedAfterUtc) &&
-  (modifiedBeforeUtc === undefined || utc(modifiedS) < modifiedBeforeUtc);
+const secondsOf = (utc: string) => Date.parse(`${utc.replace(' ', 'T')}Z`) / 1000;
+
+/** Creates the condition of a request's bounds, which has the resolution of WordPress: a second. */
+function isWithin({ modifiedAfterUtc, modifiedBeforeUtc }: ListRequest): (record: { modifiedS: number }) => boolean {
+  const afterS = modifiedAfterUtc === undefined ? Number.NEGATIVE_INFINITY : secondsOf(modifiedAfterUtc);
+  const beforeS = modifiedBeforeUtc === undefined ? Number.POSITIVE_INFINITY : secondsOf(modifiedBeforeUtc);
+  return ({ modifiedS }) => Math.floor(modifiedS) > afterS && Math.floor(modifiedS) < beforeS;
+}
 
 const withTotal = (rows: Row[]) => ({ rows, total: rows.length });
 
@@ -43,6 +48,7 @@ export function createFakeLists(
     if (!mayEdit && wanted.some((status) => status !== 'publish'))
       refuse('invalid', 400, 'rest_forbidden_status', { fields: ['status'] });
     if (!mayEdit && view === 'editor') refuse('forbidden', 401, 'rest_forbidden_context');
+    const isInBounds = isWithin(request);
     return [...cms.posts.values()].filter(
       (post) =>
         post.base === base &&
@@ -50,7 +56,7 @@ export function createFakeLists(
         (!ids || ids.includes(post.id)) &&
         (slug === undefined || post.slug === slug) &&
         (author === undefined || post.author === author) &&
-        isWithin(post, request) &&
+        isInBounds(post) &&
         (reader !== undefined || !post.hiddenFromPublic) &&
         !(base === 'events' && cms.omitted?.(post.id)),
     );
@@ -81,7 +87,7 @@ export function createFakeLists(
   function listMedia(request: ListRequest): Row[] {
     const byId = request.order === 'id';
     return [...cms.media.values()]
-      .filter((item) => isWithin(item, request))
+      .filter(isWithin(request))
       .map((item) => ({ record: item, key: byId ? item.id : item.modifiedS, tie: byId ? 0 : randomOrder() }));
   }
 

@@ -30,9 +30,13 @@ const gmt = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0,
 export const utc = (seconds: number) => gmt(seconds).replace('T', ' ');
 const seconds = (time: unknown) => Date.parse(`${String(time).replace(' ', 'T')}Z`) / 1000;
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /** How far a zone is ahead of UTC at this time, by the time zone data of the runtime. */
 function offsetS(timezone: string, atS: number): number {
-  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
+  const options = { timeZone: timezone, timeZoneName: 'longOffset' } as const;
+  const format = formats.get(timezone) ?? new Intl.DateTimeFormat('en', options);
+  formats.set(timezone, format);
   const text = format.formatToParts(atS * 1000).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(text) ?? [];
   return sign === undefined ? 0 : Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60;

@@ -119,6 +119,7 @@ const NEVER_MS = 2 ** 29;
 
 const SITE_URL = 'https://cms.example';
 const NO_PAGES = { landing: false };
+const DEFAULT_MAPPING = loadMapping('wordpress-meta');
 
 /** The default configuration with larger pages, no rate limit and no calendar page. */
 function configOf({
@@ -161,7 +162,7 @@ function steppingClock(): () => number {
 export async function startInMemory(options: MemoryOptions): Promise<TestGateway> {
   const { service, nowMs = Date.now, intervalMs = NEVER_MS, waitsForSync = true } = options;
   const config = configOf(options);
-  const mapping = options.mapping ?? loadMapping(config.mapping);
+  const mapping = options.mapping ?? DEFAULT_MAPPING;
   const metrics = createMetrics(nowMs);
   const observations: Observation[] = [];
   const observe: Observe = (observation) => {

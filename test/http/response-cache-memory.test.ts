@@ -11,8 +11,8 @@ import type { TestGateway } from '../start-gateway.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-const RESPONSE_BYTES = 2 * 1024 * 1024;
-const LISTS = 600;
+const RESPONSE_BYTES = 512 * 1024;
+const LISTS = 150;
 
 describe('memory of the response cache', () => {
   let gateway: TestGateway;

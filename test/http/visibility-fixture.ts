@@ -36,6 +36,9 @@ const FIELDS = ['title', 'content', 'slug', 'address', 'city', 'phone', 'site', 
 /** The unique word of a field of a record. */
 export const wordOf = (id: number, field: (typeof FIELDS)[number]): string => `q${id}${field}q`;
 const WORD = new RegExp(`q([1-9]\\d{2,})(${FIELDS.join('|')})q`, 'g');
+/** The word of this field of every record: a search for it finds all records that are found by the field. */
+export const commonWordOf = (field: (typeof FIELDS)[number]): string => `every${field}`;
+const textOf = (id: number, field: (typeof FIELDS)[number]) => `${wordOf(id, field)} ${commonWordOf(field)}`;
 /** The unique words in a text, with their records. Letters of a random id or ETag, such as `q0hq`, do not match. */
 export const wordsIn = (text: string): { word: string; id: number; field: string }[] =>
   [...text.matchAll(WORD)].map(([word, id, field]) => ({ word, id: Number(id), field: field! }));
@@ -66,7 +69,7 @@ export async function startVisibilityFixture(): Promise<VisibilityFixture> {
     meta: object,
   ): void {
     const id = 100 + posts.length;
-    const texts = { title: wordOf(id, 'title'), content: wordOf(id, 'content') };
+    const texts = { title: textOf(id, 'title'), content: textOf(id, 'content') };
     const author = ACCOUNTS.indexOf(AUTHORS[id % AUTHORS.length]!) + 1;
     const { status, locked, hidden = false } = state;
     const filled = Object.fromEntries(
@@ -76,7 +79,7 @@ export async function startVisibilityFixture(): Promise<VisibilityFixture> {
     const fields = { id, status, author, slug, meta: filled, ...texts, ...(locked ? { password: 'sesame' } : {}) };
     posts.push(Object.assign(cms.createPost(base, fields), { base, hidden }));
   }
-  const word = (field: (typeof FIELDS)[number]) => (id: number) => wordOf(id, field);
+  const word = (field: (typeof FIELDS)[number]) => (id: number) => textOf(id, field);
   const site = (id: number) => `https://${wordOf(id, 'site')}.example`;
   for (const locked of [false, true]) {
     for (const status of STATUSES) {

@@ -39,6 +39,9 @@ describe('malformed values', () => {
     });
   }
 
+  // The list and create routes have all parameters of the item routes, except the password.
+  const DISTINCT_ROWS = ROWS.filter((row) => row.route.by === undefined || row.parameter.name === 'password');
+
   // JSON.parse reads 1e999 as Infinity.
   const EXTREME_VALUES =
     'null 1e308 -1e308 1e999 9007199254740993 -0 1e-7 1.5 true false [] {} [null] [[1]] [{}] {"a":{"b":1}} {"id":1e308} [1e308,null]';
@@ -49,7 +52,7 @@ describe('malformed values', () => {
         route,
         endpoint,
         parameter: { name },
-      } of ROWS.filter((row) => !row.parameter.inPath)) {
+      } of DISTINCT_ROWS) {
         const method = endpoint.methods[0]!;
         const path = pathOf(route, '1');
         const { status } = await gateway.request(path, {
@@ -113,12 +116,11 @@ describe('malformed values', () => {
       for (const path of [`/events/by-slug/${text}`, `/events/1${text}`, `/${text}`, `/venues/by-slug/a${text}b`]) {
         expect((await gateway.request(path)).status, path).to.be.below(500);
       }
-      // The list and create routes have all parameters of the item routes.
       for (const {
         route,
         endpoint,
         parameter: { name },
-      } of ROWS.filter((row) => row.route.by === undefined)) {
+      } of DISTINCT_ROWS) {
         const method = endpoint.methods[0]!;
         const path = pathOf(route, '1');
         const asQuery = await gateway.request(`${path}?${name}=a${text}`, { method, as: 'admin' });

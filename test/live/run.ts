@@ -12,8 +12,6 @@ import { withSandbox } from '../temporary-site.ts';
 import differences from './differences.json' with { type: 'json' };
 import { startLiveGateway } from './live-gateway.ts';
 
-const FRESHNESS = ['freshness', 'mass-edits', 'histories'].map((name) => `test/live/${name}.test.ts`);
-
 interface Counts {
   passed: number;
   failed: number;
@@ -66,7 +64,7 @@ const options = scriptOptions(
   `npm run test:live -- [options]
 
 Starts a new WordPress, which the first run downloads, with gateways in front of it, and runs the live tests and then the recorded responses,
-if present. With MariaDB only the tests of changes in the CMS. Takes about five minutes with an installed PHP.`,
+if present. Takes about five minutes with an installed PHP.`,
   {
     database: {
       type: 'string',
@@ -98,10 +96,8 @@ async function withGateway(
 await withSandbox({ database }, async (sandbox) => {
   log(`WordPress (${sandbox.phpRuntime}, ${database}) at ${sandbox.url}`);
   const grep = options.grep === undefined ? [] : ['--grep', options.grep];
-  const tests = database === 'sqlite' ? ['test/live/**/*.test.ts'] : FRESHNESS;
   // The live tests' changes to the site itself, such as its time zone, affect only the second gateway.
-  await withGateway(sandbox, true, (gateway) => ownTests(sandbox, gateway, [...grep, ...tests]));
-  if (database !== 'sqlite') return;
+  await withGateway(sandbox, true, (gateway) => ownTests(sandbox, gateway, [...grep, 'test/live/**/*.test.ts']));
   await withGateway(sandbox, true, async (gateway) => {
     const first = await conformance('with a service account', sandbox, gateway);
     const second = await conformance('a second time on the same site', sandbox, gateway, ['--shuffle', '11']);

@@ -9,8 +9,21 @@ import { noticedAt } from './sample-records.ts';
 const hasStatus = (statuses: readonly string[] | undefined, { status }: PostRecord) =>
   statuses === undefined || statuses.includes(status);
 
+/** Properties ask for the same texts again and again. */
+function remembered<T>(compute: (text: string) => T): (text: string) => T {
+  const results = new Map<string, T>();
+  return (text) => {
+    const result = results.get(text) ?? compute(text);
+    results.set(text, result);
+    return result;
+  };
+}
+const folded = remembered(fold);
+const foldedForSort = remembered(foldForSort);
+const bytesOf = remembered((text) => Buffer.from(text));
+
 const hasWords = (words: readonly SearchWord[] | undefined, text: string) =>
-  (words ?? []).every((word) => fold(text).includes(fold(word.text)) !== word.not);
+  (words ?? []).every((word) => folded(text).includes(folded(word.text)) !== word.not);
 
 const hasAny = (wanted: readonly number[] | undefined, ids: number[]) =>
   wanted === undefined || wanted.some((id) => ids.includes(id));
@@ -42,9 +55,9 @@ const OPERATORS = {
   '<': (a: string, b: string) => a < b,
 };
 
-const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
 /** As SQLite compares text: by code points. */
-const compareText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const compareText = (a: string, b: string) => Buffer.compare(bytesOf(a), bytesOf(b));
+const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
 
 const pageOf = (ids: number[], { limit, offset }: { limit: number; offset: number }) => ({
   ids: ids.slice(offset, offset + limit),
@@ -73,7 +86,7 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
 };
 
 /** The titles of `anyEvent`: one entity and one tag. */
-const plainTitle = ({ title }: EventRecord) => title.replace('&amp;', '&').replace(/<\/?b>/g, '');
+const plainTitle = remembered((title) => title.replace('&amp;', '&').replace(/<\/?b>/g, ''));
 
 /** @param events that the caller may see */
 export function expectedEvents(events: EventRecord[], filter: EventFilter) {
@@ -85,7 +98,7 @@ export function expectedEvents(events: EventRecord[], filter: EventFilter) {
     start: (a, b) => compare(a.start, b.start) || byDate(a, b),
     date: byDate,
     modified: (a, b) => compare(a.modifiedUtc, b.modifiedUtc),
-    title: (a, b) => compareText(foldForSort(plainTitle(a)), foldForSort(plainTitle(b))),
+    title: (a, b) => compareText(foldedForSort(plainTitle(a.title)), foldedForSort(plainTitle(b.title))),
   };
   matches.sort((a, b) => (filter.descending ? -1 : 1) * (orders[filter.order](a, b) || compare(a.id, b.id)));
   return pageOf(
@@ -137,7 +150,7 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
   const matches = terms.filter(
     (record) =>
       (filter.search === undefined ||
-        [record.name, record.slug].some((text) => fold(text).includes(fold(filter.search!)))) &&
+        [record.name, record.slug].some((text) => folded(text).includes(folded(filter.search!)))) &&
       (filter.include === undefined || filter.include.includes(record.id)) &&
       (filter.exclude === undefined || !filter.exclude.includes(record.id)) &&
       (!filter.hideEmpty || isNotEmpty(record)) &&
@@ -147,7 +160,7 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
       (filter.noticedFrom === undefined || noticedAt(record) >= filter.noticedFrom) &&
       (filter.slug === undefined || record.slug.toLowerCase() === filter.slug.toLowerCase()),
   );
-  const byName = (a: TermRecord, b: TermRecord) => compareText(foldForSort(a.name), foldForSort(b.name));
+  const byName = (a: TermRecord, b: TermRecord) => compareText(foldedForSort(a.name), foldedForSort(b.name));
   const byIndex = (a: TermRecord, b: TermRecord) =>
     filter.include ? filter.include.indexOf(a.id) - filter.include.indexOf(b.id) : byName(a, b);
   const orders: Record<TermFilter['orderBy'], (a: TermRecord, b: TermRecord) => number> = {
@@ -155,7 +168,7 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
     id: (a, b) => a.id - b.id,
     slug: (a, b) => compareText(a.slug.toLowerCase(), b.slug.toLowerCase()),
     count: (a, b) => count(a.id) - count(b.id),
-    description: (a, b) => compareText(foldForSort(a.description), foldForSort(b.description)),
+    description: (a, b) => compareText(foldedForSort(a.description), foldedForSort(b.description)),
     parent: (a, b) => a.parent - b.parent,
     include: byIndex,
     include_slugs: byIndex,

@@ -17,12 +17,11 @@ export interface PagesOptions extends LandingOptions {
   charge: (req: IncomingMessage, requests: number) => void;
 }
 
-const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs'];
-const DOCUMENTATION_FILES = ['page.css', 'icon.svg', 'documentation.css', 'documentation.mjs'];
-const DOCUMENTATION_PACKAGES = {
+const LANDING_ASSETS = readAssets(['landing.css', 'events.css', 'view.js', 'landing.mjs'], {});
+const DOCUMENTATION_ASSETS = readAssets(['page.css', 'icon.svg', 'documentation.css', 'documentation.mjs'], {
   'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
-};
+});
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
@@ -35,8 +34,8 @@ const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
 /** The documentation (`/docs`), the landing page (`/`) if it is enabled, and their assets. */
 export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const { landing } = options.config;
-  const assets = readAssets([...DOCUMENTATION_FILES, ...(landing ? LANDING_FILES : [])], DOCUMENTATION_PACKAGES);
-  assets.set('theme.css', asset('.css', themeCss(options.config)));
+  const theme = asset('.css', themeCss(options.config));
+  const assets: Assets = new Map([...DOCUMENTATION_ASSETS, ...(landing ? LANDING_ASSETS : []), ['theme.css', theme]]);
   return new Map<string, Handler>([
     ...(landing ? landingHandlers(options, assets) : []),
     ['/docs', documentationHandler(options, assets)],
