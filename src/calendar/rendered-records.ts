@@ -164,7 +164,7 @@ export function identityOfList(
   rest: JsonObject,
 ): { etag: string; cacheTags: string[] } {
   const etag = `"${contentHash(items.map((item) => item.etag).join('') + JSON.stringify(rest))}"`;
-  const own = items.map(({ cacheTags: [tag] }) => tag);
-  const shown = items.flatMap(({ cacheTags }) => cacheTags.slice(1));
-  return { etag, cacheTags: [...new Set([name, ...own, ...shown])] };
+  const cacheTags = new Set([name, ...items.map(({ cacheTags: [own] }) => own)]);
+  for (const item of items) for (const tag of item.cacheTags) cacheTags.add(tag);
+  return { etag, cacheTags: [...cacheTags] };
 }
