@@ -63,22 +63,25 @@ const EVENT_ORDER_COLUMNS = {
 
 export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
+/** True for the rows `e` in the window: a link has the times of its event. */
+const isWithin = (bounds: readonly DateBound[] = []): Sql =>
+  and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`));
+
 /**
  * Every condition as SQL on `e`, a row of `event` or of `event_link`; one without SQL is a compile error. `own`: the
  * attached database with the caller's unpublished records.
  */
 const CONDITIONS: {
-  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, own: string | undefined) => Sql;
+  [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, own?: string) => Sql;
 } = {
   statuses: (statuses) => sql`e.status IN ${inJson(statuses)}`,
-  bounds: (bounds) =>
-    and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`)),
-  words: textMatches,
+  bounds: isWithin,
+  words: (words, _filter, own) => sql`e.id IN (${idsWithWords(words, own)})`,
   categories: linksTo('category'),
   tags: linksTo('tag'),
   venues: linksTo('venue'),
   organizers: linksTo('organizer'),
-  notVenues: (ids) => sql`NOT (${linksTo('venue')(ids)})`,
+  notVenues: (ids, filter) => sql`NOT (${linksTo('venue')(ids, filter)})`,
   featured: (featured) => sql`e.featured = ${featured ? 1 : 0}`,
   include: (ids) => sql`e.id IN ${inJson(ids)}`,
   modifiedAfter: (utc) => sql`e.modified > ${wallNumber(utc)}`,
@@ -99,9 +102,10 @@ function isLinkTo(kind: TargetKind, ids: readonly number[]): Sql {
   return sql`e.kind = ${raw(TARGET_KIND[kind])} AND ${target} AND e.listing = ${raw(LISTED)}`;
 }
 
-/** The links are read once for all events: looking up those of each event takes half as long again. */
+/** The links in the window are read once for all events: looking up those of each event takes half as long again. */
 function linksTo(kind: TargetKind) {
-  return (ids: readonly number[]): Sql => sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)})`;
+  return (ids: readonly number[], { bounds }: EventFilter): Sql =>
+    sql`e.id IN (SELECT e.id FROM event_link e WHERE ${isLinkTo(kind, ids)} AND ${isWithin(bounds)})`;
 }
 
 /** A trigram has three letters, and the time of a phrase of trigrams grows with the square of its length. */
@@ -118,31 +122,28 @@ export function isSoughtInTexts(word: SearchWord): boolean {
   return length < INDEXED_LETTERS.min || (word.not && length > INDEXED_LETTERS.max);
 }
 
-/** The ids whose text has all of the words (`AND`), or one of them (`OR`), as far as the index knows. */
-function inIndex(words: readonly SearchWord[], operator: 'AND' | 'OR'): Sql {
-  const phrases = words.map((word) => lettersOf(word).slice(0, INDEXED_LETTERS.max).join('').replaceAll('"', '""'));
-  const match = phrases.map((phrase) => `"${phrase}"`).join(` ${operator} `);
-  return sql`(SELECT rowid FROM event_fts WHERE event_fts MATCH ${match})`;
+/** The index's query for the words, all of them, or for the excluded ones, any of them. Empty for no words. */
+function matchOf(words: readonly SearchWord[], not: boolean): string {
+  const indexed = words.filter((word) => word.not === not && !isSoughtInTexts(word));
+  const phrases = indexed.map((word) => lettersOf(word).slice(0, INDEXED_LETTERS.max).join('').replaceAll('"', '""'));
+  return phrases.map((phrase) => `"${phrase}"`).join(not ? ' OR ' : ' AND ');
 }
 
-/** The full-text index finds words of three letters and more, and the texts themselves the others. */
-function textMatches(words: readonly SearchWord[], own: string | undefined): Sql {
-  if (words.length === 0) return raw('1');
+/** The ids of the texts with the words: the index finds words of three letters and more, the texts have the others. */
+function idsWithWords(words: readonly SearchWord[], own?: string): Sql {
+  const found = matchOf(words, false);
+  const excluded = matchOf(words, true);
   const inText = words.filter((word) => isSoughtInTexts(word) || lettersOf(word).length > INDEXED_LETTERS.max);
-  const found = words.filter((word) => !word.not && !isSoughtInTexts(word));
-  const excluded = words.filter((word) => word.not && !isSoughtInTexts(word));
-  const indexed = (id: Sql): Sql[] => [
-    ...(found.length > 0 ? [sql`${id} IN ${inIndex(found, 'AND')}`] : []),
-    ...(excluded.length > 0 ? [sql`${id} NOT IN ${inIndex(excluded, 'OR')}`] : []),
-  ];
-  const inTexts = and([...indexed(raw('x.id')), ...containsWords(inText, 'x.folded')]);
-  // Reading all texts in their order takes half as long as looking up the text of each event.
-  const ofPublic =
-    inText.length > 0 ? sql`e.id IN (SELECT x.id FROM event_text x WHERE ${inTexts})` : and(indexed(raw('e.id')));
-  if (own === undefined || found.length + excluded.length === 0) return ofPublic;
+  const conditions: Sql[] = [];
+  if (found) conditions.push(sql`x.event_fts MATCH ${found}`);
+  if (excluded) conditions.push(sql`x.rowid NOT IN (SELECT rowid FROM event_fts WHERE event_fts MATCH ${excluded})`);
+  conditions.push(...containsWords(inText, 'x.folded'));
+  const texts = raw(found ? 'event_fts' : 'main.event_text');
+  const ofPublic = sql`SELECT x.rowid AS id FROM ${texts} x WHERE ${and(conditions)}`;
+  if (own === undefined) return ofPublic;
   // The few texts of a caller's own events have no index.
-  const ownTexts = sql`SELECT x.id FROM ${raw(own)}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
-  return sql`((${ofPublic} AND e.id NOT IN (SELECT id FROM ${raw(own)}.post)) OR e.id IN (${ownTexts}))`;
+  const ofOwn = sql`SELECT x.id FROM ${raw(own)}.event_text x WHERE ${and(containsWords(words, 'x.folded'))}`;
+  return sql`${ofPublic} AND x.rowid NOT IN (SELECT id FROM ${raw(own)}.post) UNION ALL ${ofOwn}`;
 }
 
 interface EventRows {
@@ -155,31 +156,30 @@ interface EventRows {
 }
 
 /**
- * The events of the list. The most selective link that the filter names decides the table: `event_link` repeats an
- * event's times and flags for each of its links.
+ * The events of the list. Words decide the table, else the most selective link that the filter names: `event_link`
+ * repeats an event's times and flags for each of its links.
  */
 function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
+  const { words, include, order } = filter;
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
-  // `event_link` has no titles.
-  const driver = filter.include || filter.order === 'title' ? undefined : links[0];
-  const readsAll =
-    filter.words?.some(isSoughtInTexts) === true ||
-    filter.notVenues !== undefined ||
-    links.some((name) => name !== driver);
+  // `event_link` has no titles. In a join, SQLite does not look up a caller's events by their ids.
+  const driver = words && own === undefined ? 'words' : include || order === 'title' ? undefined : links[0];
+  const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
+  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driver);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
     .filter((name) => name !== driver)
-    .map((name) => CONDITIONS[name](filter[name] as never, own));
-  if (!driver) {
-    // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
-    const isListed = sql`${raw(filter.include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
-    const where = and([isListed, ...conditions]);
-    return { from: sql`event e`, where, repeats: false, readsAll };
+    .map((name) => CONDITIONS[name](filter[name] as never, filter, own));
+  if (driver && driver !== 'words') {
+    const ids = filter[driver] ?? [];
+    const where = and([isLinkTo(LINK_CONDITIONS[driver], ids), ...conditions]);
+    return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
   }
-  const ids = filter[driver] ?? [];
-  const where = and([isLinkTo(LINK_CONDITIONS[driver], ids), ...conditions]);
-  return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
+  // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
+  const isListed = sql`${raw(include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
+  const from = driver ? sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id` : sql`event e`;
+  return { from, where: and([isListed, ...conditions]), repeats: false, readsAll };
 }
 
 /**
