@@ -60,8 +60,6 @@ export interface TermFilter extends PageWindow {
   noticedFrom?: WallTime | undefined;
 }
 
-const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
-
 /**
  * True for records `r` with a link of an event that is neither protected nor in the trash. Hidden events count. `link`:
  * a further condition on the link `l`. Without the `+`, SQLite makes a join of EXISTS, and counts the OFFSET of a page
@@ -69,8 +67,8 @@ const kindNumber = (kind: TargetKind): Sql => raw(TARGET_KIND[kind]);
  */
 const isLinked = (kind: TargetKind, link: Sql = raw('1')): Sql => sql`+EXISTS (
   SELECT 1 FROM event_link l
-  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = r.id AND l.listing <> ${raw(PROTECTED)} AND l.status <> 'trash'
-    AND ${link})`;
+  WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = r.id AND l.listing <> ${raw(PROTECTED)}
+    AND l.status <> 'trash' AND ${link})`;
 
 const isListed = sql`l.listing = ${raw(LISTED)}`;
 
@@ -123,7 +121,7 @@ const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || or
 /** The links of published events to the term with this id. Those of hidden events count, of protected events not. */
 const publishedLinks = (kind: TermKind, id: Sql): Sql => sql`
   main.event_link l
-  WHERE l.kind = ${kindNumber(kind)} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
+  WHERE l.kind = ${raw(TARGET_KIND[kind])} AND l.target_id = ${id} AND l.listing <> ${raw(PROTECTED)}`;
 
 /**
  * Ties are in the order of ids. `term_group` is 0 for every term of WordPress, and `none` names no order:
