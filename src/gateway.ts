@@ -320,8 +320,8 @@ export class Gateway {
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
     const cluster = this.#cluster;
-    // Keys the hashes of user names in the shared counters, so that nobody who reads Redis can guess names. All gateways
-    // of the site have the same. Empty if the settings have neither: then such a reader can.
+    // Keys the hashes of user names in the shared counters, so that nobody who reads Redis can guess names. All
+    // gateways of the site have the same. Empty if the settings have neither: then such a reader can.
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
     const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
     const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);

@@ -75,11 +75,11 @@ const ofSite = ({ currencySymbol, currencyPosition, currencyCode }: SiteSettings
 function resolveCurrency(levels: Currency[], gateway: CostSettings) {
   const all: Currency[] = [...levels, gateway];
   const fits = (symbol = '', code = ''): boolean => fitsCurrency(symbol.trim(), code);
-  const known = all.find(({ symbol, code }) => symbol !== undefined || code)?.code;
+  const knownCode = all.find(({ symbol, code }) => symbol !== undefined || code)?.code;
   // A cost in GBP is not in the gateway's dollars.
-  const usual = known && !fits(gateway.symbol, known) ? known : gateway.symbol;
-  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usual;
-  const code = known || all.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
+  const usualSymbol = knownCode && !fits(gateway.symbol, knownCode) ? knownCode : gateway.symbol;
+  const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usualSymbol;
+  const code = knownCode || all.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
   return { symbol, isAfter: (all.find(({ position }) => position)?.position ?? 'prefix') !== 'prefix', code };
 }
 

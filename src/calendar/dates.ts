@@ -33,8 +33,8 @@ const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
 
 export interface DateWindow {
   bounds: DateBound[];
-  /** The effective values, which `rest_url` repeats; undefined without one. */
-  effective: Partial<Record<DateParameter, WallTime | undefined>>;
+  /** As the links of the list repeat the dates, defaults included. Undefined: the links leave the date out. */
+  linkDates: Partial<Record<DateParameter, WallTime | undefined>>;
   /** The same parameters have the same bounds until then, in milliseconds since 1970. */
   validUntilMs: number;
 }
@@ -72,7 +72,7 @@ export function dateWindow(
   // With one of the other four a request has no default bounds.
   const hasExplicitBound = DATE_PARAMETERS.some((name) => !isDefaulted(name) && values[name] !== undefined);
   const bounds: DateBound[] = [];
-  const effective: DateWindow['effective'] = {};
+  const linkDates: DateWindow['linkDates'] = {};
   /** The bounds stay until the next multiple of it. */
   let periodMs = DAY_MS;
   let defaults: ReturnType<typeof defaultWindow> | undefined;
@@ -93,10 +93,10 @@ export function dateWindow(
       // The default end moves with the minute; only its day stays until midnight.
       if (strict) periodMs = SECOND_MS;
     }
-    effective[name] = wall;
+    linkDates[name] = wall;
     if (wall !== undefined) bounds.push({ field, op, wall });
   }
-  return { bounds, effective, validUntilMs: (Math.floor(nowMs / periodMs) + 1) * periodMs };
+  return { bounds, linkDates, validUntilMs: (Math.floor(nowMs / periodMs) + 1) * periodMs };
 }
 
 interface Clock {

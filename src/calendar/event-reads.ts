@@ -49,7 +49,7 @@ async function findEvents(
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
   const hasDates = values.include === undefined;
-  const { effective, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
+  const { linkDates, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
     strict: values.strict_dates === true,
     nowMs: services.nowMs(),
     zone: zoneOf(services),
@@ -67,7 +67,7 @@ async function findEvents(
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
   const linkParameters = {
-    ...effective,
+    ...linkDates,
     status: access.status,
     page: page.page,
     per_page: page.limit,

@@ -51,10 +51,10 @@ export class Events {
     if (request.isDryRun) return dryRunResult('create', checked, input);
     const fields = await withReferences(write, checked);
     const created = await save(write, fields);
-    // A new event's `modified` is the publication date that was sent. The Events Calendar saves a sticky event a second
-    // time, which sets its `modified` to now.
-    const isSavedTwice = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
-    const record = isSavedTwice ? await save({ ...write, stored: created }, { sticky: true }) : created;
+    // WordPress sets the `modified` of a new event to the publication date that was sent. The Events Calendar saves a
+    // sticky event a second time, so that its `modified` is now: clients that ask for what changed find it.
+    const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
+    const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
   }
 
@@ -207,8 +207,8 @@ function knownReferences({ mapping }: Services, references: References): Partial
   );
   return Object.fromEntries(
     known.map(([field, items]) => {
-      // Any distinct number stands for a record that does not exist yet.
-      const ids = items.map((item, n) => (typeof item === 'number' ? item : n + 1));
+      // A record that does not exist yet has a negative number, which no other has.
+      const ids = items.map((item, n) => (typeof item === 'number' ? item : -n - 1));
       return [field, [...new Set(ids)]];
     }),
   );

@@ -112,7 +112,7 @@ export async function save<K extends PostKind>(
   if (input.byField.status !== 'trash' || status === 'trash') return record;
   const trashed = await trashPost(services, kind, id, request);
   if (stored) return trashed;
-  // The CMS changes the slug in the trash: a new record gets it back.
+  // The CMS changes the slug in the trash: a new record gets it back. WordPress makes a slug of a title.
   const slug = { slug: String(fields.slug ?? fields.title) } as Partial<FieldsOf[K]>;
   return withWriteErrors(write, () => cmsRecords.update(kind, id, slug, request));
 }

@@ -42,7 +42,7 @@ export function openWordPressSite(
   return connectionOf(url, credentials, client, createWordPress(options), createRestCall(client, new URL(url)));
 }
 
-/** The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids are forgotten at the end. */
+/** The same for Payload, whose adapter needs the mapped collections. Numbers of ids are forgotten at the end. */
 export function openPayloadSite(
   url: string,
   credentials: Credentials,

@@ -79,7 +79,8 @@ export function cachedReads(
 
   return async function cachedReadsMiddleware(ctx, next) {
     const { state, originalUrl: url } = ctx;
-    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE.
+    // `HEAD ?_method=DELETE` is a HEAD, but what it reads must not answer a GET of this URL, which is a DELETE. A GET
+    // that a header made a HEAD has no body, and must not be in the cache. A plain HEAD is cached as its GET is.
     const isOverridden = state.query._method !== undefined || state.omitBody;
     if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || isOverridden) return next();
     if (isNoCache(ctx.req)) await poll({ maxMs: MAX_POLL_MS, mayBeRecent: true });

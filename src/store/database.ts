@@ -6,7 +6,7 @@ import { toReplicaError } from '../data-files.ts';
 import { ReplicaError } from '../errors.ts';
 import { type Sql, toStatement } from './sql.ts';
 
-/** What lists and responses read: the public records (`Database`), or also those of one caller (`UnpublishedRecords`). */
+/** What lists and responses read: the public records (`Database`), or also one caller's (`UnpublishedRecords`). */
 export interface VisibleRecords {
   /** Grows with every change of what it shows, and never decreases. */
   readonly version: number;

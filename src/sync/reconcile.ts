@@ -26,9 +26,9 @@ export async function reconcile(context: SyncContext, spec: KindMapping): Promis
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, spec: KindMapping, total: number): boolean {
   const { excess } = context.memory.kinds[spec.kind];
-  const listed = listedCount(context, spec);
-  const matches = total - listed === excess;
-  if (!matches) logDecision(context, spec.collection, 'the total differs', { total, listed, excess });
+  const held = heldCount(context, spec);
+  const matches = total - held === excess;
+  if (!matches) logDecision(context, spec.collection, 'the total differs', { total, held, excess });
   return matches;
 }
 
@@ -42,7 +42,7 @@ export async function deleteUnlisted(
   listed: ReadonlySet<number>,
 ): Promise<void> {
   endSuspension(context.memory, spec.kind, listed);
-  const unlisted = listedIds(context, spec).filter((id) => !listed.has(id));
+  const unlisted = heldIds(context, spec).filter((id) => !listed.has(id));
   if (isMassDeletion(context, spec, unlisted.length)) suspendDeletions(context, spec, unlisted);
   else await refreshRecords(context, spec, unlisted, { reason: 'in no list' });
 }
@@ -65,12 +65,12 @@ export function findDiffering(
   });
 }
 
-/** Suspended records are in no list. */
-const listedCount = (context: SyncContext, spec: KindMapping): number =>
+/** The replica's records that a list of the CMS should have. Suspended records are in no list. */
+const heldCount = (context: SyncContext, spec: KindMapping): number =>
   countRecords(context, spec) - context.memory.kinds[spec.kind].suspended.size;
 
 /** Ascending. The CMS's lists have no occurrences, and no records of sources. */
-function listedIds({ replica, memory }: SyncContext, { kind }: KindMapping): number[] {
+function heldIds({ replica, memory }: SyncContext, { kind }: KindMapping): number[] {
   const { suspended } = memory.kinds[kind];
   return recordIds(replica.db, kind).filter((id) => id < FIRST_OCCURRENCE_ID && !suspended.has(id));
 }
@@ -95,14 +95,14 @@ async function fetchNewest(context: SyncContext, spec: KindMapping): Promise<num
 async function deleteFew(context: SyncContext, spec: KindMapping, total: number): Promise<boolean> {
   const { excess } = context.memory.kinds[spec.kind];
   if (excess === undefined) return false;
-  const surplus = listedCount(context, spec) - (total - excess);
+  const surplus = heldCount(context, spec) - (total - excess);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const readFrom = async (offset: number) => {
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
     return (await readPage(context, spec, request)).records;
   };
   logDecision(context, spec.collection, 'search for deleted records', { surplus, total });
-  const deleted = await findDeleted(listedIds(context, spec), surplus, context.pageSize, readFrom);
+  const deleted = await findDeleted(heldIds(context, spec), surplus, context.pageSize, readFrom);
   await refreshRecords(context, spec, deleted, { reason: 'the search finds them in no list' });
   return matchesTotal(context, spec, total);
 }
@@ -124,7 +124,7 @@ async function reconcileAll(context: SyncContext, spec: KindMapping): Promise<vo
   await refreshRecords(context, spec, [...differing], { reason: 'the list of ids differs' });
   await deleteUnlisted(context, spec, listed);
   // An event that became a draft after its page was read is in `listed`, and another may have been created meanwhile.
-  const excess = Math.min(...totals) - listedCount(context, spec);
+  const excess = Math.min(...totals) - heldCount(context, spec);
   const isSteady = excess >= 0 && totals.every((each) => each === totals[0]);
   context.memory.kinds[spec.kind].excess = isSteady ? excess : undefined;
 }

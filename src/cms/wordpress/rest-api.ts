@@ -197,8 +197,8 @@ interface Meaning {
 const EARLY = { isEarly: true } as const;
 
 /**
- * By WordPress's own error codes. Of a create it inserts a post before it checks its terms and meta fields, and keeps it:
- * such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
+ * By WordPress's own error codes. A create inserts a post before WordPress checks its terms and meta fields, and the
+ * post stays: such an error is not early. Nor is a code that a plugin is likely to use as well, at any time.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
