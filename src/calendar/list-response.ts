@@ -1,5 +1,6 @@
 // What lists share: the records that the actor may list, the requested page, the links to this page, the next and
-// the previous one, and the response.
+// the previous one, and the response. A list runs `withAccess`, and in it `buildFound`: that finds the page, then runs
+// the steps of its response (`responseSteps`; a feed has its own), and begins again if the replica changes meanwhile.
 
 import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';

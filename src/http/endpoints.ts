@@ -221,6 +221,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     }
     const ofKind = useCases[route.kind as Kind];
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
+    // A read creates nothing, and passes.
     return withCreatedInError(request, services.observe, async () => {
       if (operation === 'create') return ofKind.create(input, request);
       const id = await idInPath(services, route, input, request);

@@ -90,7 +90,10 @@ export interface KindMemory {
   existingId: number | undefined;
   /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: Set<number>;
-  /** Required fields that every record had until now, such as `meta.start_date`. */
+  /**
+   * Required fields that all records of a page had, such as `meta.start_date`. From then on a page with a record that
+   * lacks it is refused: a plugin may have been switched off.
+   */
   knownFields: Set<string>;
 }
 
