@@ -103,14 +103,15 @@ export function serializeCost(
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
   const levels = [record, ofSite(site)];
-  const usual = resolveCurrency(levels, settings);
-  const { symbol, isAfter } = typed.symbol === '' ? usual : resolveCurrency([typed, ...levels], settings);
+  // The currency of a text that names none.
+  const untyped = resolveCurrency(levels, settings);
+  const { symbol, isAfter } = typed.symbol === '' ? untyped : resolveCurrency([typed, ...levels], settings);
   const cost = displayCost(typed, (text) => (isAfter ? `${text}${symbol}` : `${symbol}${text}`));
   const price = displayCost({ ...typed, phrase: '' }, (text) => text);
   const [sign, ...others] = typed.signs;
-  const { code } = sign === undefined ? usual : resolveCurrency([{ symbol: sign }, ...levels], settings);
-  // `$5-$10` is in the usual currency, which the details of the plugin never name.
-  const isUsual = inText.symbol === '' && typed.symbol === usual.symbol;
+  const { code } = sign === undefined ? untyped : resolveCurrency([{ symbol: sign }, ...levels], settings);
+  // `$5-$10` has the sign of that currency, which the details of the plugin never name.
+  const isUsual = inText.symbol === '' && typed.symbol === untyped.symbol;
   const own = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
   const currency = others.length === 0 && code !== undefined ? { priceCurrency: code } : {};
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');

@@ -73,7 +73,8 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 }
 
 /**
- * Of dates or times of day: by their names; of one or two also by their values, the later one is the end.
+ * Finds the start and the end among dates or times of day by their names, such as `start_date`. If there are only one or
+ * two with values, also by these: of `date_a` and `date_b`, the end is the one that is never before the other.
  * @param read a value as a text that sorts by time
  * @param chosen the start that the operator named
  */
@@ -86,16 +87,16 @@ function startAndEnd(
     const [a, b] = [late, early].map(({ values }) => values.map((value) => read(value, values) ?? ''));
     return a!.length > 0 && a!.length === b!.length && a!.every((each, index) => each >= b![index]!);
   };
-  const named = best(fields, 'end_date');
-  const others = fields.filter((field) => field !== named && likeness(field.path, 'end_date') === 0);
-  const first = chosen?.date ?? best(others, 'start_date') ?? best(others, 'date');
-  const shown = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
-  if ((first && named) || shown.length > 2) return { start: first, end: named };
-  const isOther = (each: SiteField) => each !== named && each.path !== first?.path;
-  const start =
-    first ?? shown.find((each) => isOther(each) && shown.every((late) => late === each || isNeverBefore(late, each)));
-  const end = named ?? (start && shown.find((each) => each !== start && isOther(each) && isNeverBefore(each, start)));
-  return { start, end };
+  const endByName = best(fields, 'end_date');
+  const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
+  const startByName = chosen?.date ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
+  const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
+  if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
+  const isUnnamed = (each: SiteField) => each !== endByName && each.path !== startByName?.path;
+  const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
+  const start = startByName ?? withValues.find((each) => isUnnamed(each) && isEarliest(each));
+  const isEnd = (each: SiteField) => each !== start && isUnnamed(each) && isNeverBefore(each, start!);
+  return { start, end: endByName ?? (start && withValues.find(isEnd)) };
 }
 
 const isUtc = (path: string): boolean => likeness(path, 'utc') > 0;
