@@ -320,8 +320,8 @@ export class Gateway {
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
     const cluster = this.#cluster;
-    // Keys the hashes of user names in the shared counters, so that nobody who reads Redis can guess names. All
-    // gateways of the site have the same. Empty if the settings have neither: then such a reader can.
+    // The shared counters hash user names with this secret, so that whoever reads Redis cannot guess the names. All
+    // gateways of a site have the same one. Without password and webhook secret it is empty, and names can be guessed.
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
     const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
     const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);

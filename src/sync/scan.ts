@@ -109,7 +109,7 @@ export async function continueScan(context: SyncContext): Promise<void> {
  */
 export function journalEndedScan({ memory, replica }: SyncContext): void {
   const isSuspended = Object.values(memory.kinds).some(({ suspended }) => suspended.size > 0);
-  // A refused collection may have changes that nobody sees; an absent one has none.
+  // The site may change records of a collection that it refuses to show. A collection that it lacks has no records.
   const isRefused = [...memory.unreadable.values()].some(({ isAbsent }) => !isAbsent);
   if (memory.endedScanBeganS === undefined || isSuspended || isRefused) return;
   replica.journal.scanned(memory.endedScanBeganS);

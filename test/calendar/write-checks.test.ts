@@ -6,7 +6,7 @@ import { mappingWith } from '../mapping/samples.ts';
 import { expectInvalid } from '../record/expectations.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 import { upsert } from '../store/changes.ts';
-import { term } from '../store/sample-records.ts';
+import { term, venue } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
 
 const mapping = mappingWith(
@@ -73,6 +73,13 @@ describe('a request that the gateway can know to be invalid', () => {
       expect(cms.writes.length).to.equal(before);
     });
   }
+
+  it('writes nothing: an existing venue and a new one where one can be stored', async () => {
+    upsert(gateway.replica, [venue(2)]);
+    const { body } = await send('/events', { ...VALID, venue: [2, { venue: 'Barn' }] });
+    expect(body.data.params).to.deep.equal({ venue: 'only one can be stored here.' });
+    expect(cms.writes).to.deep.equal([]);
+  });
 
   it('writes nothing and names the parameter: an update with a blank name', async () => {
     for (const kind of ['venue', 'organizer']) {

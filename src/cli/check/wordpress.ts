@@ -86,5 +86,5 @@ function registerKeys(pluginAdvice: string, fields: readonly string[] = []): str
       ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them ` +
         'and right, the site has to show it: '
       : '';
-  return `${compare}WordPress silently drops keys that are not registered for its REST ` + `API.\n${pluginAdvice}`;
+  return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice}`;
 }
