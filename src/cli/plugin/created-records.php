@@ -1,6 +1,6 @@
 <?php
-// Stores the gateway's key of a create with the record, by which the gateway finds the record later: if it got no response, or if
-// WordPress refused the terms or meta of a record that it had inserted before, and kept it.
+// Stores the gateway's key of a create with the record, by which the gateway finds the record later: if it got no
+// response, or if WordPress refused the terms or meta of a record that it had inserted before, and kept it.
 
 namespace CalendarGateway\Site;
 
@@ -39,8 +39,9 @@ function is_author($record) {
 }
 
 /**
- * Ids with this key, the oldest first: later ones are copies of the record. Reads the table itself, because plugins filter the queries of
- * WordPress by language, date or role, and the gateway creates a record again if it does not find it.
+ * Ids with this key, the oldest first: later ones are copies of the record. Reads the table itself, because plugins
+ * filter the queries of WordPress by language, date or role, and the gateway creates a record again if it does not
+ * find it.
  */
 function ids_with_key($table, $column, $key) {
     global $wpdb;
@@ -55,7 +56,8 @@ function references($records) {
     }, \array_values($records));
 }
 
-// Returns the record that was created with a key. The gateway calls this after a create without a response or with an error.
+// Returns the record that was created with a key. The gateway calls this after a create without a response or with an
+// error.
 \add_action('rest_api_init', function () {
     \register_rest_route('calendar-gateway/v1', '/created', [
         'methods' => 'GET',
@@ -79,7 +81,8 @@ function references($records) {
             });
             // With an empty response the gateway would create the record again.
             if ($records && !$visible) {
-                return new \WP_Error('calendar_created_hidden', 'This record is not yours any more.', ['status' => 403]);
+                $reason = 'This record is not yours any more.';
+                return new \WP_Error('calendar_created_hidden', $reason, ['status' => 403]);
             }
             return ['created' => references($visible)];
         },

@@ -5,7 +5,8 @@ namespace CalendarGateway\Site;
 
 \add_action('add_meta_boxes', function ($type) {
     if (isset(TYPES[$type]) && empty(TYPES[$type]['existing']) && form_keys($type)) {
-        \add_meta_box('calendar-gateway', TYPES[$type]['singular'] . ' details', __NAMESPACE__ . '\\show_form', $type, 'normal', 'high');
+        $title = TYPES[$type]['singular'] . ' details';
+        \add_meta_box('calendar-gateway', $title, __NAMESPACE__ . '\\show_form', $type, 'normal', 'high');
         \remove_meta_box('postcustom', $type, 'normal');
     }
 });
@@ -26,7 +27,8 @@ function show_form($post) {
         $label = \esc_html(\ucfirst(\str_replace('_', ' ', \trim($key, '_'))));
         echo "<tr><th scope='row'><label for='$name'>$label</label></th><td>";
         if ($definition['type'] === 'boolean') {
-            echo "<input type='checkbox' id='$name' name='$name' value='1' " . \checked((bool) $value, true, false) . '>';
+            $checked = \checked((bool) $value, true, false);
+            echo "<input type='checkbox' id='$name' name='$name' value='1' $checked>";
         } else {
             $is_unset = $definition['type'] === 'number' && !\metadata_exists('post', $post->ID, $key);
             $text = $is_unset ? '' : \esc_attr(\is_array($value) ? \implode(', ', $value) : (string) $value);

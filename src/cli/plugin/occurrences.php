@@ -20,7 +20,10 @@ function rows_of($query) {
     return $rows;
 }
 
-/** The days before today [1] and after today [2] that the request asks for; null unless its parameter is two such numbers. */
+/**
+ * The days before today [1] and after today [2] that the request asks for; null unless its parameter is two such
+ * numbers.
+ */
 function requested_days() {
     $value = $_GET['calendar_occurrences'] ?? null;
     $is_valid = \is_string($value) && \preg_match('/^(\d{1,4}),(\d{1,4})$/D', $value, $days)
@@ -34,8 +37,10 @@ function requested_days() {
         return $result;
     }
     foreach (TYPES as $definition) {
-        if ($definition['kind'] === 'event' && \strpos("{$request->get_route()}/", "/wp/v2/{$definition['base']}/") === 0) {
-            $reason = 'calendar_occurrences must be two numbers between 0 and ' . MAX_OCCURRENCE_DAYS . ', such as 180,366.';
+        $is_route = \strpos("{$request->get_route()}/", "/wp/v2/{$definition['base']}/") === 0;
+        if ($definition['kind'] === 'event' && $is_route) {
+            $reason = 'calendar_occurrences must be two numbers between 0 and '
+                . MAX_OCCURRENCE_DAYS . ', such as 180,366.';
             return new \WP_Error('rest_invalid_param', 'Invalid parameter(s): calendar_occurrences', [
                 'status' => 400,
                 'params' => ['calendar_occurrences' => $reason],
@@ -64,7 +69,9 @@ function requested_days() {
                 // A password does not hide when they take place.
                 $times = \array_flip(['start', 'end', 'timezone', 'all_day']);
                 return $occurrences && is_locked(\get_post($id), $request)
-                    ? \array_map(function ($one) use ($times) { return \array_intersect_key($one, $times); }, $occurrences)
+                    ? \array_map(function ($one) use ($times) {
+                        return \array_intersect_key($one, $times);
+                    }, $occurrences)
                     : $occurrences;
             },
             'schema' => ['type' => ['array', 'null'], 'items' => ['type' => 'object'], 'readonly' => true],

@@ -1,7 +1,8 @@
 <?php
 // Registers the post types, taxonomies and meta keys of the mapping, and opens those of other plugins to the REST API.
 //
-// Reads the constants TYPES and TAXONOMIES. What they call "existing" belongs to another plugin: this file only opens it.
+// Reads the constants TYPES and TAXONOMIES. What they call "existing" belongs to another plugin: this file only opens
+// it.
 
 namespace CalendarGateway\Site;
 
@@ -23,7 +24,8 @@ namespace CalendarGateway\Site;
     return $args;
 }, 99, 2);
 
-// WordPress uses the block editor for types in the REST API. A type that this file opened keeps the edit screen of its plugin.
+// WordPress uses the block editor for types in the REST API. A type that this file opened keeps the edit screen of
+// its plugin.
 \add_filter('use_block_editor_for_post_type', function ($use, $type) {
     return $use && !\in_array($type, opened_types(), true);
 }, \PHP_INT_MAX, 2);
@@ -38,8 +40,8 @@ function opened_types($type = null) {
 }
 
 /**
- * The collection of the mapping that has the records of a type or taxonomy; '' if none has. If the mapping does not name the type, its REST
- * base decides.
+ * The collection of the mapping that has the records of a type or taxonomy; '' if none has. If the mapping does not
+ * name the type, its REST base decides.
  */
 function collection_in($definitions, $name, $object) {
     if (isset($definitions[$name])) {
@@ -98,8 +100,8 @@ function collection_of_taxonomy($taxonomy) {
     }
 }, 99);
 
-// Opens keys of other plugins for REST requests only, just before WordPress creates its routes (99): by then the plugins have
-// registered theirs, and their own code and screens read and write the same values as without this file.
+// Opens keys of other plugins for REST requests only, just before WordPress creates its routes (99): by then the
+// plugins have registered theirs, and their own code and screens read and write the same values as without this file.
 \add_action('rest_api_init', function () {
     foreach (TAXONOMIES as $taxonomy => $definition) {
         if (!empty($definition['existing']) && \taxonomy_exists($taxonomy)) {
@@ -154,7 +156,9 @@ function define_taxonomy($taxonomy, $definition) {
         'rest_base' => $definition['base'],
         'show_admin_column' => true,
         'hierarchical' => $definition['hierarchical'],
-        'rewrite' => ['slug' => $definition['rewrite'], 'with_front' => false, 'hierarchical' => $definition['hierarchical']],
+        'rewrite' => [
+            'slug' => $definition['rewrite'], 'with_front' => false, 'hierarchical' => $definition['hierarchical'],
+        ],
         // Users who may publish manage the terms; users who may only write add terms while writing.
         'capabilities' => [
             'manage_terms' => 'publish_posts',
@@ -186,14 +190,14 @@ function register_keys($object, $subtype, $keys) {
             $numbers[$key] = [];
         }
     }
-    // A number that is not set is null in responses (see key_args). WordPress refuses a request that sends this null back if the row has a text
-    // that is no number, such as a blank one of an import.
+    // A number that is not set is null in responses (see key_args). WordPress refuses a request that sends this null
+    // back if the row has a text that is no number, such as a blank one of an import.
     ignore_unchanged($object, $subtype, $numbers);
 }
 
 /**
- * Registers keys that another plugin stores without registering them. They get no default outside the REST schema: the plugin's code
- * reads an unset key as before.
+ * Registers keys that another plugin stores without registering them. They get no default outside the REST schema:
+ * the plugin's code reads an unset key as before.
  */
 function open_keys($object, $subtype, $keys) {
     $opened = [];
@@ -221,8 +225,8 @@ function is_locked($post, $request) {
 }
 
 /**
- * WordPress hides the content of a record with a password, and shows its meta. Empties the meta too, but for the event's dates, for everybody
- * who has neither given the password nor may edit the record. $keys: only these.
+ * WordPress hides the content of a record with a password, and shows its meta. Empties the meta too, but for the
+ * event's dates, for everybody who has neither given the password nor may edit the record. $keys: only these.
  */
 function hide_with_password($type, $keys = null) {
     \add_filter("rest_prepare_$type", function ($response, $post, $request) use ($type, $keys) {
@@ -241,7 +245,10 @@ function hide_with_password($type, $keys = null) {
     }, \PHP_INT_MAX, 3);
 }
 
-/** The value at the path, such as "meta.place", emptied but for its parts at the paths in $shown, such as "meta.place.zone". */
+/**
+ * The value at the path, such as "meta.place", emptied but for its parts at the paths in $shown, such as
+ * "meta.place.zone".
+ */
 function emptied($value, $path, $shown) {
     if (\in_array($path, $shown, true)) {
         return $value;
@@ -300,13 +307,14 @@ function key_args($object, $subtype, $definition) {
 function has_plain_rows($object, $key) {
     global $wpdb;
     $table = $object === 'term' ? $wpdb->termmeta : $wpdb->postmeta;
-    $value = $wpdb->get_var($wpdb->prepare("SELECT meta_value FROM $table WHERE meta_key = %s AND meta_value <> '' LIMIT 1", $key));
+    $query = "SELECT meta_value FROM $table WHERE meta_key = %s AND meta_value <> '' LIMIT 1";
+    $value = $wpdb->get_var($wpdb->prepare($query, $key));
     return $value !== null && !\is_serialized($value);
 }
 
 /**
- * The meta of a request without unchanged values. Editors send back every key that they received: an unset key would get a row, and a
- * plugin may interpret the row's mere existence. Keys that the mapping only reads are never stored.
+ * The meta of a request without unchanged values. Editors send back every key that they received: an unset key would
+ * get a row, and a plugin may interpret the row's mere existence. Keys that the mapping only reads are never stored.
  */
 function changed_meta($request, $object, $subtype, $keys) {
     $fields = $object === 'term' ? new \WP_REST_Term_Meta_Fields($subtype) : new \WP_REST_Post_Meta_Fields($subtype);
@@ -319,7 +327,8 @@ function changed_meta($request, $object, $subtype, $keys) {
         if (!empty($definition['absent_when_false']) && \in_array($meta[$key], ['', false], true)) {
             $meta[$key] = null;
         }
-        if (!empty($definition['readonly']) || \wp_json_encode($meta[$key]) === \wp_json_encode($stored[$key] ?? null)) {
+        $is_same = \wp_json_encode($meta[$key]) === \wp_json_encode($stored[$key] ?? null);
+        if (!empty($definition['readonly']) || $is_same) {
             unset($meta[$key]);
         }
     }

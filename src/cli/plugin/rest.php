@@ -1,11 +1,11 @@
 <?php
-// Adapts the REST API to the gateway: excerpts as authors wrote them, 401 for wrong credentials, and slugs for venues and organizers that are
-// not published.
+// Adapts the REST API to the gateway: excerpts as authors wrote them, 401 for wrong credentials, and slugs for venues
+// and organizers that are not published.
 
 namespace CalendarGateway\Site;
 
-// The excerpt is the author's text: WordPress would otherwise derive one from the content. For types of other plugins this holds for
-// requests of the gateway only.
+// The excerpt is the author's text: WordPress would otherwise derive one from the content. For types of other plugins
+// this holds for requests of the gateway only.
 \add_filter('get_the_excerpt', function ($text, $post = null) {
     if (keeps_written_excerpt($post)) {
         \remove_filter('get_the_excerpt', 'wp_trim_excerpt', 10);
@@ -40,8 +40,8 @@ function is_gateway_request() {
 }
 
 /**
- * Adds what an event plugin says of whether and how an event takes place to its record, for the gateway, in the words of its API. What
- * $state_of leaves out, the plugin does not say.
+ * Adds what an event plugin says of whether and how an event takes place to its record, for the gateway, in the words
+ * of its API. What $state_of leaves out, the plugin does not say.
  */
 function register_state($type, $state_of) {
     \add_action('rest_api_init', function () use ($type, $state_of) {
@@ -57,8 +57,9 @@ function register_state($type, $state_of) {
     });
 }
 
-// WordPress checks credentials only when code needs the user. Checking them here gives 401 for wrong ones on every route that the
-// gateway calls, public reads too. For other clients nothing changes: some send credentials that are meant for a server in front.
+// WordPress checks credentials only when code needs the user. Checking them here gives 401 for wrong ones on every
+// route that the gateway calls, public reads too. For other clients nothing changes: some send credentials that are
+// meant for a server in front.
 \add_filter('rest_authentication_errors', function ($result) {
     if (is_gateway_request()) {
         \wp_get_current_user();
@@ -66,8 +67,8 @@ function register_state($type, $state_of) {
     return $result;
 }, 5);
 
-// Publishes what an event plugin keeps in its options and its records depend on. The description of the site is public, so that the gateway needs
-// no account for it. A hook names the values: plugin_settings().
+// Publishes what an event plugin keeps in its options and its records depend on. The description of the site is
+// public, so that the gateway needs no account for it. A hook names the values: plugin_settings().
 \add_filter('rest_index', function ($response) {
     $name = __NAMESPACE__ . '\\plugin_settings';
     $settings = \function_exists($name) ? \array_filter($name(), 'is_string') : [];
@@ -77,13 +78,16 @@ function register_state($type, $state_of) {
     return $response;
 });
 
-// Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of a user who may not publish
-// gets none: WordPress removes the slug of such a post, and only its publication gives it one again.
+// Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of
+// a user who may not publish gets none: WordPress removes the slug of such a post, and only its publication gives it
+// one again.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
     $type = \get_post_type_object($data['post_type']);
-    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event' && $data['post_name'] === '' && empty($given['ID'])
-        && ($data['post_status'] === 'draft' || ($data['post_status'] === 'pending' && \current_user_can($type->cap->publish_posts)))
+    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event'
+        && $data['post_name'] === '' && empty($given['ID'])
+        && ($data['post_status'] === 'draft'
+            || ($data['post_status'] === 'pending' && \current_user_can($type->cap->publish_posts)))
         && $data['post_title'] !== '') {
         $slug = \sanitize_title(\wp_unslash($data['post_title']));
         $data['post_name'] = \wp_unique_post_slug($slug, 0, 'publish', $data['post_type'], 0);

@@ -1,8 +1,9 @@
 <?php
 // Keeps drafts without a publication date undated.
 //
-// A draft has no UTC publication date until it is published or a user enters one. WordPress derives one from the local date in responses, and
-// stores it if a request has only the local date. This part marks such drafts, and sends null instead.
+// A draft has no UTC publication date until it is published or a user enters one. WordPress derives one from the
+// local date in responses, and stores it if a request has only the local date. This part marks such drafts, and sends
+// null instead.
 
 namespace CalendarGateway\Site;
 

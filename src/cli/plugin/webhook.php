@@ -11,13 +11,15 @@ namespace CalendarGateway\Site;
 function changed_records($collection = null, $id = 0, $trashed = false) {
     static $changed = [];
     if ($collection !== null) {
-        $changed["$collection $id"] = ['collection' => $collection, 'id' => (int) $id] + ($trashed ? ['trashed' => true] : []);
+        $changed["$collection $id"] = ['collection' => $collection, 'id' => (int) $id]
+            + ($trashed ? ['trashed' => true] : []);
     }
     return \array_values($changed);
 }
 
 function post_changed($id) {
-    // For a key that is deleted from all posts WordPress passes no id, and get_post_type() would use the current page's post.
+    // For a key that is deleted from all posts WordPress passes no id, and get_post_type() would use the current
+    // page's post.
     $type = (int) $id > 0 ? \get_post_type($id) : false;
     $collection = $type === 'attachment' ? 'media' : collection_of_type($type);
     if ($collection !== '' && \get_post_status($id) !== 'auto-draft') {
@@ -25,8 +27,9 @@ function post_changed($id) {
     }
 }
 
-// Some plugins count the visits of a page in its meta: what the request of a visitor writes there is no edit. Before "init" this reports every
-// change of meta: a call of is_user_logged_in() at that time would fix the user before plugins can log one in.
+// Some plugins count the visits of a page in its meta: what the request of a visitor writes there is no edit. Before
+// "init" this reports every change of meta: a call of is_user_logged_in() at that time would fix the user before
+// plugins can log one in.
 function post_meta_changed($row, $id) {
     if (!\did_action('init') || \is_user_logged_in() || \wp_doing_cron() || \PHP_SAPI === 'cli') {
         post_changed($id);
@@ -48,7 +51,10 @@ function term_meta_changed($row, $id) {
 
 \add_action('wp_after_insert_post', __NAMESPACE__ . '\\post_changed');
 \add_action('before_delete_post', __NAMESPACE__ . '\\post_changed');
-foreach (['set_object_terms', 'deleted_term_relationships', 'add_attachment', 'edit_attachment', 'delete_attachment'] as $hook) {
+foreach ([
+    'set_object_terms', 'deleted_term_relationships',
+    'add_attachment', 'edit_attachment', 'delete_attachment',
+] as $hook) {
     \add_action($hook, __NAMESPACE__ . '\\post_changed');
 }
 foreach (['added_post_meta', 'updated_post_meta', 'deleted_post_meta'] as $hook) {
@@ -81,7 +87,8 @@ foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
     foreach ($chunks as $changes) {
         $started = \microtime(true);
         $sent = send_webhook(\wp_json_encode(['changes' => $changes]));
-        // An address that does not answer costs a second each time. The gateway polls, so it misses nothing in the pause.
+        // An address that does not answer costs a second each time. The gateway polls, so it misses nothing in the
+        // pause.
         if (!$sent && \microtime(true) - $started > 0.5) {
             \set_transient(PAUSED, 1, 60);
             return;
@@ -98,7 +105,8 @@ function send_webhook($body) {
     ];
     $requests = '\\WpOrg\\Requests\\Requests';
     if (!\class_exists($requests) || (new \WP_HTTP_Proxy())->is_enabled()) {
-        return !\is_wp_error(\wp_remote_post(WEBHOOK_URL, ['blocking' => false, 'timeout' => 1, 'headers' => $headers, 'body' => $body]));
+        $request = ['blocking' => false, 'timeout' => 1, 'headers' => $headers, 'body' => $body];
+        return !\is_wp_error(\wp_remote_post(WEBHOOK_URL, $request));
     }
     // By a socket: with cURL, even a non-blocking request waits up to a second for a response.
     try {

@@ -6,7 +6,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import * as streamableHttp from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -76,7 +76,7 @@ export function createMcpServer(listener: RequestListener, options: McpOptions):
         return failure(errorText(body), body);
       });
     });
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const transport = new streamableHttp.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     const headers = ctx.headers as Record<string, string>;
     const request = new Request(`${options.publicUrl}/mcp`, { method: 'POST', headers });

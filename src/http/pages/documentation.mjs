@@ -20,8 +20,8 @@ async function fetchDocument() {
 }
 
 /**
- * Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. For an object without an
- * example, Swagger UI would make up one.
+ * Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. For an
+ * object without an example, Swagger UI would make up one.
  */
 function describeExamples(document) {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
@@ -55,8 +55,9 @@ new MutationObserver(() => {
 }).observe(container, { childList: true, subtree: true });
 
 /**
- * Swagger UI resolves an operation some time after it has shown the button that executes it. If the button is pressed before, the
- * operation is empty and no request is sent. The document has no references there, so its own operation is the same.
+ * Swagger UI resolves an operation some time after it has shown the button that executes it. If the button is pressed
+ * before, the operation is empty and no request is sent. The document has no references there, so its own operation
+ * is the same.
  */
 const executeUnresolved = () => ({
   statePlugins: {
@@ -77,8 +78,9 @@ const executeUnresolved = () => ({
 });
 
 /**
- * A closed padlock says that an operation needs a login. Swagger UI closes it if the caller has what one of the alternatives asks for:
- * reads, which are also for callers without a login, would always be closed, and writes only after the login.
+ * A closed padlock says that an operation needs a login. Swagger UI closes it if the caller has what one of the
+ * alternatives asks for: reads, which are also for callers without a login, would always be closed, and writes only
+ * after the login.
  */
 const padlocks = () => ({
   statePlugins: {

@@ -1,5 +1,6 @@
 <?php
-// Reads the repeats of EventON, the state of its events, and the addresses and coordinates of its locations, which it keeps in an option.
+// Reads the repeats of EventON, the state of its events, and the addresses and coordinates of its locations, which it
+// keeps in an option.
 
 namespace CalendarGateway\Site;
 
@@ -34,16 +35,20 @@ register_state('ajde_events', function ($id) {
         return [];
     }
     $event = new \EVO_Event($id);
-    // The class answers "scheduled" and "offline" too if nothing is stored. A rescheduled event takes place at its present dates.
+    // The class answers "scheduled" and "offline" too if nothing is stored. A rescheduled event takes place at its
+    // present dates.
     $words = [
-        'scheduled' => 'scheduled', 'rescheduled' => 'scheduled', 'cancelled' => 'cancelled', 'postponed' => 'postponed',
+        'scheduled' => 'scheduled', 'rescheduled' => 'scheduled',
+        'cancelled' => 'cancelled', 'postponed' => 'postponed',
         'movedonline' => 'moved_online',
     ];
     $is_said = $event->get_prop('_status') || $event->is_cancelled();
     return [
         'event_status' => $is_said ? $words[$event->get_event_status()] ?? '' : '',
         'event_status_reason' => (string) $event->get_status_reason(),
-        'attendance_mode' => $event->get_prop('_attendance_mode') || $event->is_virtual() ? $event->get_attendance_mode() : '',
+        'attendance_mode' => $event->get_prop('_attendance_mode') || $event->is_virtual()
+            ? $event->get_attendance_mode()
+            : '',
         // Leads through the event's page, if the plugin hides the address.
         'online_url' => $event->is_virtual() ? (string) $event->virtual_url() : '',
     ];
@@ -58,7 +63,10 @@ register_state('ajde_events', function ($id) {
             $stored = \get_option('evo_tax_meta');
             $meta = $stored['event_location'][(int) $term['id']] ?? [];
             $venue = [];
-            $keys = ['address' => 'address', 'city' => 'city', 'state' => 'state', 'country' => 'country', 'latitude' => 'lat', 'longitude' => 'lon'];
+            $keys = [
+                'address' => 'address', 'city' => 'city', 'state' => 'state', 'country' => 'country',
+                'latitude' => 'lat', 'longitude' => 'lon',
+            ];
             foreach ($keys as $name => $key) {
                 $venue[$name] = \wp_unslash((string) ($meta["location_$key"] ?? ''));
             }

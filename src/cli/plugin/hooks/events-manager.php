@@ -1,6 +1,6 @@
 <?php
-// Reads the recurrences that Events Manager keeps in tables of its own, hides cancelled events if the plugin does, and shows the notes
-// of an event as its description.
+// Reads the recurrences that Events Manager keeps in tables of its own, hides cancelled events if the plugin does,
+// and shows the notes of an event as its description.
 //
 // The plugin also has "repeating" events. They need nothing: each of their repetitions is a post of its own.
 
@@ -23,28 +23,37 @@ function hides_cancelled() {
     return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');
 }
 
-/** The plugin's "active status" in the words of the API; '' while its statuses are switched off: it then ignores what is stored. */
+/**
+ * The plugin's "active status" in the words of the API; '' while its statuses are switched off: it then ignores what is
+ * stored.
+ */
 function status_word($stored) {
-    return \get_option('dbem_event_status_enabled') ? ['0' => 'cancelled', '1' => 'scheduled'][(string) $stored] ?? '' : '';
+    $states = ['0' => 'cancelled', '1' => 'scheduled'];
+    return \get_option('dbem_event_status_enabled') ? $states[(string) $stored] ?? '' : '';
 }
 
 register_state('event', function ($id) {
     $types = \get_option('dbem_location_types');
     $is_online = !empty($types['url']) && \get_post_meta($id, '_event_location_type', true) === 'url';
     return ['event_status' => status_word(\get_post_meta($id, '_event_active_status', true))]
-        + ($is_online ? ['attendance_mode' => 'online', 'online_url' => (string) \get_post_meta($id, '_event_location_url', true)] : []);
+        + ($is_online ? [
+            'attendance_mode' => 'online',
+            'online_url' => (string) \get_post_meta($id, '_event_location_url', true),
+        ] : []);
 });
 
 /** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     $events = "{$wpdb->prefix}em_events";
-    $series = rows_of($wpdb->prepare("SELECT event_id FROM $events WHERE post_id = %d AND event_type = 'recurring'", $id));
+    $query = "SELECT event_id FROM $events WHERE post_id = %d AND event_type = 'recurring'";
+    $series = rows_of($wpdb->prepare($query, $id));
     if (!$series) {
         return null;
     }
     $rows = rows_of($wpdb->prepare(
-        "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone, event_active_status
+        "SELECT event_start_date, event_start_time, event_end_date, event_end_time,
+                event_all_day, event_timezone, event_active_status
         FROM $events WHERE event_type = 'recurrence' AND event_status = 1 AND (event_active_status <> 0 OR %d)
         AND event_start_date BETWEEN %s AND %s
         AND recurrence_set_id IN (SELECT recurrence_set_id FROM {$wpdb->prefix}em_event_recurrences WHERE event_id = %d)
@@ -68,8 +77,9 @@ function occurrences_of($id, $from, $to, $today) {
     if (!is_gateway_request()) {
         return;
     }
-    // Around the notes the plugin puts its page: dates, a map, a booking form, with ids such as em-view-123 that differ each time. While
-    // WordPress makes an excerpt, the plugin takes its page away, and puts it back after that.
+    // Around the notes the plugin puts its page: dates, a map, a booking form, with ids such as em-view-123 that
+    // differ each time. While WordPress makes an excerpt, the plugin takes its page away, and puts it back after
+    // that.
     foreach (['EM_Event_Post', 'EM_Location_Post'] as $page) {
         \remove_filter('the_content', [$page, 'the_content']);
         \remove_filter('get_the_excerpt', [$page, 'enable_the_content'], 100);
@@ -82,8 +92,8 @@ function occurrences_of($id, $from, $to, $today) {
     ]);
 });
 
-// The plugin changes, cancels and deletes single occurrences in its own tables only, and cancels an event without a hook of WordPress.
-// Without webhooks there is nothing to report.
+// The plugin changes, cancels and deletes single occurrences in its own tables only, and cancels an event without a
+// hook of WordPress. Without webhooks there is nothing to report.
 function event_changed($result, $event) {
     if (\defined(__NAMESPACE__ . '\\WEBHOOK_URL') && \is_callable([$event, 'get_post_id'])) {
         post_changed($event->get_post_id());
@@ -99,6 +109,7 @@ foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
 // With this setting the plugin lists the events that are cancelled, none of which changes.
 \add_action('update_option_dbem_events_include_status_cancelled', function () {
     global $wpdb;
-    $rows = \defined(__NAMESPACE__ . '\\WEBHOOK_URL') ? rows_of("SELECT post_id FROM {$wpdb->prefix}em_events WHERE event_active_status = 0") : [];
+    $query = "SELECT post_id FROM {$wpdb->prefix}em_events WHERE event_active_status = 0";
+    $rows = \defined(__NAMESPACE__ . '\\WEBHOOK_URL') ? rows_of($query) : [];
     \array_map(__NAMESPACE__ . '\\post_changed', \array_column($rows, 'post_id'));
 });

@@ -40,7 +40,9 @@ function state_of($id, $own = []) {
 
 register_state('mec-events', __NAMESPACE__ . '\\state_of');
 
-/** What editors have changed for single occurrences, by the start of each; of several rows the plugin takes the last. */
+/**
+ * What editors have changed for single occurrences, by the start of each; of several rows the plugin takes the last.
+ */
 function changed_occurrences($id) {
     global $wpdb;
     $changed = [];
@@ -69,7 +71,10 @@ function occurrences_of($id, $from, $to, $today) {
     $changed = changed_occurrences($id);
     return \array_map(function ($row) use ($id, $changed) {
         // The seconds count from 1970 on a clock that shows the event's wall time in UTC.
-        $times = ['start' => \gmdate('Y-m-d H:i:s', (int) $row->tstart), 'end' => \gmdate('Y-m-d H:i:s', (int) $row->tend)];
+        $times = [
+            'start' => \gmdate('Y-m-d H:i:s', (int) $row->tstart),
+            'end' => \gmdate('Y-m-d H:i:s', (int) $row->tend),
+        ];
         return $times + state_of($id, $changed[$row->tstart] ?? []);
     }, $rows);
 }

@@ -1,9 +1,10 @@
 <?php
-// WP Event Manager: lists of the REST API have expired events, an event that the gateway moves expires after its new date, and its pages show
-// the names of venues and organizers.
+// WP Event Manager: lists of the REST API have expired events, an event that the gateway moves expires after its new
+// date, and its pages show the names of venues and organizers.
 //
-// The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors recomputes this date with
-// every change of an event's dates, by the rule in the plugin's settings; the REST API knows nothing of it.
+// The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors
+// recomputes this date with every change of an event's dates, by the rule in the plugin's settings; the REST API
+// knows nothing of it.
 
 namespace CalendarGateway\Site;
 
