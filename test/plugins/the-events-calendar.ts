@@ -7,7 +7,7 @@ import { compareCosts, compareRule } from './costs.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-import { arrives, stateOf, write } from './site-requests.ts';
+import { arrives, stateOf, untilWebhook, write } from './site-requests.ts';
 
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
 
@@ -453,6 +453,20 @@ const series: Checks = {
     [],
     /^An occurrence of a series is for reading only/,
   ),
+  async 'a series with a password shows when it takes place, and no text'(site) {
+    const { locked } = site.ids;
+    await repeatWeekly(site, new Map([[locked!, 2]]));
+    await site.php(`wp_update_post( array( 'ID' => ${locked}, 'post_name' => 'locked-series' ) ); return true;`);
+    await untilWebhook(
+      async () => (await listedOccurrences(site, locked!)).length === 3,
+      'the gateway lists three times',
+    );
+    const listed = await listedOccurrences(site, locked!);
+    expect(listed.map(({ start_date: start }) => start)).to.deep.equal(
+      (await occurrencesOf(site, locked!)).map(({ start }) => start),
+    );
+    expect(JSON.stringify(listed)).to.not.match(/Secret|Hidden/);
+  },
   async 'a write of the series changes all its occurrences'(site) {
     const { concert } = site.ids;
     await write(site, `events/${concert}`, { title: 'Harbour concerts' });

@@ -70,7 +70,8 @@ function requested_days() {
                 $times = \array_flip(['start', 'end', 'timezone', 'all_day']);
                 return $occurrences && is_locked(\get_post($id), $request)
                     ? \array_map(function ($one) use ($times) {
-                        return \array_intersect_key($one, $times);
+                        // A row of the database is an object.
+                        return \array_intersect_key((array) $one, $times);
                     }, $occurrences)
                     : $occurrences;
             },
