@@ -59,6 +59,11 @@ export const KNOWN: readonly KnownDifference[] = [
     fits: (_difference, query) => query.startsWith('events?include='),
   },
   {
+    reason: 'has_events counts the events that the caller may see',
+    docs: '| `has_events` |',
+    fits: ({ path }, query) => query.includes('has_events=') && LIST_PATHS.test(path),
+  },
+  {
     reason: 'a term counts its public events without a password, and no posts',
     docs: '`count` of a term',
     fits: ({ path, original, here }) => /(^|\.)count$/.test(path) && Number(here) < Number(original),
@@ -159,7 +164,7 @@ export const KNOWN: readonly KnownDifference[] = [
     reason: 'words in cells and blocks are apart',
     docs: '`json_ld` of a text with a table',
     fits: ({ path, original, here }) =>
-      path.endsWith('json_ld.description') && withoutBlanks(original) === withoutBlanks(here),
+      /json_ld\.(organizer\.)?description$/.test(path) && withoutBlanks(original) === withoutBlanks(here),
   },
   {
     reason: 'the duration is that of the dates',
