@@ -36,28 +36,20 @@ export function createEventsSource(
 ): source.Source {
   const site = trimCharactersEnd(address, '/');
 
-  /** @throws SourceError unless the status is 200 or 304 */
-  async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
+  /** @throws SourceError unless the status is 200 */
+  async function get(page: number, signal: AbortSignal) {
     await wait(PAUSE_MS, undefined, { signal });
-    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway', ...condition };
+    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway' };
     const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, anyPort: true, signal };
     const response = await getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
-    if (response.status === 200 || response.status === 304) return response;
+    if (response.status === 200) return response;
     throw new source.SourceError(`page ${page}: status ${response.status}`);
   }
 
-  async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
-    for (const [index, etag] of etags.entries())
-      if ((await get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
-    return true;
-  }
-
   return {
-    async read(previous, signal) {
-      if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
+    async read(_previous, signal) {
       const events = new Map<string, source.SourceEvent>();
       const remarks: source.Remark[] = [];
-      const etags: string[] = [];
       const totals = new Set<unknown>();
       let isTruncated = false;
       for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
@@ -76,7 +68,6 @@ export function createEventsSource(
           else if (events.has(event.key)) repeated += 1;
           else events.set(event.key, event);
         }
-        etags.push(String(response.headers.etag ?? ''));
         totals.add(list.total);
         bytes += response.bytes.length;
         // The list changed between two pages: an event may have moved to a page that was read before.
@@ -85,13 +76,12 @@ export function createEventsSource(
         hasNext = list.hasNext && repeated < list.events.length;
       }
       isTruncated ||= totals.size > 1;
-      const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
-      return { events: [...events.values()], remarks, isTruncated, validators };
+      return { events: [...events.values()], remarks, isTruncated, validators: {} };
     },
   };
 }
 
-/** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
+/** Made here: an address in a response could lead elsewhere. A cache in front of the site may answer it for weeks. */
 function urlOf(site: string, page: number, nowMs: number): string {
   const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
   const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
