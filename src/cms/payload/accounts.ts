@@ -21,14 +21,16 @@ import type { PayloadSite } from './records.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
+/** Payload's permissions have no names: `events:editOthers`. */
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-/** A list of several pages needs no request for its permission each time. */
-const CHECKED = { max: 1000, ttl: 60_000 };
+/** For a minute: a list of several pages needs no request for its permission each time. */
+const RECENT = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
   const hashKey = randomBytes(32);
-  const checked = new LRUCache<string, Account>(CHECKED);
+  /** By a keyed hash of the credentials. */
+  const recent = new LRUCache<string, Account>(RECENT);
 
   async function account(options: CallOptions): Promise<Account> {
     const [me, access] = await Promise.all([
@@ -54,6 +56,15 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
       permissions: new Set(granted),
       mayUpload: isGranted(operationsOf(media).create),
     };
+  }
+
+  async function recentAccount(credentials: string, options: CallOptions): Promise<Account> {
+    const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
+    const known = recent.get(hash);
+    if (known) return known;
+    const found = await account(options);
+    recent.set(hash, found);
+    return found;
   }
 
   const port: Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> = {
@@ -82,15 +93,13 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
   return {
     ...port,
     /**
-     * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload refuses no list, it leaves records
-     * out, and it takes a caller with an invalid key for an anonymous one.
+     * Throws `CmsRejected` `forbidden` unless the caller may edit: Payload itself refuses no list. It leaves out
+     * the drafts, and it takes a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
-      const { credentials = '' } = options;
-      const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
-      const known = checked.get(hash) ?? (credentials === '' ? undefined : await account(options));
-      if (known) checked.set(hash, known);
-      if (!known?.permissions.has(permissionName(collection, 'edit')))
+      const { credentials } = options;
+      const caller = credentials === undefined ? undefined : await recentAccount(credentials, options);
+      if (!caller?.permissions.has(permissionName(collection, 'edit')))
         throw new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
     },
   };
@@ -99,7 +108,7 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
 /** `users API-Key ...`, and the two schemes of a JSON Web Token. */
 const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-Key )/.test(credentials);
 
-/** An operation of `/access`: `true`, `{permission, where}` if it is limited to some records, or absent. */
+/** An operation of `/access` is `true`, absent, or limited to some records: `{permission: true, where: {...}}`. */
 const isGranted = (operation: unknown): boolean =>
   operation === true || (isObject(operation) && operation.permission === true);
 
