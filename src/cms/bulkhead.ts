@@ -117,12 +117,6 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-const STATES: Partial<Readonly<Record<CircuitState, CircuitBreakerState>>> = {
-  [CircuitState.Closed]: 'closed',
-  [CircuitState.Open]: 'open',
-  [CircuitState.HalfOpen]: 'half-open',
-};
-
 /**
  * @param halfOpenAfterMs until an open breaker lets one call through. Doubles with every failure of that call, up to a
  * minute
@@ -136,7 +130,9 @@ export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (st
       generator: noJitterGenerator,
     }),
   });
-  policy.onStateChange((state) => onStateChange(STATES[state] ?? 'open'));
+  policy.onBreak(() => onStateChange('open'));
+  policy.onHalfOpen(() => onStateChange('half-open'));
+  policy.onReset(() => onStateChange('closed'));
 
   const openError = () =>
     new CmsUnavailable('breaker-open', 'The CMS has been failing and is left alone for a moment.', {
