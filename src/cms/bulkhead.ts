@@ -39,7 +39,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  /** While an account has calls: it uses all connections but one, so that the call of another account is the next. */
+  /** The calls of each account that has some, in a queue of its own before that of `callers`. */
   const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
@@ -49,6 +49,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
       running: shares.reduce((all, { connections, policy }) => all + connections - policy.executionSlots, 0),
     });
 
+  /** An account uses all connections but one, so that the call of another account is the next. */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
     const own = accounts.get(account) ?? {
