@@ -63,7 +63,10 @@ export type RestCall = (
 
 const MAX_REDIRECTS = 3;
 
-/** Creates a client for one origin. The first call opens the first connection. */
+/**
+ * Creates a client for one origin. The first call opens the first connection. `request` waits for a connection, `send`
+ * follows redirects, `requestWithRetries` repeats a read that failed, `attempt` makes one HTTP exchange.
+ */
 export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions) {
   const { origin } = new URL(url);
   const limits = { ...DEFAULTS.upstream.limits, ...options.limits };

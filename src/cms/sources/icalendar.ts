@@ -152,13 +152,16 @@ class EventReader {
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
       await pause();
       const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
+      if (change) {
+        // A change that is named by its day is of the first instance of that day.
+        if (change.time.isDate) change.time = start;
+        continue;
+      }
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
-      // A change that is named by its day is of the first instance of that day.
-      if (change?.time.isDate) change.time = start;
-      else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
-      else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
-      else if (!change) await this.#add(range!, moved!, start);
+      if (!range) await this.#add(master, start, isNamedByStart ? start : undefined);
+      else if (moved) await this.#add(range, moved, start);
+      else source.addRemark(this.remarks, 'after a change of all later instances', uid);
     }
   }
 
