@@ -1,7 +1,6 @@
 // Who calls: reads Payload's accounts and their access, and names the permissions of each collection.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
@@ -46,10 +45,9 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
         `The CMS knows no account of "${users}" with these credentials.`,
       );
     const operationsOf = (collection: string) => objectOrEmpty(objectOrEmpty(access.collections)[collection]);
-    const granted = specs.flatMap((spec) => {
-      const actions = grantedActions(operationsOf(spec.collection), spec, user.id);
-      return actions.map((action) => permissionName(spec.collection, action));
-    });
+    const granted = specs.flatMap(({ collection }) =>
+      grantedActions(operationsOf(collection)).map((action) => permissionName(collection, action)),
+    );
     return {
       userId,
       roles: [user.role, user.roles].flat().filter((role) => typeof role === 'string'),
@@ -113,31 +111,20 @@ const isGranted = (operation: unknown): boolean =>
   operation === true || (isObject(operation) && operation.permission === true);
 
 /**
- * The actions that the site's access functions allow. An access function may limit an operation to records that match a
- * condition: then the gateway relies on the one condition that it understands, the account's own records.
+ * The actions that the site's access functions allow. Who may read some records only may ask for those of everybody:
+ * Payload leaves the others out of its lists.
  */
-function grantedActions({ create, read, update }: CmsRecord, { paths }: CollectionSpec, userId: unknown): Action[] {
+function grantedActions({ create, read, update }: CmsRecord): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
-  const author = paths.get('author');
-  const readsAll = read === true;
-  const readsOwn = readsAll || (author !== undefined && coversOwn(read, author, userId));
-  const granted: Partial<Record<Action, boolean>> = {
+  const granted: Record<Action, boolean> = {
     edit: isEditor,
     publish: isEditor,
     editPublished: isGranted(update),
     editOthers: update === true,
-    readOwn: readsOwn,
-    readOthers: readsAll,
-    readPrivate: readsAll,
+    readOwn: isGranted(read),
+    readOthers: isGranted(read),
+    readPrivate: isGranted(read),
     manageTerms: create === true && update === true,
   };
   return ACTIONS.filter((action) => granted[action]);
-}
-
-/** True for `{author: {equals: 7}}`, and for an `or` with it. */
-function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
-  const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
-  const own = { [author]: { equals: userId } };
-  const isEither = isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or);
-  return (isEither ? (where.or as unknown[]) : [where]).some((condition) => isDeepStrictEqual(condition, own));
 }
