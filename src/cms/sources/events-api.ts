@@ -63,10 +63,13 @@ export function createEventsSource(
         for (const json of list.events) {
           // A description of the greatest length takes some milliseconds.
           await nextTurn();
-          const event = await readEvent(json, site);
-          if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
-          else if (events.has(event.key)) repeated += 1;
-          else events.set(event.key, event);
+          try {
+            const event = await readEvent(json, site);
+            if (events.has(event.key)) repeated += 1;
+            events.set(event.key, event);
+          } catch (error) {
+            source.addRemark(remarks, (error as Error).message, idOf(json));
+          }
         }
         totals.add(list.total);
         bytes += response.bytes.length;
@@ -98,15 +101,13 @@ function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; t
   return { events, total, hasNext: events.length > 0 && typeof next === 'string' };
 }
 
-/** @returns the reason why the event cannot be served, if it cannot */
-async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent | string> {
+/** @throws Error with the reason why the event cannot be served */
+async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent> {
   const id = idOf(json);
-  if (!isObject(json) || id === '') return 'no id';
-  if (json.status !== undefined && json.status !== 'publish') return 'not published';
+  if (!isObject(json) || id === '') throw new Error('no id');
+  if (json.status !== undefined && json.status !== 'publish') throw new Error('not published');
   // The Events Calendar lists a protected event without its content: its flags are null.
-  if (json.all_day === null) return 'protected by a password';
-  const times = timesOf(json);
-  if (typeof times === 'string') return times;
+  if (json.all_day === null) throw new Error('protected by a password');
   const url = addressOf(json.url);
   const bases = { linkBase: url || siteUrl, imageBase: siteUrl };
   return {
@@ -115,7 +116,7 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     title: lineOf(json.title),
     description: await safeHtml(textOf(json.description, 100_000), bases),
     excerpt: await safeHtml(textOf(json.excerpt, 100_000), bases),
-    ...times,
+    ...timesOf(json),
     cost: decodeEntities(lineOf(json.cost)),
     website: addressOf(json.website),
     url,
@@ -137,13 +138,14 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
 const idOf = (json: unknown): string =>
   isObject(json) && /^[1-9]\d{0,14}$/.test(textOf(json.id)) ? textOf(json.id) : '';
 
-function timesOf(json: JsonObject) {
+/** @throws Error without times in a zone that is known */
+function timesOf(json: JsonObject): Pick<source.SourceEvent, source.Times> {
   const start = source.wallOf(json.start_date);
   const end = source.wallOf(json.end_date) ?? start;
-  if (start === undefined || end === undefined || end < start) return 'no valid times';
+  if (start === undefined || end === undefined || end < start) throw new Error('no valid times');
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
-  if (zone === undefined) return 'an unknown time zone';
+  if (zone === undefined) throw new Error('an unknown time zone');
   const allDay = json.all_day === true;
   // On a site whose days begin at 05:00 a whole day is from then on. Here it begins at midnight.
   const [first, last] = wholeDays(start, end);
