@@ -74,6 +74,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
+      const hadTexts = ids.areTexts();
       // An account that asks for drafts gets those that it may read: Payload leaves out the others itself.
       const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
       if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
@@ -84,7 +85,6 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       const response = await query(spec, plan.query, callOptions);
       const { docs, total } = listOf(response);
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);
-      const hadTexts = ids.areTexts();
       // A record with an id that the gateway cannot serve must not stop the sync of all others.
       const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
       const records = ids.batch(() =>
