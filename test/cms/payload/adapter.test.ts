@@ -316,6 +316,26 @@ describe('a change of a published record of Payload', () => {
   });
 });
 
+describe('a trashed record of Payload', () => {
+  const read = (access: object, credentials?: string) => {
+    const call: RestCall = async (_method, route, { query = {} } = {}) => {
+      if (route === 'access') return responseOf({ collections: { events: access } });
+      if (route === 'users/me') return responseOf({ user: { id: 7 } });
+      if (query.trash !== true) throw rejection(responseOf({ errors: [{ message: 'Not Found' }] }, 404), false);
+      return responseOf({ id: 3, deletedAt: '2027-01-10T15:00:00.123Z' });
+    };
+    const parts = { ...site, specs: [event] };
+    const collections = createCollections(call, parts, createAccounts(call, parts));
+    return collections.read(event, 3, { view: 'public' }, { credentials }).catch((error: unknown) => error);
+  };
+
+  it('is found in any view by who may edit it, and by nobody else', async () => {
+    expect(await read({ update: true }, 'users API-Key x')).to.include({ id: 3, status: 'trash' });
+    expect(await read({ read: true }, 'users API-Key x')).to.include({ kind: 'not-found' });
+    expect(await read({ update: true })).to.include({ kind: 'not-found' });
+  });
+});
+
 describe('a term of Payload', () => {
   const category = loadMapping('payload').kinds.category!;
   const admin = { credentials: 'users API-Key x' };
