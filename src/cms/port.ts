@@ -1,10 +1,10 @@
 // The CMS port: what any CMS must provide, in the gateway's terms.
 //
 // An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates: of
-// a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors
-// the kinds of the gateway. Over HTTP it uses `createCmsClient` (client.ts), which has connections, deadlines, limits,
-// retries of reads and the circuit breaker, and throws `CmsUnavailable` by itself. `none/none.ts` is the smallest
-// adapter; test/cms/promises.ts checks each promise that is written here.
+// a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
+// kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
+// connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable` by itself.
+// `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
 
 import type { ImageRecord, Kind, Site } from '../model/records.ts';
 
@@ -50,7 +50,10 @@ export interface Account {
  */
 export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
 
-/** What an account can do with the records of a collection. */
+/**
+ * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may ask
+ * for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not read.
+ */
 export const ACTIONS = [
   'edit',
   'editOthers',
@@ -254,7 +257,10 @@ export interface Cms {
   gatewayId(spec: CollectionSpec, cmsId: number | string): number;
   /** The view `editor` is refused to who may not edit, also if the CMS itself would only leave out drafts. */
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
-  /** Refuses as `list` does. A draft is `not-visible` or `not-found` to who may not see it. */
+  /**
+   * Refuses as `list` does. A draft is `not-visible` or `not-found` to who may not see it. Who may edit a trashed record
+   * finds it in any view.
+   */
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   /** Resolves with the created record as its editors see it. A term whose name exists is a `conflict`. */
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
