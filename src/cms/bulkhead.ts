@@ -39,7 +39,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  /** While an account has calls: it uses all connections but one, so that the call of another account is the next. */
+  /** The calls of each account that has some, in a queue of its own before that of `callers`. */
   const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
@@ -49,6 +49,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
       running: shares.reduce((all, { connections, policy }) => all + connections - policy.executionSlots, 0),
     });
 
+  /** An account uses all connections but one, so that the call of another account is the next. */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
     const own = accounts.get(account) ?? {
@@ -117,12 +118,6 @@ const FAILURE_REASONS: ReadonlySet<UnavailableReason> = new Set(['refused', 'tim
 const isFailure = (error: unknown): boolean =>
   error instanceof CmsUnavailable && FAILURE_REASONS.has(error.reason) && (error.status ?? 500) >= 500;
 
-const STATES: Partial<Readonly<Record<CircuitState, CircuitBreakerState>>> = {
-  [CircuitState.Closed]: 'closed',
-  [CircuitState.Open]: 'open',
-  [CircuitState.HalfOpen]: 'half-open',
-};
-
 /**
  * @param halfOpenAfterMs until an open breaker lets one call through. Doubles with every failure of that call, up to a
  * minute
@@ -136,7 +131,9 @@ export function createCircuitBreaker(halfOpenAfterMs: number, onStateChange: (st
       generator: noJitterGenerator,
     }),
   });
-  policy.onStateChange((state) => onStateChange(STATES[state] ?? 'open'));
+  policy.onBreak(() => onStateChange('open'));
+  policy.onHalfOpen(() => onStateChange('half-open'));
+  policy.onReset(() => onStateChange('closed'));
 
   const openError = () =>
     new CmsUnavailable('breaker-open', 'The CMS has been failing and is left alone for a moment.', {

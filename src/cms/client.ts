@@ -1,6 +1,6 @@
 // HTTP client of the CMS: limits the time, bytes and concurrency of every call, and retries reads only.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ExponentialBackoff, halfJitterGenerator, handleWhen, retry } from 'cockatiel';
 import { type Dispatcher, Pool } from 'undici';
 import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
@@ -63,7 +63,10 @@ export type RestCall = (
 
 const MAX_REDIRECTS = 3;
 
-/** Creates a client for one origin. The first call opens the first connection. */
+/**
+ * Creates a client for one origin. The first call opens the first connection. `request` waits for a connection, `send`
+ * follows redirects, `requestWithRetries` repeats a read that failed, `attempt` makes one HTTP exchange.
+ */
 export function createCmsClient({ url, observe, dispatcher, ...options }: CmsClientOptions) {
   const { origin } = new URL(url);
   const limits = { ...DEFAULTS.upstream.limits, ...options.limits };
@@ -109,27 +112,27 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
       : parseResponse(method, httpResponse, expect);
   }
 
-  async function requestWithRetries(
+  function requestWithRetries(
     request: CmsRequest,
     httpRequest: Dispatcher.RequestOptions,
     signal: AbortSignal,
   ): Promise<CmsResponse> {
     const breaker = breakers[request.bulkhead ?? 'sync'];
-    // `OPTIONS` only asks for what an account may do, which the gateway can do without.
-    const retries = request.method === 'GET' ? limits.retries : 0;
-    for (let attemptNumber = 1; ; attemptNumber += 1) {
+    const isWorthARetry = handleWhen((error) => isTransient(error, request.callerAsksForFewer));
+    const retries = retry(isWorthARetry, {
+      // `OPTIONS` only asks for what an account may do, which the gateway can do without.
+      maxAttempts: request.method === 'GET' ? limits.retries : 0,
+      backoff: new ExponentialBackoff({ initialDelay: limits.retryDelayMs, generator: halfJitterGenerator }),
+    });
+    return retries.execute(async (retried) => {
       const startMs = performance.now();
       try {
-        return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
+        return await breaker.run(() => attempt(request, httpRequest, retried.attempt + 1, signal));
       } catch (error) {
         observeFailure(request, error, startMs);
-        if (attemptNumber > retries || signal.aborted || !isTransient(error, request.callerAsksForFewer)) throw error;
-        const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
-        await sleep(delayMs, undefined, { signal }).catch(() => {
-          throw error;
-        });
+        throw error;
       }
-    }
+    }, signal);
   }
 
   async function send(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {

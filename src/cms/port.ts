@@ -1,12 +1,24 @@
-// The CMS port: what any CMS must provide, in the gateway's terms. CONTRIBUTING.md says how to write an adapter.
+// The CMS port: what any CMS must provide, in the gateway's terms.
+//
+// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates: of
+// a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
+// kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
+// connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable` by itself.
+// `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
 
 import type { ImageRecord, Kind, Site } from '../model/records.ts';
 
 /**
- * A record as the CMS sends it, whose fields the mapping reads. The adapter adds or replaces three of them:
- * `id`, a positive integer that no other record of the API's id space has; `status`, one of the API's
- * (`publish`, `draft`, `pending`, `private`, `future`, `trash`); `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`). Terms
- * have an id only.
+ * A record in the form of the CMS, whose fields the mapping reads and writes: `{title: {raw: 'Fair'}, meta: {...}}`.
+ * Of a record that it reads, the adapter adds or replaces
+ * - `id`, a positive integer. Events, venues and organizers share one id space: an adapter whose collections count
+ *   separately adds an offset to some, and gives ids that are texts numbers (`IdMap` in payload/ids.ts). A record that
+ *   was created later has a higher id, and no id is used twice;
+ * - `status`, one of the API's (`publish`, `draft`, `pending`, `private`, `future`, `trash`);
+ * - `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`), which grows with every change by an editor.
+ *
+ * Terms have an id only. Ids of other records in it (`paths` of the collection spec) are the gateway's, too. In a
+ * record to write, all of this is the gateway's as well: the adapter translates it back.
  */
 export type CmsRecord = Record<string, unknown>;
 
@@ -17,7 +29,9 @@ export type CmsRecord = Record<string, unknown>;
 export const CMS_STATUS = 'calendar_gateway_status';
 
 /**
- * The caller's `Authorization` header, undefined for an anonymous caller. Never logged, never a cache key.
+ * The caller's `Authorization` header, undefined for an anonymous caller. The adapter sends it with each call of that
+ * caller, and never another one; it may leave it out of a call for what visitors see too. Never logged, never a cache
+ * key.
  */
 export type Credentials = string | undefined;
 
@@ -36,7 +50,10 @@ export interface Account {
  */
 export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
 
-/** What an account can do with the records of a collection. */
+/**
+ * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may ask
+ * for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not read.
+ */
 export const ACTIONS = [
   'edit',
   'editOthers',
@@ -122,7 +139,7 @@ export interface ListRequest {
   view: CmsView;
   /**
    * Default: published records, as far as this caller may list them. `any`: every status but the trash. `all`: the
-   * trash too.
+   * trash too. A CMS that keeps several statuses as one (`pending` as a draft) may list all of these.
    */
   statuses?: 'any' | 'all' | readonly string[];
   detail?: Detail;
@@ -153,7 +170,7 @@ export interface ReadRequest {
 export interface CmsPage {
   /** Without those that the gateway has no ids for. */
   records: CmsRecord[];
-  /** Of the whole list, records that the caller may not see included. */
+  /** Of the whole list. It may count some that the caller may not see, if always as many. */
   total: number;
   /** The CMS's clock when it responded, milliseconds since 1970. */
   cmsTimeMs: number;
@@ -209,7 +226,11 @@ export interface CollectionInfo {
 
 /**
  * One CMS. Every call throws `CmsRejected` when the CMS responds with an error and `CmsUnavailable` without a
- * usable response; both say whether something was written.
+ * usable response.
+ *
+ * A `CmsRejected` has a kind, the invalid fields by their paths in the CMS record, and `written`: `no` only for an error
+ * that the CMS gives before it writes. Two kinds need the CMS's own word, because the sync deletes a record that is
+ * `not-found` and leaves out a collection for `no-collection`: a 404 of a proxy is `failed`.
  */
 export interface Cms {
   /** Records per list request. */
@@ -234,14 +255,21 @@ export interface Cms {
   apiUrl(site: Site, spec: CollectionSpec, id?: number): string;
   /** The gateway's id of a record that the CMS names by its own id, as in a webhook. 0 if this CMS has no such ids. */
   gatewayId(spec: CollectionSpec, cmsId: number | string): number;
+  /** The view `editor` is refused to who may not edit, also if the CMS itself would only leave out drafts. */
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
+  /**
+   * Refuses as `list` does. A draft is `not-visible` or `not-found` to who may not see it. Who may edit a trashed record
+   * finds it in any view.
+   */
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
+  /** Resolves with the created record as its editors see it. A term whose name exists is a `conflict`. */
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /**
    * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react
    * to updates only. Undefined if there is none.
    */
   touchAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
+  /** Changes what the body has, and nothing else. */
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /** Throws `CmsRejected` `no-trash` if the collection has none, and `in-trash` if the record is there already. */
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;

@@ -97,7 +97,7 @@ describe('discovery of a WordPress site', () => {
     const other = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(other).to.have.nested.property('finding.reason', 'closed');
     // A page's title goes to terminals and logs.
-    expect(other).to.have.nested.property('finding.words', '[31mNo bots');
+    expect(other).to.have.nested.property('finding.says').that.includes('(status 403, "[31mNo bots")');
   });
 
   it('names no target of a redirect that is no web address', async () => {
@@ -107,7 +107,7 @@ describe('discovery of a WordPress site', () => {
       const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(NoRestApi);
       expect((error as NoRestApi).finding)
-        .to.include({ reason: 'no-api', status: 302 })
+        .to.include({ reason: 'no-api' })
         .and.not.have.key('target');
       await wordpress.close();
     }
@@ -131,7 +131,7 @@ describe('discovery of a WordPress site', () => {
     cms.respond = (_request, response) => sendText(response, 200, `<title>${'<title>'.repeat(300_000)}`);
     open('/');
     const page = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
-    expect(page).to.have.nested.property('finding.says', 'answers with a web page');
+    expect(page).to.have.nested.property('finding.says').that.includes('answers with a web page');
     cms.respond = (_request, response) => sendText(response, 200, Buffer.alloc(6_000_000, '{'));
     const huge = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(huge).to.have.nested.property('finding.says', 'answers with more than the gateway reads');

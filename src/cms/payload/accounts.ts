@@ -1,7 +1,6 @@
 // Who calls: reads Payload's accounts and their access, and names the permissions of each collection.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
@@ -21,14 +20,16 @@ import type { PayloadSite } from './records.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
+/** Payload's permissions have no names: `events:editOthers`. */
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-/** A list of several pages needs no request for its permission each time. */
-const CHECKED = { max: 1000, ttl: 60_000 };
+/** For a minute: a list of several pages needs no request for its permission each time. */
+const RECENT = { max: 1000, ttl: 60_000 };
 
 export function createAccounts(call: RestCall, { ids, users, media, specs }: PayloadSite) {
   const hashKey = randomBytes(32);
-  const checked = new LRUCache<string, Account>(CHECKED);
+  /** By a keyed hash of the credentials. */
+  const recent = new LRUCache<string, Account>(RECENT);
 
   async function account(options: CallOptions): Promise<Account> {
     const [me, access] = await Promise.all([
@@ -44,16 +45,24 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
         `The CMS knows no account of "${users}" with these credentials.`,
       );
     const operationsOf = (collection: string) => objectOrEmpty(objectOrEmpty(access.collections)[collection]);
-    const granted = specs.flatMap((spec) => {
-      const actions = grantedActions(operationsOf(spec.collection), spec, user.id);
-      return actions.map((action) => permissionName(spec.collection, action));
-    });
+    const granted = specs.flatMap(({ collection }) =>
+      grantedActions(operationsOf(collection)).map((action) => permissionName(collection, action)),
+    );
     return {
       userId,
       roles: [user.role, user.roles].flat().filter((role) => typeof role === 'string'),
       permissions: new Set(granted),
       mayUpload: isGranted(operationsOf(media).create),
     };
+  }
+
+  async function recentAccount(credentials: string, options: CallOptions): Promise<Account> {
+    const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
+    const known = recent.get(hash);
+    if (known) return known;
+    const found = await account(options);
+    recent.set(hash, found);
+    return found;
   }
 
   const port: Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> = {
@@ -82,15 +91,13 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
   return {
     ...port,
     /**
-     * Throws `CmsRejected` `forbidden` unless the caller may edit. Payload refuses no list, it leaves records
-     * out, and it takes a caller with an invalid key for an anonymous one.
+     * Throws `CmsRejected` `forbidden` unless the caller may edit: Payload itself refuses no list. It leaves out
+     * the drafts, and it takes a caller with an invalid key for an anonymous one.
      */
     async assertMayEdit({ collection }: CollectionSpec, options: CallOptions): Promise<void> {
-      const { credentials = '' } = options;
-      const hash = createHmac('sha256', hashKey).update(credentials).digest('base64');
-      const known = checked.get(hash) ?? (credentials === '' ? undefined : await account(options));
-      if (known) checked.set(hash, known);
-      if (!known?.permissions.has(permissionName(collection, 'edit')))
+      const { credentials } = options;
+      const caller = credentials === undefined ? undefined : await recentAccount(credentials, options);
+      if (!caller?.permissions.has(permissionName(collection, 'edit')))
         throw new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
     },
   };
@@ -99,36 +106,25 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
 /** `users API-Key ...`, and the two schemes of a JSON Web Token. */
 const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-Key )/.test(credentials);
 
-/** An operation of `/access`: `true`, `{permission, where}` if it is limited to some records, or absent. */
+/** An operation of `/access` is `true`, absent, or limited to some records: `{permission: true, where: {...}}`. */
 const isGranted = (operation: unknown): boolean =>
   operation === true || (isObject(operation) && operation.permission === true);
 
 /**
- * The actions that the site's access functions allow. An access function may limit an operation to records that match a
- * condition: then the gateway relies on the one condition that it understands, the account's own records.
+ * The actions that the site's access functions allow. Who may read some records only may ask for those of everybody:
+ * Payload leaves the others out of its lists.
  */
-function grantedActions({ create, read, update }: CmsRecord, { paths }: CollectionSpec, userId: unknown): Action[] {
+function grantedActions({ create, read, update }: CmsRecord): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
-  const author = paths.get('author');
-  const readsAll = read === true;
-  const readsOwn = readsAll || (author !== undefined && coversOwn(read, author, userId));
-  const granted: Partial<Record<Action, boolean>> = {
+  const granted: Record<Action, boolean> = {
     edit: isEditor,
     publish: isEditor,
     editPublished: isGranted(update),
     editOthers: update === true,
-    readOwn: readsOwn,
-    readOthers: readsAll,
-    readPrivate: readsAll,
+    readOwn: isGranted(read),
+    readOthers: isGranted(read),
+    readPrivate: isGranted(read),
     manageTerms: create === true && update === true,
   };
   return ACTIONS.filter((action) => granted[action]);
-}
-
-/** True for `{author: {equals: 7}}`, and for an `or` with it. */
-function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
-  const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
-  const own = { [author]: { equals: userId } };
-  const isEither = isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or);
-  return (isEither ? (where.or as unknown[]) : [where]).some((condition) => isDeepStrictEqual(condition, own));
 }

@@ -57,9 +57,8 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
     return `${collectionNameOf(spec)}/${encodeURIComponent(cmsId)}`;
   }
 
-  async function query(spec: CollectionSpec, parts: Query, callOptions: CallOptions | undefined): Promise<CmsResponse> {
-    return call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
-  }
+  const query = (spec: CollectionSpec, parts: Query, callOptions?: CallOptions): Promise<CmsResponse> =>
+    call('GET', collectionNameOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
 
   /** Trashed records can be changed and deleted too. */
   const trashedToo: Query = { ...recordQuery, depth: 0, trash: true };
@@ -75,23 +74,24 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
       const isPosts = isPostCollection(spec);
-      if (isPosts && (request.view === 'editor' || (request.statuses && callOptions.credentials === undefined)))
-        await accounts.assertMayEdit(spec, callOptions);
-      const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
-      const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
-      const plan = listQuery(ids, spec, ofAnyStatus, features);
+      const hadTexts = ids.areTexts();
+      // An account that asks for drafts gets those that it may read: Payload leaves out the others itself.
+      const asksAnonymously = request.statuses !== undefined && callOptions.credentials === undefined;
+      if (isPosts && (request.view === 'editor' || asksAnonymously)) await accounts.assertMayEdit(spec, callOptions);
+      const plan = isPosts
+        ? listQuery(ids, spec, request, await featuresOf(spec, callOptions))
+        : listQuery(ids, spec, { ...request, statuses: 'any' }, NO_FEATURES);
       if (!plan) return { records: [], total: 0, cmsTimeMs: nowMs() };
       const response = await query(spec, plan.query, callOptions);
       const { docs, total } = listOf(response);
-      const wereTexts = ids.areTexts();
       const wanted = docs.slice(plan.skip, plan.skip + plan.take);
       // A record with an id that the gateway cannot serve must not stop the sync of all others.
       const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
       const records = ids.batch(() =>
         wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
       );
-      // The first ids that are texts: the list is in their order, which is not that of the numbers.
-      if (!wereTexts && ids.areTexts() && request.order !== undefined)
+      // These were the first ids that are texts. The list has their order, which is not that of their numbers: again.
+      if (!hadTexts && ids.areTexts() && request.order !== undefined)
         return collections.list(spec, request, callOptions);
       return { records, total, cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs() };
     },
@@ -112,7 +112,7 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       } catch (error) {
         const isMissing = error instanceof CmsRejected && error.status === 404;
         if (isEditor || !isMissing || !isPostCollection(spec) || callOptions.credentials === undefined) throw error;
-        // Payload finds a trashed record only if it is asked for one, as for editors.
+        // Payload finds a trashed record only if it is asked for one, as for editors. They know that it exists.
         const asEditor = { view: 'editor', ...(detail && { detail }) } as const;
         return await collections.read(spec, id, asEditor, callOptions).catch(
           ifRejected(() => {

@@ -6,7 +6,7 @@ import { percentDecoded } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import type { CallOptions, CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, PAYLOAD_STATUSES, STATUSES_BY_FIELD, statusFieldOf } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf } from './records.ts';
 
 /** What the site has switched on for a collection. */
 export interface Features {
@@ -79,9 +79,9 @@ const TEXT_SORTS: typeof SORTS = {
  */
 export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, features: Features) {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
-  const conditions: Query[] = [];
-  const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, conditions);
+  const ofStatus = statusQuery(spec, statuses, features);
   if (!ofStatus) return undefined;
+  const conditions = [...ofStatus.conditions];
   if (wanted !== undefined) {
     const cmsIds = wanted.flatMap((id) => ids.toPayload(idSpaceOf(spec), id) ?? []);
     if (cmsIds.length === 0) return undefined;
@@ -107,8 +107,8 @@ export function listQuery(ids: Ids, spec: CollectionSpec, request: ListRequest, 
     page,
     ...spec.recordParams,
     // Each condition has an index of its own, since two may be about the same field.
-    ...Object.assign({}, ...conditions.map((rules, n) => below(`where[and][${n}]`, rules))),
-    ...ofStatus,
+    ...numbered('where[and]', conditions),
+    ...ofStatus.parameters,
     ...(order !== undefined && { sort: (ids.areTexts() ? TEXT_SORTS : SORTS)[order] }),
     ...selectOf(spec, detail),
   };
@@ -128,58 +128,34 @@ export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Quer
   return Object.fromEntries(fields.map((field) => [`select[${field.replaceAll('.', '][')}]`, true]));
 }
 
-/** Adds the conditions; returns further parameters, or undefined if the collection has none of these statuses. */
-function addStatuses(
+/**
+ * What a query says about statuses; undefined if no record of the collection can have one of these. `pending` finds
+ * every draft: only the site's own field tells them apart, and who lists records reads their status.
+ */
+function statusQuery(
+  spec: CollectionSpec,
   statuses: ListRequest['statuses'],
-  field: string | undefined,
   { drafts, trash }: Features,
-  conditions: Query[],
-): Query | undefined {
-  if (statuses === 'any') return {};
-  if (statuses === 'all') return trash ? { trash: true } : {};
+): { conditions: Query[]; parameters: Query } | undefined {
+  if (statuses === 'any') return { conditions: [], parameters: {} };
+  const withTrashed = trash && (statuses === 'all' || statuses?.includes('trash') === true);
+  const parameters = withTrashed ? { trash: true } : {};
   const wanted = statuses ?? ['publish'];
-  const untrashed = drafts ? statusRules(wanted, field) : wanted.includes('publish') ? {} : undefined;
-  const hasTrashed = trash && wanted.includes('trash');
-  if (!untrashed && !hasTrashed) return undefined;
-  if (!hasTrashed) {
-    if (drafts) conditions.push(untrashed!);
-    return {};
-  }
-  conditions.push({
-    '[or][0][deletedAt][exists]': true,
-    ...(untrashed && {
-      '[or][1][and][0][deletedAt][exists]': false,
-      ...below('[or][1][and][1]', untrashed),
-    }),
-  });
-  return { trash: true };
+  // Without drafts, every record is published as soon as it is saved.
+  if (wanted === 'all' || (!drafts && wanted.includes('publish'))) return { conditions: [], parameters };
+  const stored = new Set(drafts ? wanted.flatMap((status) => payloadStatusOf(spec, status) ?? []) : []);
+  const alternatives: Query[] = [];
+  if (stored.size > 0) alternatives.push({ '[_status][in]': [...stored].join(',') });
+  if (withTrashed) alternatives.push({ '[deletedAt][exists]': true });
+  if (alternatives.length === 0) return undefined;
+  return { conditions: alternatives.length === 1 ? alternatives : [numbered('[or]', alternatives)], parameters };
 }
 
-/** The condition that a record has one of the API's statuses; undefined if none of these can be stored. */
-function statusRules(wanted: readonly string[], field: string | undefined): Query | undefined {
-  const payloadStatuses = wanted.flatMap((status) => PAYLOAD_STATUSES[status] ?? []);
-  const ofSite = field === undefined ? [] : STATUSES_BY_FIELD.filter((status) => wanted.includes(status));
-  const isAll = ofSite.length === STATUSES_BY_FIELD.length && wanted.includes('draft');
-  const isPublished = ofSite.length === 0 && !wanted.includes('draft');
-  if (field === undefined || isAll || isPublished)
-    return payloadStatuses.length > 0 ? { '[_status][in]': payloadStatuses.join(',') } : undefined;
-  const alternatives: Query[] = ofSite.map((status) => draftsWith({ [`[${field}][equals]`]: status }));
-  if (wanted.includes('publish')) alternatives.push({ '[_status][equals]': 'published' });
-  // `not_in` would leave out the records without a value.
-  if (wanted.includes('draft'))
-    alternatives.push(
-      draftsWith({
-        [`[or][0][${field}][exists]`]: false,
-        [`[or][1][${field}][not_in]`]: STATUSES_BY_FIELD.join(','),
-      }),
-    );
-  return Object.assign({}, ...alternatives.map((rules, n) => below(`[or][${n}]`, rules)));
-}
-
-const draftsWith = (rules: Query): Query => ({ '[and][0][_status][equals]': 'draft', ...below('[and][1]', rules) });
-
-const below = (prefix: string, rules: Query): Query =>
-  Object.fromEntries(Object.entries(rules).map(([path, value]) => [prefix + path, value]));
+/** `[or]`, and two conditions: `{'[or][0][_status][in]': 'draft', '[or][1][deletedAt][exists]': true}`. */
+const numbered = (prefix: string, conditions: readonly Query[]): Query =>
+  Object.fromEntries(
+    conditions.flatMap((rules, n) => Object.entries(rules).map(([path, value]) => [`${prefix}[${n}]${path}`, value])),
+  );
 
 /**
  * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains

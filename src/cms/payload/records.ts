@@ -40,9 +40,6 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
   author: 'account',
 };
 
-/** Payload's word for each status that it has. */
-export const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
-
 /**
  * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from
  * drafts.
@@ -54,6 +51,13 @@ const CORE_STATUS = 'status';
 export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
   const path = paths.get('status');
   return path === CORE_STATUS ? undefined : path;
+}
+
+/** Payload's own word for a status of the API; undefined if a record of the collection cannot have that status. */
+export function payloadStatusOf(spec: CollectionSpec, status: string): 'published' | 'draft' | undefined {
+  if (status === 'publish') return 'published';
+  const isOfField = STATUSES_BY_FIELD.includes(status) && statusFieldOf(spec) !== undefined;
+  return status === 'draft' || isOfField ? 'draft' : undefined;
 }
 
 /** Where the mapping puts the status of a write. */
@@ -125,12 +129,9 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
   const status = statusIn(spec, body);
   if (status === undefined) return payloadBody;
   const field = statusFieldOf(spec);
-  const isStored =
-    Object.hasOwn(PAYLOAD_STATUSES, status) || (field !== undefined && STATUSES_BY_FIELD.includes(status));
-  if (!isStored) invalid(statusPathOf(spec), `has no status "${status}"`);
   if (field === undefined) delete payloadBody[CORE_STATUS];
-  else setAt(payloadBody, field.split('.'), status in PAYLOAD_STATUSES ? null : status);
-  payloadBody._status = PAYLOAD_STATUSES[status] ?? 'draft';
+  else setAt(payloadBody, field.split('.'), STATUSES_BY_FIELD.includes(status) ? status : null);
+  payloadBody._status = payloadStatusOf(spec, status) ?? invalid(statusPathOf(spec), `has no status "${status}"`);
   return payloadBody;
 }
 

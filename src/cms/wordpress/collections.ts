@@ -190,20 +190,9 @@ function parseTotal(collection: string, header: string | undefined): number {
 const ACF = 'acf';
 
 /**
- * `{"_acf_field_key_map": {"price": "(none)"}}` marks `price` as sent but not to be stored: the plugin looks it up by
- * this key, which no field has (`update_fields` of version 6.8.0, and of Secure Custom Fields).
- */
-const KEY_MAP = '_acf_field_key_map';
-const NO_FIELD = '(none)';
-
-/**
- * Sends an update. If the site refuses an update of `acf`, reads which fields are required, and sends the update again
- * with the stored values of those that it lacks. The refusal came before anything was written.
- *
- * The added values are marked so that the plugin does not store them: an editor's change between the read and
- * the update stays. A version of the plugin that ignored the mark would store a value that was read one call
- * earlier. Required fields inside a group cannot be marked: those of a group that the update changes are
- * stored as read.
+ * Sends an update. Advanced Custom Fields refuses one with some of its fields, such as `{"acf": {"price": 20}}`, if the
+ * site requires others, such as `start`. The refusal comes before anything is written. So the update is sent again with
+ * the stored values of those that it lacks: `{"acf": {"price": 20, "start": "2031-05-01 19:30:00", ...}}`.
  */
 export async function sendUpdate(
   call: RestCall,
@@ -222,25 +211,40 @@ export async function sendUpdate(
     const rules = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[ACF]);
     const query = { context: 'edit', _fields: ACF };
     const stored = objectOf(await call('GET', route, { query }, options))[ACF];
-    const all = withRequired(sent, objectOrEmpty(stored), rules);
-    if (isDeepStrictEqual(all, sent)) throw error;
-    const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
-    const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
-    return call('POST', route, { json: { ...body, [ACF]: { ...all, [KEY_MAP]: marks } } }, options);
+    const completed = withRequired(sent, objectOrEmpty(stored), rules);
+    // It was refused for another reason: a price that is no number.
+    if (isDeepStrictEqual(completed, sent)) throw error;
+    return call(
+      'POST',
+      route,
+      { json: { ...body, [ACF]: { ...completed, ...notToBeStored(sent, completed) } } },
+      options,
+    );
   }
 }
 
-/** `sent` with the stored values of the required properties that it lacks, at every depth. */
+/** `sent` with the stored values of the required fields that it lacks, also in groups of fields that it changes. */
 function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): CmsRecord {
-  const all = { ...sent };
-  // Typed fields refuse the blank text that the plugin shows for a field without a value.
+  const completed = { ...sent };
   for (const [name, property] of Object.entries(objectOrEmpty(schema.properties))) {
     const inner = objectOrEmpty(property);
-    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), inner);
+    if (isObject(sent[name])) completed[name] = withRequired(sent[name], objectOrEmpty(stored[name]), inner);
+    // The plugin shows a field without a value as a blank text, which a number or a date refuses.
     else if (inner.required === true && !Object.hasOwn(sent, name))
-      all[name] = stored[name] === '' ? null : (stored[name] ?? null);
+      completed[name] = stored[name] === '' ? null : (stored[name] ?? null);
   }
-  return all;
+  return completed;
+}
+
+/**
+ * `{"_acf_field_key_map": {"start": "(none)"}}` tells the plugin to look for the field `start` under a key that none
+ * has: it accepts the value, and stores nothing (`update_fields` of version 6.8.0, and of Secure Custom Fields). What
+ * an editor has changed since the value was read then stays. A version without the map would store the value as read,
+ * as every version does with those inside a group, which have no place in the map.
+ */
+function notToBeStored(sent: CmsRecord, completed: CmsRecord): CmsRecord {
+  const added = Object.keys(completed).filter((name) => !Object.hasOwn(sent, name));
+  return { _acf_field_key_map: Object.fromEntries(added.map((name) => [name, '(none)'])) };
 }
 
 const FIELDS = 'id,source_url,media_details,mime_type';

@@ -61,23 +61,29 @@ async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const findings: NoApiFinding[] = [];
   for (const apiRoot of candidates) {
     const found = await probeApi(client, apiRoot, url.origin);
-    if (typeof found === 'string') return createRouteResolver(found);
-    findings.push(found);
+    if ('root' in found) return createRouteResolver(found.root);
+    findings.push(found.finding);
   }
   throw new NoRestApi(findings.find(({ reason }) => reason !== 'not-found') ?? findings[0]!);
 }
 
-/** Returns the root of the API if there is one at `apiRoot`, otherwise what is there instead. */
-async function probeApi(client: CmsClient, apiRoot: string, origin: string): Promise<string | NoApiFinding> {
+/** The root of the API if `apiRoot` leads to one, otherwise what is there instead. */
+async function probeApi(
+  client: CmsClient,
+  apiRoot: string,
+  origin: string,
+): Promise<{ root: string } | { finding: NoApiFinding }> {
   const { path, query } = createRouteResolver(apiRoot)('');
   try {
     const request = { method: 'GET', path, query: { ...query, _fields: 'namespaces' }, expect: 'any' } as const;
     const response = await client.request(request);
-    return isApi(response) ? (redirectedRoot(response) ?? apiRoot) : findingOf(origin + apiRoot, response);
+    return isApi(response)
+      ? { root: redirectedRoot(response) ?? apiRoot }
+      : { finding: findingOf(origin + apiRoot, response) };
   } catch (error) {
     const finding = error instanceof CmsUnavailable ? findingOfError(origin + apiRoot, error) : undefined;
     if (finding === undefined) throw error;
-    return finding;
+    return { finding };
   }
 }
 
@@ -115,13 +121,10 @@ interface NoApiFinding {
   reason: NoApiReason;
   /** The URL that answered so. */
   url: string;
-  /** What it does: `answers with a web page`. */
+  /** What it does: `answers with a web page (status 200, "Coming soon")`. */
   says: string;
-  status?: number;
   /** Of a redirect, without query. */
   target?: URL;
-  /** The site's own words: a page's title, or an error's code and message. At most 120 characters. */
-  words?: string;
 }
 
 /** No REST API of WordPress at the site's address. `message` names the URL and what it answers. */
@@ -129,14 +132,15 @@ export class NoRestApi extends CmsUnavailable {
   readonly finding: NoApiFinding;
 
   constructor(finding: NoApiFinding) {
-    const message = `${describeFinding(finding)}: there is no REST API of WordPress`;
-    super('status', message, { status: finding.status ?? 404 });
+    super('status', `${finding.url} ${finding.says}: there is no REST API of WordPress`, { status: 404 });
     this.name = 'NoRestApi';
     this.finding = finding;
   }
 }
 
+/** Of a page, for its title. */
 const INSPECTED_BYTES = 16_384;
+/** Of a page's title, or of an error's code and message, in characters. */
 const MAX_WORDS = 120;
 const LOGIN_PATH = /^[^?]*\/(wp-login\.php|log-?in|sign-?in|sso|saml2?|oauth2?|cas|auth)(?:[/.?]|$)/i;
 
@@ -146,10 +150,8 @@ function findingOf(url: string, { status, bytes, redirectedTo = '' }: CmsRespons
   const code = errorCode(json);
   const title = /<title[^<>]{0,200}>([^<]{1,300})/i.exec(bytes.toString('utf8', 0, INSPECTED_BYTES))?.[1];
   const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
-  const finding = (reason: NoApiReason, says: string): NoApiFinding => ({
-    ...{ reason, url, says, status },
-    ...(words ? { words: shorten(words) } : {}),
-  });
+  const details = words ? `status ${status}, "${shorten(words)}"` : `status ${status}`;
+  const finding = (reason: NoApiReason, says: string) => ({ reason, url, says: `${says} (${details})` });
   if (LOGIN_PATH.test(redirectedTo)) return finding('closed', 'answers with a login page');
   if (status === 401) return finding('closed', 'requires a login, and not as WordPress does');
   if (status === 403) return finding('closed', 'is forbidden, and not by WordPress');
@@ -164,27 +166,19 @@ export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding
   if (error.reason === 'too-large') return { reason: 'no-api', url, says: 'answers with more than the gateway reads' };
   if (!(error instanceof CmsRedirected)) return undefined;
   const { target, isLoop } = error;
-  if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web', status: 302 };
-  if (LOGIN_PATH.test(target.pathname)) return { reason: 'closed', url, says: 'answers with a login page', target };
+  if (!target) return { reason: 'no-api', url, says: 'redirects to no address of the web' };
+  const to = `to ${(target.origin + target.pathname).slice(0, 200)}`;
+  if (LOGIN_PATH.test(target.pathname))
+    return { reason: 'closed', url, says: `answers with a login page (${to})`, target };
   return isLoop
-    ? { reason: 'no-api', url, says: 'redirects in a circle', target }
-    : { reason: 'redirect', url, says: 'redirects to another address', target };
+    ? { reason: 'no-api', url, says: `redirects in a circle (${to})`, target }
+    : { reason: 'redirect', url, says: `redirects to another address (${to})`, target };
 }
 
 /** One line of printable characters: a page's words go to a terminal. */
 function shorten(text: string): string {
   const plain = text.replace(/[\p{C}\s]+/gu, ' ').trim();
   return plain.length > MAX_WORDS ? `${plain.slice(0, MAX_WORDS - 1)}…` : plain;
-}
-
-/** `https://a.example/wp-json/ answers with a web page (status 200, "Coming soon")`. */
-function describeFinding({ url, says, status, target, words }: NoApiFinding): string {
-  const details = [
-    ...(target ? [`to ${(target.origin + target.pathname).slice(0, 200)}`] : []),
-    ...(status === undefined ? [] : [`status ${status}`]),
-    ...(words === undefined ? [] : [`"${words}"`]),
-  ];
-  return `${url} ${says}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
 
 /** `kind` and `fields`: of the rejection. `isEarly`: WordPress gives the error before it writes anything. */
