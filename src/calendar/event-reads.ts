@@ -21,10 +21,10 @@ import {
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import type { Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { searchWords } from './search-words.ts';
 import type { Services } from './services.ts';
+import type { Steps } from './turns.ts';
 
 /** Builds a response from one page of the events that the actor may list. */
 export const buildFromEvents = (

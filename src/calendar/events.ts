@@ -20,7 +20,7 @@ import { responseSteps } from './list-response.ts';
 import { asActorSees, createdBefore, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { laterTick } from './shared-work.ts';
+import { ownTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
@@ -260,7 +260,7 @@ async function resolveTerms(
   const references: Reference[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
-    await laterTick();
+    await ownTurn();
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
       references.push(
@@ -304,7 +304,7 @@ async function resolveLinked(linked: LinkedRecords, items: unknown[], request: R
       references.push(Number(data.id));
       continue;
     }
-    await laterTick();
+    await ownTurn();
     const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
     references.push(async () => (await withLinkedErrors(kind, create)).id);
   }

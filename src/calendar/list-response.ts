@@ -11,10 +11,10 @@ import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from
 import type { VisibleRecords } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
-import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
+import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Services } from './services.ts';
-import { createSlots } from './shared-work.ts';
+import { runInOneTurn, runInTurns, type Steps, withSlot } from './turns.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
@@ -89,9 +89,6 @@ export const listResponse = (
   find: () => Promise<ListPage>,
   request: RequestContext,
 ): Promise<ApiResponse> => buildFound(request, find, (page) => responseSteps(services, page, request.baseUrl));
-
-/** Four lists are built at a time: each holds a few records and what is rendered, together up to 9 MB. */
-const withSlot = createSlots(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what

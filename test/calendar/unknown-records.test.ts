@@ -1,8 +1,8 @@
 // Limits on the CMS calls that anonymous callers cause by requesting records that the replica lacks.
 
 import { expect } from 'chai';
+import { LookupLimit } from '../../src/calendar/anonymous-limits.ts';
 import { type Actor, ANONYMOUS } from '../../src/calendar/request.ts';
-import { LookupLimit } from '../../src/calendar/shared-work.ts';
 import type { CollectionSpec } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { interceptCalls } from '../cms/cms-link.ts';
