@@ -69,13 +69,13 @@ export async function asActorSees(
   const { replica, unpublishedRecords, serializer } = services;
   const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
-  const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
-  const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
-  if (isPublic || !request.actor.account) return jsonIn(replica.db);
+  const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
+  const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
+  if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
   try {
-    const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
+    const parts = areLinkedPublic ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
     return await unpublishedRecords.use(request, parts, async ({ records, addImages }) => {
-      await addImages(linked, record.image);
+      await addImages(linked, missingImages);
       return jsonIn(records);
     });
   } catch {
