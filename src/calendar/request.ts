@@ -167,15 +167,17 @@ export interface RequestImages {
   release(): void;
 }
 
-/** This gateway's claim on the Idempotency-Key of a create. */
-export interface CreationClaim {
+/** A create with an `Idempotency-Key`, which this gateway has claimed: no other may run the same create meanwhile. */
+export interface KeyedCreate {
+  /** Of the record that the key stands for. A new venue in the body of an event is another one. */
   kind: Kind;
+  /** The CMS stores it with the record, so that a retry finds the record. */
   creationKey: string;
   /**
    * Call it just before the create. Throws 409 if another gateway has taken over: it may once the claim is two minutes
    * old (`MAX_CREATE_MS`), because it takes this gateway for crashed then.
    */
-  renew(): Promise<void>;
+  renewClaim(): Promise<void>;
 }
 
 export interface CreatedRecord {
@@ -194,8 +196,7 @@ export interface RequestContext {
   created?: CreatedRecord[];
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
-  /** For a create with an Idempotency-Key. */
-  creationClaim?: CreationClaim;
+  keyedCreate?: KeyedCreate;
 }
 
 /** A use case's response, before serialization. */

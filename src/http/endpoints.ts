@@ -193,8 +193,8 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (creationKey, renew) =>
-        runOperation(endpointRequest, { ...request, creationClaim: { kind, creationKey, renew } }),
+      create: (creationKey, renewClaim) =>
+        runOperation(endpointRequest, { ...request, keyedCreate: { kind, creationKey, renewClaim } }),
       readForReplay: (id) => useCases[kind].readForReplay(id, request),
     });
   }
@@ -221,12 +221,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     }
     const ofKind = useCases[route.kind as Kind];
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
-    // A read creates nothing, and passes.
-    return withCreatedInError(request, services.observe, async () => {
-      if (operation === 'create') return ofKind.create(input, request);
-      const id = await idInPath(services, route, input, request);
-      return ofKind[operation](id, input, request) as Promise<ApiResponse>;
-    });
+    const idOfRecord = () => idInPath(services, route, input, request);
+    if (operation === 'read') return ofKind.read(await idOfRecord(), input, request);
+    return withCreatedInError(request, services.observe, async () =>
+      operation === 'create' ? ofKind.create(input, request) : ofKind[operation](await idOfRecord(), input, request),
+    );
   }
 
   return async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
