@@ -6,7 +6,7 @@ import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/rec
 
 export interface ParamError {
   name: string;
-  message?: string;
+  message?: string | undefined;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
   /** What to write instead. The original has no such text: `hints` is beside what it has. */
@@ -29,8 +29,7 @@ export function invalidParams(
 }
 
 /** Names one invalid parameter. The default message is `Invalid parameter.` */
-export const invalidParam = (name: string, message?: string): ApiError =>
-  invalidParams([message === undefined ? { name } : { name, message }]);
+export const invalidParam = (name: string, message?: string): ApiError => invalidParams([{ name, message }]);
 
 /** A JSON value of the wrong type: the message names the expected type, `details` has the code. */
 export function wrongType(name: string, type: string): ParamError {

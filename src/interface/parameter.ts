@@ -21,8 +21,8 @@ export interface Parameter {
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
   /**
-   * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
-   * namespace index and `/doc` stay as clients of the original know them.
+   * The original lacks the parameter (docs/extensions.md). Only `/doc?complete=1` shows it: the namespace index and
+   * `/doc` have the parameters that clients of the original know.
    */
   addition?: true;
   /** The parameters of the records that the value can hold, such as a venue in the body of an event. */

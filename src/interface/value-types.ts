@@ -127,12 +127,13 @@ export function clearableWord(words: readonly string[]): ParamType {
 
 /** Some of these words. */
 export function someOf(words: readonly string[]): ParamType {
-  const others = (value: unknown) => parseList(value).filter((word) => !words.includes(String(word)));
+  const isOne = (word: unknown) => words.includes(String(word));
+  const others = (value: unknown) => parseList(value).filter((word) => !isOne(word));
   return {
     schema: { type: 'array', items: { type: 'string', enum: words } },
     hint: (value) => `Not possible: ${others(value).join(', ')}. Write one or several of: ${words.join(', ')}.`,
     isList: true,
-    accepts: (value) => parseList(value).length > 0 && others(value).length === 0,
+    accepts: isListOf(isOne),
     parse: parseList,
   };
 }
@@ -142,8 +143,7 @@ export const sourceNames: ParamType = {
   schema: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]{1,40}$' } },
   hint: 'Write one or several names of sources, such as library.',
   isList: true,
-  accepts: (value) =>
-    parseList(value).length > 0 && parseList(value).every((name) => /^[a-z0-9-]{1,40}$/.test(String(name))),
+  accepts: isListOf((name) => /^[a-z0-9-]{1,40}$/.test(String(name))),
   parse: (value) => parseList(value).map(String),
 };
 
@@ -206,16 +206,7 @@ const isReadableDate = (value: unknown): boolean => {
 export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
-  examples: [
-    '2027-05-01',
-    '2027-05-01 19:00:00',
-    '2027-05-01T19:00:00Z',
-    'today',
-    'tomorrow',
-    'saturday',
-    '+6 months',
-    'first day of next month',
-  ],
+  examples: ['2027-05-01', '2027-05-01 19:00:00', '2027-05-01T19:00:00Z', 'today', 'saturday', '+6 months'],
   accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
   parse: String,
 };
@@ -283,7 +274,7 @@ export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
   isList: true,
-  accepts: (value) => parseList(value).length > 0 && parseList(value).every(count.accepts!),
+  accepts: isListOf(count.accepts!),
   parse: (value) => [...new Set(parseList(value).map(parsePositiveInteger))],
 };
 
@@ -293,7 +284,6 @@ export function existingIds(kind: PostKind): ParamType {
     ...uncheckedIds,
     hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
-    parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
 
@@ -400,8 +390,7 @@ function isNumbered(value: Record<string, unknown>): boolean {
 const INTEGER_OR_TEXT = { oneOf: [{ type: 'integer' }, { type: 'string' }] };
 const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: 'string' }, { type: 'integer' }] };
 
-const isTermList = (value: unknown): boolean =>
-  parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
+const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
 /** Whether a category can be meant as a parent. A number is an id, also where a category has it as its slug. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
@@ -517,6 +506,11 @@ export function parseList(value: unknown): unknown[] {
     return value.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
   if (isObject(value)) return Object.values(value);
   return value === undefined || value === null ? [] : [value];
+}
+
+/** Whether a value is a list of at least one element, each of which is valid. */
+function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => parseList(value).length > 0 && parseList(value).every(isValid);
 }
 
 /** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */
