@@ -190,9 +190,8 @@ const customFields = parameter(
 );
 
 function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
-  const first = PARAMETER_ORDER[kind].split(' ');
-  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
-  const ordered = Object.entries(table).toSorted(([a], [b]) => rank(a) - rank(b));
+  const order = [...PARAMETER_ORDER[kind].split(' '), ...Object.keys(table)];
+  const ordered = Object.entries(table).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const parameters = ordered.flatMap(([name, field]) =>
     field.parameter ? [{ ...field.parameter, name, recordKey: field.key }] : [],
   );
@@ -202,10 +201,7 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
 const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: parametersOf('organizer', ORGANIZER) };
 
 const inlineRecords = (kind: LinkedKind, description: string): FieldOptions =>
-  settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
-    ...DEFAULT_NULL,
-    inline: LINKED_PARAMETERS[kind],
-  });
+  settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, DEFAULT_NULL);
 
 const wallTime = (key: string, description: string): Field =>
   fieldOf('wall-time', '')(key, {

@@ -25,8 +25,6 @@ export interface Parameter {
    * `/doc` have the parameters that clients of the original know.
    */
   addition?: true;
-  /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
-  inline?: readonly Parameter[];
 }
 
 export type ParameterOptions = Partial<Omit<Parameter, 'name' | 'type' | 'description' | 'limit'>>;
@@ -71,6 +69,8 @@ export interface ParamType {
   hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
   isList?: true;
+  /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
+  inline?: readonly Parameter[];
   /** First stage: the form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
   /** First stage: what the value refers to. Called only if `accepts` returned true. */

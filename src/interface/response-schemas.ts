@@ -201,7 +201,8 @@ export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
 };
 
 const textsByName = (description: string): Schema => ({
-  ...{ type: 'object', description },
+  type: 'object',
+  description,
   additionalProperties: textSchema(),
 });
 

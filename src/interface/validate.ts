@@ -76,9 +76,8 @@ function checkJsonTypes(
   sent: Record<string, unknown>,
   names: ReadonlySet<string>,
 ): void {
-  const types = new Map(parameters.filter(({ inPath }) => !inPath).map(({ name, type }) => [name, type.jsonType]));
   const errors = [...names].flatMap((name) => {
-    const type = types.get(name);
+    const type = parameters.find((one) => one.name === name && !one.inPath)?.type.jsonType;
     return type && !JSON_TYPE_CHECKS[type](sent[name]) ? [wrongType(name, type)] : [];
   });
   if (errors.length > 0) throw invalidParams(errors);
@@ -151,7 +150,7 @@ function tooLongValues(values: Record<string, unknown>, parameters: readonly Par
     const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
     const value = values[name];
     if (isTooLong(value, limit)) return [{ name, message: `The value is too long: ${describeLimit(limit)}.` }];
-    const { inline } = declared ?? {};
+    const { inline } = declared?.type ?? {};
     if (!inline || typeof value !== 'object' || value === null) return [];
     // A venue in the body of an event, or a list of them: `city: The value is too long`.
     const records = [value, ...Object.values(value)].filter(isObject);

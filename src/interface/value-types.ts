@@ -138,12 +138,14 @@ export function someOf(words: readonly string[]): ParamType {
   };
 }
 
+const SOURCE_NAME = /^[a-z0-9-]{1,40}$/;
+
 /** Names of sources. One that no source has matches no event. */
 export const sourceNames: ParamType = {
-  schema: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]{1,40}$' } },
+  schema: { type: 'array', items: { type: 'string', pattern: SOURCE_NAME.source } },
   hint: 'Write one or several names of sources, such as library.',
   isList: true,
-  accepts: isListOf((name) => /^[a-z0-9-]{1,40}$/.test(String(name))),
+  accepts: isListOf((name) => SOURCE_NAME.test(String(name))),
   parse: (value) => parseList(value).map(String),
 };
 
@@ -197,9 +199,7 @@ const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or
 const isReadableDate = (value: unknown): boolean => {
   if (typeof value === 'number') return value !== 0 && parseUnixSeconds(String(value)) !== undefined;
   if (typeof value !== 'string' || value === '') return false;
-  return (
-    parseUnixSeconds(value) !== undefined || parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
-  );
+  return (parseUnixSeconds(value) ?? parsePhpDate(value, { nowMs: Date.now(), zone: utcZone })) !== undefined;
 };
 
 /** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
@@ -327,46 +327,43 @@ export const clearableImage: ParamType = {
 
 /**
  * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
- * @param parameters of the create route of the kind, for an object from which the record would be created
+ * @param inline of the create route of the kind, for an object from which the record would be created
  */
-export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]): ParamType {
-  /**
-   * As in The Events Calendar, the blank name of a venue passes here and fails when the venue is created;
-   * that of an organizer fails here.
-   */
-  async function isCreatable(data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
-    for (const { name, type, required } of parameters) {
-      const value = data[name];
-      if (value === undefined || value === null) {
-        if (required) return false;
-        continue;
-      }
-      if (required && kind === 'venue' && value === '') continue;
-      if (type.accepts && !type.accepts(value)) return false;
-      if (type.verify && (await type.verify(value, checks)) !== true) return false;
-    }
-    return true;
-  }
-
+export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): ParamType {
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
-    if (isObject(value) && isEmpty(value.id)) return isCreatable(value, checks);
+    if (isObject(value) && isEmpty(value.id)) return isCreatable(kind, inline, value, checks);
     const id = parsePositiveInteger(isObject(value) ? value.id : value);
     return id !== undefined && checks.exists(kind, id);
   };
+  const oneRecord = [{ type: 'integer' }, { type: 'string' }, { type: 'object' }];
   return {
     hint: `Write the id of an existing ${kind}, several ids, or an object with the name of a new ${kind} in "${kind}".`,
-    schema: {
-      oneOf: [
-        { type: 'integer' },
-        { type: 'string' },
-        { type: 'object' },
-        { type: 'array', items: { oneOf: [{ type: 'integer' }, { type: 'string' }, { type: 'object' }] } },
-      ],
-    },
+    schema: { oneOf: [...oneRecord, { type: 'array', items: { oneOf: oneRecord } }] },
     isList: true,
+    inline,
     verify: (value, checks) => everyAsync(parseLinkedItems(value), (item) => isValid(item, checks)),
     parse: parseLinkedItems,
   };
+}
+
+/**
+ * Whether a record could be created from an object. As in The Events Calendar, the blank name of a venue passes here
+ * and fails when the venue is created; that of an organizer fails here.
+ */
+async function isCreatable(
+  kind: LinkedKind,
+  parameters: readonly Parameter[],
+  data: Record<string, unknown>,
+  checks: ReferenceChecks,
+): Promise<boolean> {
+  for (const { name, type, required } of parameters) {
+    const value = data[name] ?? undefined;
+    if (value === undefined && required) return false;
+    if (value === undefined || (required && kind === 'venue' && value === '')) continue;
+    if (type.accepts && !type.accepts(value)) return false;
+    if (type.verify && (await type.verify(value, checks)) !== true) return false;
+  }
+  return true;
 }
 
 /**
