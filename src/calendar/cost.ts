@@ -25,19 +25,16 @@ export type CostSettings = Config['cost'];
  * because it means free.
  */
 export function normalizeCost(sent: unknown): Cost {
-  const texts = costTexts(sent, 0).filter((text) => text !== '');
+  const texts = costTexts(sent).filter((text) => text !== '');
   return texts.length > 1 ? texts : (texts[0] ?? '');
 }
 
-/** Deeper lists are ignored. */
-const MAX_DEPTH = 5;
-
-function costTexts(sent: unknown, depth: number): string[] {
+function costTexts(sent: unknown): string[] {
   if (typeof sent === 'string') return [stripTags(unescapeHtml(sent))];
   if (typeof sent === 'number') return [String(sent)];
   if (sent === true) return ['1'];
-  if (typeof sent !== 'object' || sent === null || depth > MAX_DEPTH) return [];
-  return Object.values(sent).flatMap((value) => costTexts(value, depth + 1));
+  if (typeof sent !== 'object' || sent === null) return [];
+  return Object.values(sent).flatMap(costTexts);
 }
 
 /** As PHP's `htmlspecialchars_decode`: other entities stay. */
