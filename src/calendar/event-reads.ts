@@ -17,7 +17,6 @@ import {
   type ListAccess,
   type ListPage,
   type PageSizes,
-  pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
@@ -35,17 +34,15 @@ export const buildFromEvents = (
   build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
   withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
-    buildFound(request, () => findEvents(services, input, request, access, pageSizes), build),
+    buildFound(request, () => findEvents(services, input, access, pageSizes), build),
   );
 
 async function findEvents(
   services: Services,
-  input: Input,
-  request: RequestContext,
+  { values, raw }: Input,
   access: ListAccess,
   pageSizes: PageSizes,
 ): Promise<ListPage> {
-  const { values, raw } = input;
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
   const hasDates = values.include === undefined;
@@ -66,7 +63,8 @@ async function findEvents(
   if (!isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
-  const linkParameters = {
+  const linkValues = {
+    ...raw,
     ...linkDates,
     status: access.status,
     page: page.page,
@@ -80,9 +78,8 @@ async function findEvents(
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const links = pageLinks('event', raw, linkParameters, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  return { kind: 'event', ids, total, page, links, validUntilMs, visible, isPublic };
+  return { kind: 'event', ids, total, page, linkValues, validUntilMs, visible, isPublic };
 }
 
 /**

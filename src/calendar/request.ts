@@ -9,6 +9,7 @@ import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mappin
 import {
   FIRST_SOURCE_ID,
   isOccurrenceId,
+  KINDS,
   type Kind,
   type KindOrImage,
   type PostKind,
@@ -88,9 +89,10 @@ export function writableMapping<K extends Kind>(services: { mapping: Mapping }, 
   return mapping;
 }
 
-/** As long as the gateway keeps a login. */
-const PERMISSIONS_TTL_MS = 60_000;
-const MAX_PERMISSIONS = 2000;
+const PERMISSIONS_TTL_MS = 10 * 60_000;
+/** A request asks for permissions several times. */
+const LOOKUP_TTL_MS = 5000;
+const MAX_LOOKUPS = 2000;
 
 interface PermissionParts {
   cms: Cms;
@@ -101,12 +103,14 @@ interface PermissionParts {
 /** The permissions that the actions on each collection need. */
 export class Permissions {
   readonly #parts: PermissionParts;
+  /** By collection. They are the same for all actors. */
+  readonly #known = new LRUCache<string, ActionPermissions>({ max: KINDS.length, ttl: PERMISSIONS_TTL_MS });
   /** By account and collection, because the CMS shows them only to those who may edit it. */
-  readonly #known = new LRUCache<string, Promise<ActionPermissions | undefined>>({
+  readonly #lookups = new LRUCache<string, Promise<ActionPermissions | undefined>>({
     // The option `max` would allocate memory for all of them in advance.
-    maxSize: MAX_PERMISSIONS,
+    maxSize: MAX_LOOKUPS,
     sizeCalculation: () => 1,
-    ttl: PERMISSIONS_TTL_MS,
+    ttl: LOOKUP_TTL_MS,
   });
 
   constructor(parts: PermissionParts) {
@@ -123,13 +127,12 @@ export class Permissions {
     // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
     const { kinds } = this.#parts.mapping;
     const spec = kinds[kind] ?? kinds.event;
-    const key = `${actor.account.userId} ${spec.collection}`;
-    const known = this.#known.get(key);
+    const known = this.#known.get(spec.collection);
     if (known) return known;
-    const reading = this.#read(spec, actor);
-    this.#known.set(key, reading);
-    reading.catch(() => this.#known.delete(key));
-    return reading;
+    const key = `${actor.account.userId} ${spec.collection}`;
+    const lookup = this.#lookups.get(key) ?? this.#read(spec, actor);
+    this.#lookups.set(key, lookup, { noUpdateTTL: true });
+    return lookup;
   }
 
   /** Whether the CMS lets the actor do this with records of the kind. Throws `CmsUnavailable`. */
@@ -144,7 +147,9 @@ export class Permissions {
       if (credentials === undefined) continue;
       const reading = cms.collectionInfo(spec, { credentials, bulkhead: 'callers' });
       const info = await reading.catch(ifRejected(() => undefined));
-      if (info?.permissions) return info.permissions;
+      if (!info?.permissions) continue;
+      this.#known.set(spec.collection, info.permissions);
+      return info.permissions;
     }
     return undefined;
   }

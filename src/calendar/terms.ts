@@ -15,7 +15,6 @@ import {
   type ListAccess,
   type ListPage,
   listResponse,
-  pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
@@ -66,8 +65,7 @@ export class Terms {
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
-  async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<ListPage> {
-    const { values, raw } = input;
+  async #find({ values, raw }: Input, visible: ListAccess['visible']): Promise<ListPage> {
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -86,16 +84,16 @@ export class Terms {
       slug: values.slug === undefined ? undefined : String(values.slug),
       noticedFrom: modifiedAfter.utc,
     });
-    // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
-    const links = pageLinks(this.#kind, raw, { page: undefined }, { ...page, total }, request.baseUrl);
+    // Unlike in other lists, `rest_url` has no page.
+    const linkValues = { ...raw, page: undefined };
     const { validUntilMs } = modifiedAfter;
-    return { kind: this.#kind, ids, total, page, links, validUntilMs, visible, isPublic: true };
+    return { kind: this.#kind, ids, total, page, linkValues, validUntilMs, visible, isPublic: true };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
   async list(input: Input, request: RequestContext): Promise<ApiResponse> {
     const respond = (visible: ListAccess['visible']) =>
-      listResponse(this.#services, () => this.#find(input, request, visible), request);
+      listResponse(this.#services, () => this.#find(input, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
       return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
     assertServable(this.#services);
