@@ -36,11 +36,6 @@ export interface PeersPort {
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-export interface CmsResult<K extends Kind> {
-  record: RecordOf[K];
-  cmsRecord: CmsRecord;
-}
-
 /**
  * The key that the companion plugin stores with a new record of this kind. Throws 409 if another gateway has taken over
  * the create.
@@ -179,7 +174,7 @@ export class CmsRecords {
     id: number,
     request: CallContext,
     how: ReadRequest = { view: 'public' },
-  ): Promise<CmsResult<K>> {
+  ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
     // A response shows an event's terms as the replica has them.

@@ -7,11 +7,6 @@ import { currencyOf, fitsCurrency } from '../text/currencies.ts';
 import { decodeEntities, escapeHtmlOnce } from '../text/html.ts';
 import { slugOf } from '../text/text.ts';
 
-export type CostFields = {
-  cost: string;
-  cost_details: { currency_symbol: string; currency_code: string; currency_position: string; values: string[] };
-};
-
 /** What `json_ld` says of a cost. The currency is absent if nothing says it. */
 export type Offer = { price: string; priceCurrency?: string };
 
@@ -97,11 +92,7 @@ function resolveCurrency(levels: Currency[], gateway: CostSettings) {
  * Serializes a cost. `cost` is for display, as escaped HTML, in the currency that was typed, or else the record's,
  * the site's, the gateway's. `cost_details` has the record's currency, and the distinct values, lowest first.
  */
-export function serializeCost(
-  stored: StoredCost,
-  settings: CostSettings = DEFAULTS.cost,
-  site?: SiteSettings,
-): { fields: CostFields; offer: Offer | undefined } {
+export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
   const symbolInText = pluginCurrency(stored.cost).symbol;
   // An editor chose another symbol in wp-admin than the text has: the plugin shows that one.

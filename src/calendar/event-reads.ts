@@ -1,5 +1,5 @@
-// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and
-// single reads. Each throws `ApiError` and `CmsUnavailable`.
+// Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the links
+// of the list repeat.
 
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -25,7 +25,7 @@ import { searchWords } from './search-words.ts';
 import type { Services } from './services.ts';
 import type { Steps } from './turns.ts';
 
-/** Builds a response from one page of the events that the actor may list. */
+/** Builds a response from one page of the events that the actor may list. Throws `ApiError` and `CmsUnavailable`. */
 export const buildFromEvents = (
   services: Services,
   input: Input,
