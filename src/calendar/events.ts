@@ -17,7 +17,7 @@ import { eventTimes, zoneOf } from './dates.ts';
 import { buildFromEvents } from './event-reads.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { responseSteps } from './list-response.ts';
-import { asActorSees, createdBefore, existingTermIds, findTermByText, singlePost } from './read-post.ts';
+import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
 import { ownTurn } from './turns.ts';
@@ -56,10 +56,6 @@ export class Events {
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
-  }
-
-  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    return createdBefore(this.#services, 'event', id, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {

@@ -23,7 +23,7 @@ import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
 import { type ListAccess, type ListPage, listResponse, requestedPage, withAccess } from './list-response.ts';
-import { asActorSees, createdBefore, singlePost } from './read-post.ts';
+import { asActorSees, singlePost } from './read-post.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
 import type { Services } from './services.ts';
@@ -120,10 +120,6 @@ export class LinkedRecords {
     const createOrReuse = await this.prepare(input, request);
     const body = await asActorSees(this.#services, await createOrReuse(), request, { unlocked: true });
     return { status: 201, body };
-  }
-
-  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    return createdBefore(this.#services, this.kind, id, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { ifRejected } from '../errors.ts';
-import { noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
+import { forbidden, noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
   FIRST_SOURCE_ID,
@@ -138,6 +138,12 @@ export class Permissions {
   /** Whether the CMS lets the actor do this with records of the kind. Throws `CmsUnavailable`. */
   async allow(action: Action, kind: Kind, actor: Actor): Promise<boolean> {
     return can(actor, action, await this.of(kind, actor));
+  }
+
+  /** Throws 401 or 403 unless the CMS lets the actor do this with records of the kind; and `CmsUnavailable`. */
+  async demand(action: Action, kind: Kind, actor: Actor): Promise<void> {
+    if (!actor.account) throw forbidden('anonymous');
+    if (!(await this.allow(action, kind, actor))) throw forbidden('account');
   }
 
   /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */

@@ -1,7 +1,7 @@
 // The use cases of categories and tags: list, read, create, update and delete.
 
 import { plainCollection } from '../cms/port.ts';
-import { forbidden, invalidParam, tagHasNoParent } from '../interface/errors.ts';
+import { invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -115,12 +115,6 @@ export class Terms {
     );
   }
 
-  /** Throws 401 or 403 unless the CMS lets the actor manage the taxonomy. */
-  async #assertMayManage({ actor }: RequestContext): Promise<void> {
-    if (!actor.account) throw forbidden('anonymous');
-    if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden('account');
-  }
-
   /** `id` is absent on create. */
   #fieldsOf(input: Input, id: number | undefined): Partial<TermFields> {
     if (this.#kind === 'tag' && (input.raw.parent ?? null) !== null) throw tagHasNoParent();
@@ -141,8 +135,8 @@ export class Terms {
 
   async #save(id: number | undefined, input: Input, request: RequestContext): Promise<TermRecord> {
     const kind = this.#kind;
-    const { cmsRecords } = this.#services;
-    await this.#assertMayManage(request);
+    const { cmsRecords, permissions } = this.#services;
+    await permissions.demand('manageTerms', kind, request.actor);
     const fields = this.#fieldsOf(input, id);
     return withApiErrors({ kind, id, anonymous: false }, () =>
       id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
@@ -166,7 +160,7 @@ export class Terms {
 
   /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
   async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    await this.#assertMayManage(request);
+    await this.#services.permissions.demand('manageTerms', this.#kind, request.actor);
     const record = getRecord(this.#services.replica.db, this.#kind, id);
     if (!record) throw invalidParam('id');
     writableMapping(this.#services, this.#kind, id);
