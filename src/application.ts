@@ -2,13 +2,13 @@
 // replica and a CMS.
 
 import { LRUCache } from 'lru-cache';
+import { LookupLimit, PasswordAttempts } from './calendar/anonymous-limits.ts';
 import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
 import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
-import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import type { Cms, Credentials } from './cms/port.ts';

@@ -108,10 +108,8 @@ function invalidFields(error: CmsRejected, { kind, parametersAt }: ErrorContext,
     }),
   );
   if (names.size === 0) return genericError(error);
-  return invalidParams(
-    [...names].map((name) => ({ name, ...(message !== undefined && { message }) })),
-    { data: { upstream_code: error.code }, cause: error },
-  );
+  const errors = [...names].map((name) => ({ name, message }));
+  return invalidParams(errors, { data: { upstream_code: error.code }, cause: error });
 }
 
 /** By the part of the credentials that is wrong. */

@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Cms, CmsRecord, ReadRequest } from '../cms/port.ts';
-import { ApiError, CmsRejected } from '../errors.ts';
+import { ApiError, CmsRejected, ifRejected } from '../errors.ts';
 import { collectionSpec, type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import {
@@ -36,19 +36,14 @@ export interface PeersPort {
   reaches(id: string, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-export interface CmsResult<K extends Kind> {
-  record: RecordOf[K];
-  cmsRecord: CmsRecord;
-}
-
 /**
- * The key that the companion plugin stores with the record. That of an `Idempotency-Key` goes with the record that the
- * route creates, not with its linked records; its claim is renewed first. Throws 409.
+ * The key that the companion plugin stores with a new record of this kind. Throws 409 if another gateway has taken over
+ * the create.
  */
-async function creationKeyFor({ creationClaim: claim }: RequestContext, kind: Kind): Promise<string> {
-  if (claim?.kind !== kind) return randomBytes(32).toString('hex');
-  await claim.renew();
-  return claim.creationKey;
+async function creationKeyFor({ keyedCreate }: RequestContext, kind: Kind): Promise<string> {
+  if (keyedCreate?.kind !== kind) return randomBytes(32).toString('hex');
+  await keyedCreate.renewClaim();
+  return keyedCreate.creationKey;
 }
 
 interface Parts {
@@ -179,7 +174,7 @@ export class CmsRecords {
     id: number,
     request: CallContext,
     how: ReadRequest = { view: 'public' },
-  ): Promise<CmsResult<K>> {
+  ): Promise<{ record: RecordOf[K]; cmsRecord: CmsRecord }> {
     const cmsRecord = await this.#parts.cms.read(this.#mappingOf(kind), seriesIdOf(id), how, callOptions(request));
     const fetched = this.#fetchUnknown(kind, [cmsRecord]);
     // A response shows an event's terms as the replica has them.
@@ -212,31 +207,30 @@ export class CmsRecords {
     return records[0] && this.#toRecord(kind, records[0]);
   }
 
-  /**
-   * Creates a record, and adds it to `request.created`. If the mapping says so (`touchAfterCreate`), an update follows.
-   */
+  /** Creates a record, and adds it to `request.created`. */
   async create<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>, request: RequestContext): Promise<RecordOf[K]> {
     const kindMapping = this.#writable(kind);
     const body = await this.bodyOf(kind, undefined, fields, request);
     const call = callOptions(request);
     const creationKey = await creationKeyFor(request, kind);
-    let cmsRecord: CmsRecord;
-    try {
-      cmsRecord = await this.#parts.cms.create(kindMapping, body, { ...call, creationKey });
-    } catch (error) {
-      // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these. A CMS that
-      // did not answer is not asked again: the error says that the outcome is unknown.
-      if (error instanceof CmsRejected && error.written !== 'no') {
+    // WordPress inserts a record before it checks terms and meta, and keeps it if it then refuses these. A CMS that
+    // did not answer is not asked again: the error says that the outcome is unknown.
+    const noteInserted = async (rejection: CmsRejected): Promise<never> => {
+      if (rejection.written !== 'no') {
         const { id } = await this.findCreated(kind, creationKey, request).catch(() => ({ id: undefined }));
         if (id !== undefined) request.created?.push({ kind, id });
       }
-      throw error;
-    }
-    const id = Number(cmsRecord.id);
+      throw rejection;
+    };
+    const created = await this.#parts.cms
+      .create(kindMapping, body, { ...call, creationKey })
+      .catch(ifRejected(noteInserted));
+    const id = Number(created.id);
     request.created?.push({ kind, id });
-    const touchBody = this.#parts.cms.touchAfterCreate?.(kindMapping, body);
-    if (touchBody) cmsRecord = await this.#parts.cms.update(kindMapping, id, touchBody, call);
-    return this.#written(kind, cmsRecord);
+    // The Events Calendar fills its tables of dates, which its own pages read, only when an existing event is saved:
+    // its mapping lets the start be sent a second time.
+    const sentAgain = this.#parts.cms.touchAfterCreate?.(kindMapping, body);
+    return this.#written(kind, sentAgain ? await this.#parts.cms.update(kindMapping, id, sentAgain, call) : created);
   }
 
   /** @param current the CMS record, if the caller has just read it for this update */

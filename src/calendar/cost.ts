@@ -7,11 +7,6 @@ import { currencyOf, fitsCurrency } from '../text/currencies.ts';
 import { decodeEntities, escapeHtmlOnce } from '../text/html.ts';
 import { slugOf } from '../text/text.ts';
 
-export type CostFields = {
-  cost: string;
-  cost_details: { currency_symbol: string; currency_code: string; currency_position: string; values: string[] };
-};
-
 /** What `json_ld` says of a cost. The currency is absent if nothing says it. */
 export type Offer = { price: string; priceCurrency?: string };
 
@@ -25,19 +20,16 @@ export type CostSettings = Config['cost'];
  * because it means free.
  */
 export function normalizeCost(sent: unknown): Cost {
-  const texts = costTexts(sent, 0).filter((text) => text !== '');
+  const texts = costTexts(sent).filter((text) => text !== '');
   return texts.length > 1 ? texts : (texts[0] ?? '');
 }
 
-/** Deeper lists are ignored. */
-const MAX_DEPTH = 5;
-
-function costTexts(sent: unknown, depth: number): string[] {
+function costTexts(sent: unknown): string[] {
   if (typeof sent === 'string') return [stripTags(unescapeHtml(sent))];
   if (typeof sent === 'number') return [String(sent)];
   if (sent === true) return ['1'];
-  if (typeof sent !== 'object' || sent === null || depth > MAX_DEPTH) return [];
-  return Object.values(sent).flatMap((value) => costTexts(value, depth + 1));
+  if (typeof sent !== 'object' || sent === null) return [];
+  return Object.values(sent).flatMap(costTexts);
 }
 
 /** As PHP's `htmlspecialchars_decode`: other entities stay. */
@@ -58,75 +50,88 @@ export function numericCost(cost: Cost, settings = DEFAULTS.cost, site?: SiteSet
 
 const isFree = (text: string): boolean => text.trim().toLowerCase() === 'free';
 
+/** What one level says of the currency: the text of a cost, its record, the site or the gateway. */
 interface Currency {
   symbol?: string | undefined;
+  /** A CMS has words of its own: every one but `prefix` means behind the amount. */
   position?: string | undefined;
   code?: string | undefined;
 }
 
-const ofSite = ({ currencySymbol, currencyPosition, currencyCode }: SiteSettings = {}): Currency => ({
-  ...{ symbol: currencySymbol, position: currencyPosition, code: currencyCode },
+const ofSite = (site: SiteSettings = {}): Currency => ({
+  symbol: site.currencySymbol,
+  position: site.currencyPosition,
+  code: site.currencyCode,
 });
 
+/** Whether the symbol may stand for the currency: `kr` for SEK. */
+const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim(), code);
+
 /**
- * The symbol of the first that has one, and its code. A symbol without a code has that of the next that fits: a cost in
- * `kr` on a site in SEK is in SEK. Otherwise its own: `€` is EUR.
+ * How a cost is shown, and the ISO code of its currency if anything tells it:
+ *
+ * - `10 kr` on a site in SEK is in SEK: a symbol has the code of the next level for which it may stand.
+ * - `€10` where no level has such a code is in EUR, which the symbol means by itself.
+ * - `10` in a record in GBP is `GBP10`: the gateway's `$` does not stand for pounds.
+ * @param levels the closest to the text first; the gateway's setting is the last
  */
 function resolveCurrency(levels: Currency[], gateway: CostSettings) {
   const all: Currency[] = [...levels, gateway];
-  const fits = (symbol = '', code = ''): boolean => fitsCurrency(symbol.trim(), code);
-  const knownCode = all.find(({ symbol, code }) => symbol !== undefined || code)?.code;
-  // A cost in GBP is not in the gateway's dollars.
-  const usualSymbol = knownCode && !fits(gateway.symbol, knownCode) ? knownCode : gateway.symbol;
+  const code = all.find((level) => level.symbol !== undefined || level.code)?.code;
+  const usualSymbol = code && !mayMean(gateway.symbol, code) ? code : gateway.symbol;
   const symbol = levels.find((level) => level.symbol !== undefined)?.symbol ?? usualSymbol;
-  const code = knownCode || all.find((level) => fits(symbol, level.code))?.code || currencyOf(symbol.trim());
-  return { symbol, isAfter: (all.find(({ position }) => position)?.position ?? 'prefix') !== 'prefix', code };
+  const position = all.find((level) => level.position)?.position ?? 'prefix';
+  return {
+    symbol,
+    isAfter: position !== 'prefix',
+    code: code || all.find((level) => mayMean(symbol, level.code))?.code || currencyOf(symbol.trim()),
+  };
 }
 
 /**
  * Serializes a cost. `cost` is for display, as escaped HTML, in the currency that was typed, or else the record's,
  * the site's, the gateway's. `cost_details` has the record's currency, and the distinct values, lowest first.
  */
-export function serializeCost(
-  stored: StoredCost,
-  settings: CostSettings = DEFAULTS.cost,
-  site?: SiteSettings,
-): { fields: CostFields; offer: Offer | undefined } {
+export function serializeCost(stored: StoredCost, settings: CostSettings = DEFAULTS.cost, site?: SiteSettings) {
   const parsed = parseCost(stored.cost);
-  const inText = pluginCurrency(stored.cost);
+  const symbolInText = pluginCurrency(stored.cost).symbol;
   // An editor chose another symbol in wp-admin than the text has: the plugin shows that one.
-  const isChosen = stored.symbol !== '' && stored.symbol !== inText.symbol;
+  const isChosen = stored.symbol !== '' && stored.symbol !== symbolInText;
   const typed = isChosen ? { ...parsed, symbol: '', label: '', phrase: '', signs: [] } : parsed;
-  const record = {
+  const ofRecord = {
     symbol: isChosen ? stored.symbol : undefined,
     position: stored.position,
     code: /^[A-Z]{3}$/.test(stored.code) ? stored.code : undefined,
   };
-  const levels = [record, ofSite(site)];
-  // The currency of a text that names none.
+  const levels = [ofRecord, ofSite(site)];
   const untyped = resolveCurrency(levels, settings);
   const { symbol, isAfter } = typed.symbol === '' ? untyped : resolveCurrency([typed, ...levels], settings);
-  const cost = displayCost(typed, (text) => (isAfter ? `${text}${symbol}` : `${symbol}${text}`));
-  const price = displayCost({ ...typed, phrase: '' }, (text) => text);
-  const [sign, ...others] = typed.signs;
-  const { code } = sign === undefined ? untyped : resolveCurrency([{ symbol: sign }, ...levels], settings);
-  // `$5-$10` has the sign of that currency, which the details of the plugin never name.
-  const isUsual = inText.symbol === '' && typed.symbol === untyped.symbol;
-  const own = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
-  const currency = others.length === 0 && code !== undefined ? { priceCurrency: code } : {};
+  const cost = displayCost(typed, (amount) => (isAfter ? `${amount}${symbol}` : `${symbol}${amount}`));
+  // `$5-$10` has the sign that its amounts would have without one: the details of the plugin do not name that.
+  const isUsual = symbolInText === '' && typed.symbol === untyped.symbol;
+  const inDetails = stored.symbol + stored.position !== '' || isUsual || typed.symbol === '' ? stored : typed;
   const texts = [...parsed.words, parsed.label].filter((text) => text !== '');
   return {
     fields: {
       cost: escapeHtmlOnce(cost),
       cost_details: {
-        currency_symbol: own.symbol,
+        currency_symbol: inDetails.symbol,
         currency_code: stored.code,
-        currency_position: own.position,
+        currency_position: inDetails.position,
         values: [...new Set([...texts.map(slugOf), ...parsed.amounts.map((amount) => amount.value)])],
       },
     },
-    offer: cost === '' ? undefined : { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency },
+    offer: cost === '' ? undefined : offerOf(typed, levels, settings),
   };
+}
+
+/** A price without a currency if the text names several. */
+function offerOf(typed: ParsedCost, levels: Currency[], settings: CostSettings): Offer {
+  const price = displayCost({ ...typed, phrase: '' }, (amount) => amount);
+  const [sign, ...others] = typed.signs;
+  const { code } = resolveCurrency(sign === undefined ? levels : [{ symbol: sign }, ...levels], settings);
+  const currency = others.length === 0 && code !== undefined ? { priceCurrency: code } : {};
+  return { price: escapeHtmlOnce(isFree(price) ? '0' : price), ...currency };
 }
 
 function displayCost({ amounts, words, label, phrase }: ParsedCost, inCurrency: (amount: string) => string): string {

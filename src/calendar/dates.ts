@@ -55,48 +55,65 @@ const RELATIVE_DAY = /^([+-]?\d{1,4} ?(day|week|month|year)s?|yesterday|today|to
 const QUARTER_MS = 900_000;
 const SECOND_MS = 1000;
 
+interface WindowOptions extends Clock {
+  /** Bounds are exact to the second, on the site's clock. Otherwise they cover whole days. */
+  strict: boolean;
+  dayStarts?: string | undefined;
+  withDefaults: boolean;
+}
+
+/** A bound, which stays the same until the next multiple of `periodMs`. */
+interface Bound {
+  wall: WallTime;
+  periodMs: number;
+}
+
 /**
  * The bounds that a list's date parameters set.
- *
- * By default a bound covers whole days. The day is the written date. It is a UTC date if the text names a
- * zone or is a Unix time. A relative phrase is relative to the site's clock. With `strict` a bound is exact
- * to the second, on the site's clock.
  * @param values validated texts
  * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999 on the site's clock
  */
-export function dateWindow(
-  values: Partial<Record<DateParameter, string>>,
-  options: Clock & { strict: boolean; dayStarts?: string | undefined; withDefaults: boolean },
-): DateWindow {
-  const { strict, nowMs, zone, dayStarts } = options;
+export function dateWindow(values: Partial<Record<DateParameter, string>>, options: WindowOptions): DateWindow {
   // With one of the other four a request has no default bounds.
   const hasExplicitBound = DATE_PARAMETERS.some((name) => !isDefaulted(name) && values[name] !== undefined);
+  const hasDefaults = options.withDefaults && !hasExplicitBound;
   const bounds: DateBound[] = [];
   const linkDates: DateWindow['linkDates'] = {};
-  /** The bounds stay until the next multiple of it. */
-  let periodMs = DAY_MS;
-  let defaults: ReturnType<typeof defaultWindow> | undefined;
-
+  const periodsMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
-    const { field, op, widen } = COMPARISONS[name];
     const text = values[name];
-    let wall: WallTime | undefined;
-    if (text !== undefined) {
-      wall = strict
-        ? parseWallTimeIn(name, text, options)
-        : widen(startOfDay(wholeDay(name, text, options)), dayStarts);
-      const relativeMs = RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
-      periodMs = Math.min(periodMs, ABSOLUTE.test(text) ? DAY_MS : relativeMs);
-    } else if (options.withDefaults && !hasExplicitBound && isDefaulted(name)) {
-      defaults ??= defaultWindow(nowMs, zone);
-      wall = strict ? defaults[name] : widen(startOfDay(defaults[name]), dayStarts);
-      // The default end moves with the minute; only its day stays until midnight.
-      if (strict) periodMs = SECOND_MS;
-    }
-    linkDates[name] = wall;
-    if (wall !== undefined) bounds.push({ field, op, wall });
+    const bound = text === undefined ? hasDefaults && defaultBound(name, options) : sentBound(name, text, options);
+    linkDates[name] = bound ? bound.wall : undefined;
+    if (!bound) continue;
+    const { field, op } = COMPARISONS[name];
+    bounds.push({ field, op, wall: bound.wall });
+    periodsMs.push(bound.periodMs);
   }
-  return { bounds, linkDates, validUntilMs: (Math.floor(nowMs / periodMs) + 1) * periodMs };
+  const periodMs = Math.min(...periodsMs);
+  return { bounds, linkDates, validUntilMs: (Math.floor(options.nowMs / periodMs) + 1) * periodMs };
+}
+
+/**
+ * The day of a bound is the written date; a UTC date if the text names a zone or is a Unix time. A relative phrase is
+ * relative to the site's clock.
+ */
+function sentBound(name: DateParameter, text: string, options: WindowOptions): Bound {
+  const { strict, dayStarts } = options;
+  const relativeMs = RELATIVE_DAY.test(text) && !strict ? QUARTER_MS : SECOND_MS;
+  return {
+    wall: strict
+      ? parseWallTimeIn(name, text, options)
+      : COMPARISONS[name].widen(startOfDay(wholeDay(name, text, options)), dayStarts),
+    periodMs: ABSOLUTE.test(text) ? DAY_MS : relativeMs,
+  };
+}
+
+function defaultBound(name: DateParameter, { strict, nowMs, zone, dayStarts }: WindowOptions): Bound | undefined {
+  if (!isDefaulted(name)) return undefined;
+  const wall = defaultWindow(nowMs, zone)[name];
+  // The default end moves with the minute; only its day stays until midnight.
+  if (strict) return { wall, periodMs: SECOND_MS };
+  return { wall: COMPARISONS[name].widen(startOfDay(wall), dayStarts), periodMs: DAY_MS };
 }
 
 interface Clock {

@@ -1,5 +1,5 @@
-// The use cases that read events: lists, whose parameters become a replica filter and the parameters of links, and
-// single reads. Each throws `ApiError` and `CmsUnavailable`.
+// Finds the events of a list, for JSON and for feeds: its parameters become a filter of the replica, and what the links
+// of the list repeat.
 
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
@@ -17,16 +17,15 @@ import {
   type ListAccess,
   type ListPage,
   type PageSizes,
-  pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
-import type { Steps } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import { searchWords } from './search-words.ts';
 import type { Services } from './services.ts';
+import type { Steps } from './turns.ts';
 
-/** Builds a response from one page of the events that the actor may list. */
+/** Builds a response from one page of the events that the actor may list. Throws `ApiError` and `CmsUnavailable`. */
 export const buildFromEvents = (
   services: Services,
   input: Input,
@@ -35,17 +34,15 @@ export const buildFromEvents = (
   build: (page: ListPage) => Steps<ApiResponse>,
 ): Promise<ApiResponse> =>
   withAccess(services, ['event', 'venue', 'organizer'], input, request, (access) =>
-    buildFound(request, () => findEvents(services, input, request, access, pageSizes), build),
+    buildFound(request, () => findEvents(services, input, access, pageSizes), build),
   );
 
 async function findEvents(
   services: Services,
-  input: Input,
-  request: RequestContext,
+  { values, raw }: Input,
   access: ListAccess,
   pageSizes: PageSizes,
 ): Promise<ListPage> {
-  const { values, raw } = input;
   const page = requestedPage(values, pageSizes);
   // `include` switches the date filters off; the links keep them.
   const hasDates = values.include === undefined;
@@ -66,7 +63,8 @@ async function findEvents(
   if (!isPublic) await access.addImages(listed().ids);
   // Only now: while the CMS was asked, an event may have become one that the actor may not see.
   const { ids, total } = listed();
-  const linkParameters = {
+  const linkValues = {
+    ...raw,
     ...linkDates,
     status: access.status,
     page: page.page,
@@ -80,9 +78,8 @@ async function findEvents(
     order: values.order === 'desc' ? 'desc' : undefined,
     orderby: values.orderby,
   };
-  const links = pageLinks('event', raw, linkParameters, { ...page, total }, request.baseUrl);
   const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-  return { kind: 'event', ids, total, page, links, validUntilMs, visible, isPublic };
+  return { kind: 'event', ids, total, page, linkValues, validUntilMs, visible, isPublic };
 }
 
 /**

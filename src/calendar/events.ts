@@ -17,10 +17,10 @@ import { eventTimes, zoneOf } from './dates.ts';
 import { buildFromEvents } from './event-reads.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { responseSteps } from './list-response.ts';
-import { asActorSees, createdBefore, existingTermIds, findTermByText, singlePost } from './read-post.ts';
+import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { laterTick } from './shared-work.ts';
+import { ownTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
@@ -56,10 +56,6 @@ export class Events {
     const needsSecondSave = fields.sticky && (fields.date ?? fields.dateUtc) !== undefined;
     const record = needsSecondSave ? await save({ ...write, stored: created }, { sticky: true }) : created;
     return { status: 201, body: await asActorSees(this.#services, record, request, { unlocked: true }) };
-  }
-
-  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    return createdBefore(this.#services, 'event', id, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -183,12 +179,12 @@ function isShownCost({ services, stored }: PostWrite<'event'>, cost: Cost): bool
 function ownFields({ services, input, stored }: PostWrite<'event'>): Partial<EventFields> {
   const { byField, parameterOf } = input;
   const { writable } = services.mapping.kinds.event;
-  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addition }) => {
+  const values = COPIED_FIELDS.flatMap(({ key, type, empty, addedProperty }) => {
     if (byField[key] === undefined) return [];
     const value = type === 'boolean' ? byField[key] === true : (byField[key] ?? empty);
     // A client may send back what a response has shown.
     const isKept = value === (stored ? Reflect.get(stored, key) : empty);
-    if (addition && !isKept && !writable.has(key as keyof EventFields))
+    if (addedProperty && !isKept && !writable.has(key as keyof EventFields))
       throw invalidParam(parameterOf[key]!, 'This calendar cannot store it.');
     return [[key, value] as const];
   });
@@ -260,7 +256,7 @@ async function resolveTerms(
   const references: Reference[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
-    await laterTick();
+    await ownTurn();
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
       references.push(
@@ -304,7 +300,7 @@ async function resolveLinked(linked: LinkedRecords, items: unknown[], request: R
       references.push(Number(data.id));
       continue;
     }
-    await laterTick();
+    await ownTurn();
     const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
     references.push(async () => (await withLinkedErrors(kind, create)).id);
   }

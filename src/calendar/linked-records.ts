@@ -22,8 +22,8 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound, zoneOf } from './dates.ts';
-import { type ListAccess, type ListPage, listResponse, pageLinks, requestedPage, withAccess } from './list-response.ts';
-import { asActorSees, createdBefore, singlePost } from './read-post.ts';
+import { type ListAccess, type ListPage, listResponse, requestedPage, withAccess } from './list-response.ts';
+import { asActorSees, singlePost } from './read-post.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import { linkedSearchWords } from './search-words.ts';
 import type { Services } from './services.ts';
@@ -48,8 +48,7 @@ export class LinkedRecords {
     this.kind = kind;
   }
 
-  async #find(input: Input, request: RequestContext, access: ListAccess): Promise<ListPage> {
-    const { values, raw } = input;
+  async #find({ values, raw }: Input, access: ListAccess): Promise<ListPage> {
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -65,16 +64,15 @@ export class LinkedRecords {
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
     });
     await access.addImages(ids);
-    const shown = { page: page.page, per_page: page.limit, status: access.status };
-    const links = pageLinks(this.kind, raw, shown, { ...page, total }, request.baseUrl);
+    const linkValues = { ...raw, page: page.page, per_page: page.limit, status: access.status };
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
     const { visible, isPublic } = access;
-    return { kind: this.kind, ids, total, page, links, validUntilMs, visible, isPublic };
+    return { kind: this.kind, ids, total, page, linkValues, validUntilMs, visible, isPublic };
   }
 
   readonly list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
     withAccess(this.#services, [this.kind, 'event'], input, request, (access) =>
-      listResponse(this.#services, () => this.#find(input, request, access), request),
+      listResponse(this.#services, () => this.#find(input, access), request),
     );
 
   read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
@@ -122,10 +120,6 @@ export class LinkedRecords {
     const createOrReuse = await this.prepare(input, request);
     const body = await asActorSees(this.#services, await createOrReuse(), request, { unlocked: true });
     return { status: 201, body };
-  }
-
-  readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
-    return createdBefore(this.#services, this.kind, id, request);
   }
 
   async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {

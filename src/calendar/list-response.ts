@@ -6,15 +6,15 @@ import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
-import { isObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { ANY_STATUS, isPostKind, KINDS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import type { VisibleRecords } from '../store/database.ts';
 import type { PageWindow } from '../store/lists.ts';
 import { byteLength } from '../text/bytes.ts';
-import { identityOfList, listItems, RenderedList, runInOneTurn, runInTurns, type Steps } from './rendered-records.ts';
+import { identityOfList, listItems, RenderedList } from './rendered-records.ts';
 import { type ApiResponse, type RequestContext, unpublishedParts } from './request.ts';
 import type { Services } from './services.ts';
-import { createSlots } from './shared-work.ts';
+import { runInOneTurn, runInTurns, type Steps, withSlot } from './turns.ts';
 
 export interface ListAccess {
   /** The public records, for staff with their unpublished ones. */
@@ -71,7 +71,8 @@ export interface ListPage extends Pick<ListAccess, 'isPublic' | 'visible'> {
   ids: number[];
   total: number;
   page: RequestedPage;
-  links: Record<string, string>;
+  /** What the links repeat, by parameter; undefined for none. */
+  linkValues: Record<string, unknown>;
   validUntilMs: number;
 }
 
@@ -89,9 +90,6 @@ export const listResponse = (
   find: () => Promise<ListPage>,
   request: RequestContext,
 ): Promise<ApiResponse> => buildFound(request, find, (page) => responseSteps(services, page, request.baseUrl));
-
-/** Four lists are built at a time: each holds a few records and what is rendered, together up to 9 MB. */
-const withSlot = createSlots(4);
 
 /**
  * Builds a response from the page of a list, in several turns of the event loop if that takes long. If what
@@ -112,10 +110,10 @@ export async function buildFound(
 /** The response to the public may be cached; that to staff is the actor's own. */
 export function* responseSteps(services: Services, listPage: ListPage, baseUrl: string): Steps<ApiResponse> {
   assertPageExists(listPage);
-  const { kind, links, total, page, isPublic, visible, validUntilMs } = listPage;
+  const { kind, total, page, isPublic, visible, validUntilMs } = listPage;
   const name = PLURALS[kind];
   const pages = totalPages(total, page.limit);
-  const rest = { ...links, total, total_pages: pages };
+  const rest = { ...pageLinks(listPage, baseUrl), total, total_pages: pages };
   const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
   const bytes = items.map((item) => item.bytes);
   const replicaVersion = services.replica.version;
@@ -166,19 +164,12 @@ const linkNames = (kind: Kind): string[] =>
   LIST_PARAMETERS[kind].map(({ name }) => name).sort((a, b) => placeInLinks(a) - placeInLinks(b));
 const LINK_NAMES = new Map(KINDS.map((kind) => [kind, linkNames(kind)]));
 
-/**
- * The three links of a page. The links to other pages end with `page`, which the link to the first page lacks.
- * @param shown the values that the links do not repeat as sent; undefined for none
- */
+/** The three links of a page. The links to other pages end with `page`, which the link to the first page lacks. */
 export function pageLinks(
-  kind: Kind,
-  sent: Record<string, unknown>,
-  shown: Record<string, unknown>,
-  { page, total, limit }: RequestedPage & { total: number },
+  { kind, linkValues, page: { page, limit }, total }: Pick<ListPage, 'kind' | 'linkValues' | 'page' | 'total'>,
   baseUrl: string,
-): Record<string, string> {
-  const values = { ...sent, ...shown };
-  const params = LINK_NAMES.get(kind)!.flatMap((name) => linkParams(name, values[name]));
+): JsonObject {
+  const params = LINK_NAMES.get(kind)!.flatMap((name) => linkParams(name, linkValues[name]));
   const others = params.filter(([name]) => name !== 'page');
   const linkWith = (pairs: [string, string][]): string =>
     `${baseUrl}/${PLURALS[kind]}/${pairs.length > 0 ? '?' : ''}${new URLSearchParams(pairs)}`;

@@ -69,13 +69,13 @@ export async function asActorSees(
   const { replica, unpublishedRecords, serializer } = services;
   const jsonIn = (visible: VisibleRecords) => serializer.record(record, { baseUrl: request.baseUrl, visible }, options);
   const linked = record.kind === 'event' ? [...record.venues, ...record.organizers] : [];
-  const isKnown = (id: number) => kindOf(replica.db, id) !== undefined;
-  const isPublic = linked.every(isKnown) && (record.image === 0 || getImage(replica.db, record.image) !== undefined);
-  if (isPublic || !request.actor.account) return jsonIn(replica.db);
+  const areLinkedPublic = linked.every((id) => kindOf(replica.db, id) !== undefined);
+  const missingImages = record.image === 0 || getImage(replica.db, record.image) ? [] : [record.image];
+  if ((areLinkedPublic && missingImages.length === 0) || !request.actor.account) return jsonIn(replica.db);
   try {
-    const parts = linked.every(isKnown) ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
+    const parts = areLinkedPublic ? {} : await unpublishedParts(services, ['venue', 'organizer'], request);
     return await unpublishedRecords.use(request, parts, async ({ records, addImages }) => {
-      await addImages(linked, record.image);
+      await addImages(linked, missingImages);
       return jsonIn(records);
     });
   } catch {
@@ -134,12 +134,11 @@ async function unlock<K extends PostKind>(
   const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
   const read = async () => (await services.cmsRecords.read(kind, id, request, how)).record;
   const isLimited = !asEditor && !request.actor.account;
-  try {
-    return await (isLimited ? services.passwordAttempts.read(`${kind} ${id}`, password!, read) : read());
-  } catch (error) {
-    if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-    return undefined;
-  }
+  const reading = isLimited ? services.passwordAttempts.read(`${kind} ${id}`, password!, read) : read();
+  const whenRefused = (error: CmsRejected): undefined => {
+    if (error.status >= 500) throw error;
+  };
+  return reading.catch(ifRejected(whenRefused));
 }
 
 /** A post that the replica lacks: from the CMS, if the actor may cause a call. */
@@ -298,15 +297,13 @@ async function findBySlug(
   const stored = findInReplica(services, kind, slug);
   if (stored !== undefined || slug.length > MAX_CMS_SLUG_BYTES || !mapping.kinds[kind]) return stored;
   const isForStaff = await permissions.allow('edit', kind, request.actor);
-  const found = await lookupLimit.lookUp(request.actor, async () => {
-    try {
-      return await cmsRecords.findBySlug(kind, slug, request, isForStaff);
-    } catch (error) {
-      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-      if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
-      return undefined;
-    }
-  });
+  const noneIfRefused = (error: CmsRejected): undefined => {
+    if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, anonymous: !request.actor.account });
+    if (error.status >= 500) throw error;
+  };
+  const found = await lookupLimit.lookUp(request.actor, () =>
+    cmsRecords.findBySlug(kind, slug, request, isForStaff).catch(ifRejected(noneIfRefused)),
+  );
   return found ? found.result?.id : findInReplica(services, kind, slug);
 }
 

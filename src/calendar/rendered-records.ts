@@ -4,14 +4,13 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind } from '../model/records.ts';
-import type { VisibleRecords } from '../store/database.ts';
 import { getRecords } from '../store/records.ts';
 import type { RenderedCache, RenderedRecord } from '../store/rendered-cache.ts';
 import { utf8 } from '../text/bytes.ts';
 import type { ApiResponse } from './request.ts';
 import { type Audience, RECORDS_PER_READ } from './serializer.ts';
 import type { Services } from './services.ts';
-import { laterTick } from './shared-work.ts';
+import type { Steps } from './turns.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -62,13 +61,8 @@ export const singleResponse = ({ bytes, etag, cacheTags }: RenderedRecord): ApiR
 export const findRendered = (cache: RenderedCache, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   cache.get(renderingOf(audience, variant), kind, id);
 
-/** Bytes that are rendered before other requests run. */
-export const TURN_BYTES = 512 * 1024;
 /** Of the items of one list. Fifty events have a quarter of a megabyte, with descriptions of 100 KB five. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
-
-/** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
-export type Steps<T> = Generator<number, T>;
 
 /**
  * The items of a list, in the order of `ids`. Those of a public list are cached.
@@ -110,31 +104,6 @@ const listTooLarge = (): ApiError =>
   new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB. Ask for fewer with per_page.', {
     data: { params: { per_page: 'Too many records of this size.' } },
   });
-
-export function runInOneTurn<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-/**
- * Runs the steps, and lets other requests run before the first one and after every `TURN_BYTES`: without a pause,
- * 500 large events would stop all other requests for half a second. Resolves with undefined if `visible`
- * changed meanwhile: then the items may belong to different states of it.
- */
-export async function runInTurns<T>(visible: Pick<VisibleRecords, 'version'>, steps: Steps<T>): Promise<T | undefined> {
-  const { version } = visible;
-  for (;;) {
-    await laterTick();
-    if (visible.version !== version) return undefined;
-    for (let bytes = 0; bytes < TURN_BYTES; ) {
-      const step = steps.next();
-      if (step.done) return step.value;
-      bytes += step.value;
-    }
-  }
-}
 
 /** `{"events":[...],...rest}`: a list whose items are rendered, each as JSON. */
 export class RenderedList {

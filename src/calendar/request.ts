@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { ifRejected } from '../errors.ts';
-import { noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
+import { forbidden, noSuchKind, readOnly, readOnlyOccurrence, readOnlySource } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import {
   FIRST_SOURCE_ID,
@@ -140,6 +140,12 @@ export class Permissions {
     return can(actor, action, await this.of(kind, actor));
   }
 
+  /** Throws 401 or 403 unless the CMS lets the actor do this with records of the kind; and `CmsUnavailable`. */
+  async demand(action: Action, kind: Kind, actor: Actor): Promise<void> {
+    if (!actor.account) throw forbidden('anonymous');
+    if (!(await this.allow(action, kind, actor))) throw forbidden('account');
+  }
+
   /** Reads them with the credentials of the service account, or else of the actor, who may edit what it may not. */
   async #read(spec: CollectionSpec, actor: Actor): Promise<ActionPermissions | undefined> {
     const { cms, serviceCredentials } = this.#parts;
@@ -167,15 +173,17 @@ export interface RequestImages {
   release(): void;
 }
 
-/** This gateway's claim on the Idempotency-Key of a create. */
-export interface CreationClaim {
+/** A create with an `Idempotency-Key`, which this gateway has claimed: no other may run the same create meanwhile. */
+export interface KeyedCreate {
+  /** Of the record that the key stands for. A new venue in the body of an event is another one. */
   kind: Kind;
+  /** The CMS stores it with the record, so that a retry finds the record. */
   creationKey: string;
   /**
    * Call it just before the create. Throws 409 if another gateway has taken over: it may once the claim is two minutes
    * old (`MAX_CREATE_MS`), because it takes this gateway for crashed then.
    */
-  renew(): Promise<void>;
+  renewClaim(): Promise<void>;
 }
 
 export interface CreatedRecord {
@@ -194,8 +202,7 @@ export interface RequestContext {
   created?: CreatedRecord[];
   /** Of a write of an event: check all, say what would be written, and write nothing. */
   isDryRun?: boolean;
-  /** For a create with an Idempotency-Key. */
-  creationClaim?: CreationClaim;
+  keyedCreate?: KeyedCreate;
 }
 
 /** A use case's response, before serialization. */

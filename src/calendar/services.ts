@@ -9,10 +9,10 @@ import type { Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
+import type { LookupLimit, PasswordAttempts } from './anonymous-limits.ts';
 import type { CmsRecords, PeersPort } from './cms-records.ts';
 import type { Permissions } from './request.ts';
 import type { Serializer } from './serializer.ts';
-import type { LookupLimit, PasswordAttempts } from './shared-work.ts';
 import type { UnpublishedRecordsCache } from './unpublished-records.ts';
 
 export interface Services {

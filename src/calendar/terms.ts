@@ -1,7 +1,7 @@
 // The use cases of categories and tags: list, read, create, update and delete.
 
 import { plainCollection } from '../cms/port.ts';
-import { forbidden, invalidParam, tagHasNoParent } from '../interface/errors.ts';
+import { invalidParam, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { TermOrder } from '../interface/parameters.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -15,7 +15,6 @@ import {
   type ListAccess,
   type ListPage,
   listResponse,
-  pageLinks,
   requestedPage,
   withAccess,
 } from './list-response.ts';
@@ -66,8 +65,7 @@ export class Terms {
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: this.#cmsLinks(parent) }] } };
   }
 
-  async #find(input: Input, request: RequestContext, visible: ListAccess['visible']): Promise<ListPage> {
-    const { values, raw } = input;
+  async #find({ values, raw }: Input, visible: ListAccess['visible']): Promise<ListPage> {
     const page = requestedPage(values, this.#services.lists);
     const event = values.event ?? values.post;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
@@ -86,16 +84,16 @@ export class Terms {
       slug: values.slug === undefined ? undefined : String(values.slug),
       noticedFrom: modifiedAfter.utc,
     });
-    // Unlike in other lists, `rest_url` has no page. A list of tags ignores `parent`.
-    const links = pageLinks(this.#kind, raw, { page: undefined }, { ...page, total }, request.baseUrl);
+    // Unlike in other lists, `rest_url` has no page.
+    const linkValues = { ...raw, page: undefined };
     const { validUntilMs } = modifiedAfter;
-    return { kind: this.#kind, ids, total, page, links, validUntilMs, visible, isPublic: true };
+    return { kind: this.#kind, ids, total, page, linkValues, validUntilMs, visible, isPublic: true };
   }
 
   /** Only the terms of one event depend on what the actor may see. */
   async list(input: Input, request: RequestContext): Promise<ApiResponse> {
     const respond = (visible: ListAccess['visible']) =>
-      listResponse(this.#services, () => this.#find(input, request, visible), request);
+      listResponse(this.#services, () => this.#find(input, visible), request);
     if (input.values.event !== undefined || input.values.post !== undefined)
       return withAccess(this.#services, ['event'], input, request, ({ visible }) => respond(visible));
     assertServable(this.#services);
@@ -115,12 +113,6 @@ export class Terms {
       findRendered(rendered, this.#kind, id, audience, 'single') ??
         renderPublic(rendered, record, audience, 'single', this.#serializeSingle(record, audience)),
     );
-  }
-
-  /** Throws 401 or 403 unless the CMS lets the actor manage the taxonomy. */
-  async #assertMayManage({ actor }: RequestContext): Promise<void> {
-    if (!actor.account) throw forbidden('anonymous');
-    if (!(await this.#services.permissions.allow('manageTerms', this.#kind, actor))) throw forbidden('account');
   }
 
   /** `id` is absent on create. */
@@ -143,8 +135,8 @@ export class Terms {
 
   async #save(id: number | undefined, input: Input, request: RequestContext): Promise<TermRecord> {
     const kind = this.#kind;
-    const { cmsRecords } = this.#services;
-    await this.#assertMayManage(request);
+    const { cmsRecords, permissions } = this.#services;
+    await permissions.demand('manageTerms', kind, request.actor);
     const fields = this.#fieldsOf(input, id);
     return withApiErrors({ kind, id, anonymous: false }, () =>
       id === undefined ? cmsRecords.create(kind, fields, request) : cmsRecords.update(kind, id, fields, request),
@@ -168,7 +160,7 @@ export class Terms {
 
   /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
   async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
-    await this.#assertMayManage(request);
+    await this.#services.permissions.demand('manageTerms', this.#kind, request.actor);
     const record = getRecord(this.#services.replica.db, this.#kind, id);
     if (!record) throw invalidParam('id');
     writableMapping(this.#services, this.#kind, id);

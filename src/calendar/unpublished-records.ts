@@ -7,7 +7,6 @@ import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.t
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, PLURALS, type PostKind, type PostRecord } from '../model/records.ts';
 import type { Database } from '../store/database.ts';
-import { getImage } from '../store/records.ts';
 import { MAX_UNPUBLISHED_DATABASES, UnpublishedRecords } from '../store/unpublished-records.ts';
 import type { Sync } from '../sync/sync.ts';
 import { cmsToApiError } from './cms-errors.ts';
@@ -23,15 +22,16 @@ const RECORDS_PER_TURN = 20;
 
 /** The database of one caller. */
 interface Entry {
-  number: number;
   userId: number;
+  /** `own3` is the database with the number 3. */
+  number: number;
   records: UnpublishedRecords;
-  /** Resolves when the records of the kind are there. A kind that changed since is read into another one. */
+  /** Resolves when the records of the kind are there. A kind that changed since is read into another entry. */
   kinds: Map<PostKind, Promise<void>>;
-  leases: number;
+  /** How many requests use it. */
+  uses: number;
   /** No further request may use it. */
   isOutdated: boolean;
-  usedMs: number;
 }
 
 /** A caller's records while one response is built. */
@@ -39,9 +39,9 @@ interface InUse {
   records: UnpublishedRecords;
   /**
    * Adds the images that these records show and the public does not see, such as one that was uploaded to a draft.
-   * @param imageId of a record that is not in `records`
+   * @param imageIds of a record that is not in `records`
    */
-  addImages(ids: readonly number[], imageId?: number): Promise<void>;
+  addImages(ids: readonly number[], imageIds?: readonly number[]): Promise<void>;
 }
 
 interface Dependencies {
@@ -53,7 +53,8 @@ interface Dependencies {
 
 export class UnpublishedRecordsCache {
   readonly #dependencies: Dependencies;
-  #entries: Entry[] = [];
+  /** Whose databases are open. */
+  readonly #entries = new Set<Entry>();
   /** The numbers of databases that are not open. */
   readonly #free = Array.from({ length: MAX_UNPUBLISHED_DATABASES }, (_, number) => number);
 
@@ -73,76 +74,48 @@ export class UnpublishedRecordsCache {
    */
   async use<T>(caller: CallContext, parts: UnpublishedParts, work: (inUse: InUse) => Promise<T>): Promise<T> {
     const entry = this.#entryOf(caller.actor.account!.userId);
-    entry.leases += 1;
-    try {
-      await this.#fill(entry, parts, caller);
-      const { records } = entry;
-      const addImages = (ids: readonly number[], imageId = 0) => this.#addImages(records, ids, imageId, caller);
-      return await work({ records, addImages });
-    } finally {
-      entry.leases -= 1;
-      entry.usedMs = performance.now();
-      if (entry.isOutdated) this.#closeUnused(entry);
-    }
-  }
-
-  async #fill(entry: Entry, parts: UnpublishedParts, caller: CallContext): Promise<void> {
+    const { records } = entry;
+    entry.uses += 1;
     try {
       for (const [kind, ofKind] of Object.entries(parts) as [PostKind, readonly UnpublishedPart[]][]) {
-        const done = entry.kinds.get(kind) ?? this.#read(entry, kind, ofKind, caller);
-        entry.kinds.set(kind, done);
-        await done;
+        // Two requests at the same time read a kind once.
+        const reading = entry.kinds.get(kind) ?? this.#read(records, kind, ofKind, caller);
+        entry.kinds.set(kind, reading);
+        await reading;
       }
+      const addImages: InUse['addImages'] = (ids, imageIds = []) =>
+        this.#addImages(records, [...records.missingImageIds(ids), ...imageIds], caller);
+      return await work({ records, addImages });
     } catch (error) {
-      this.#outdate(entry);
+      // It may have a part of a kind only.
+      entry.isOutdated = true;
       throw error;
-    }
-  }
-
-  async #addImages(
-    records: UnpublishedRecords,
-    ids: readonly number[],
-    imageId: number,
-    caller: CallContext,
-  ): Promise<void> {
-    const missing = records.missingImageIds(ids);
-    if (imageId !== 0 && !getImage(records, imageId)) missing.push(imageId);
-    if (missing.length === 0) return;
-    const { cms } = this.#dependencies;
-    for (let from = 0; from < missing.length; from += cms.maxPageSize) {
-      const ids = missing.slice(from, from + cms.maxPageSize);
-      // A record without its image is still a record.
-      records.addImages(await cms.images(ids, callOptions(caller)).catch(() => []));
+    } finally {
+      entry.uses -= 1;
+      if (entry.isOutdated) this.#outdate(entry);
     }
   }
 
   #entryOf(userId: number): Entry {
-    const own = this.#entries.find((entry) => entry.userId === userId && !entry.isOutdated);
-    if (own) return own;
-    if (this.#free.length === 0) this.#closeOldest();
-    const number = this.#free.pop()!;
+    for (const entry of this.#entries) if (entry.userId === userId && !entry.isOutdated) return entry;
+    if (this.#free.length === 0) this.#closeUnused();
+    const number = this.#free.pop();
+    if (number === undefined) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
     const records = new UnpublishedRecords(this.#dependencies.db, number);
-    const now = performance.now();
-    const entry: Entry = { number, userId, records, kinds: new Map(), leases: 0, isOutdated: false, usedMs: now };
-    this.#entries.push(entry);
+    const entry: Entry = { userId, number, records, kinds: new Map(), uses: 0, isOutdated: false };
+    this.#entries.add(entry);
     setTimeout(() => this.#outdate(entry), KEPT_MS).unref();
     return entry;
   }
 
-  #closeOldest(): void {
-    const [oldest] = this.#entries.filter(({ leases }) => leases === 0).sort((a, b) => a.usedMs - b.usedMs);
-    if (!oldest) throw new CmsUnavailable('busy', 'Too many accounts list unpublished records at once.');
-    this.#outdate(oldest);
+  #closeUnused(): void {
+    for (const entry of this.#entries) if (entry.uses === 0) this.#outdate(entry);
   }
 
+  /** Closes the database, or lets the requests that use it end before. */
   #outdate(entry: Entry): void {
     entry.isOutdated = true;
-    this.#closeUnused(entry);
-  }
-
-  #closeUnused(entry: Entry): void {
-    if (entry.leases > 0 || !this.#entries.includes(entry)) return;
-    this.#entries = this.#entries.filter((other) => other !== entry);
+    if (entry.uses > 0 || !this.#entries.delete(entry)) return;
     this.#free.push(entry.number);
     try {
       entry.records.close();
@@ -152,61 +125,88 @@ export class UnpublishedRecordsCache {
     }
   }
 
-  /** A hundred drafts of 60 KB are too large for one response: then ten are read at a time. */
-  async #read(entry: Entry, kind: PostKind, parts: readonly UnpublishedPart[], caller: CallContext): Promise<void> {
-    const { maxPageSize } = this.#dependencies.cms;
-    for (const part of parts) {
-      let limit = maxPageSize;
-      for (let read = 0; ; ) {
-        if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
-        const page = await this.#readPage(kind, { ...part, limit, page: read / limit + 1 }, caller);
-        if (page) await this.#add(entry, kind, page.records);
-        if (page?.isLast) break;
-        if (page) read += limit;
-        else limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
-      }
-    }
+  async #read(
+    target: UnpublishedRecords,
+    kind: PostKind,
+    parts: readonly UnpublishedPart[],
+    caller: CallContext,
+  ): Promise<void> {
+    for (const part of parts)
+      for await (const page of pagesOf(this.#dependencies, kind, part, caller))
+        for (let from = 0; from < page.length; from += RECORDS_PER_TURN) {
+          target.add(recordsFrom(this.#dependencies, kind, page.slice(from, from + RECORDS_PER_TURN)));
+          if (this.#bytes() > MAX_BYTES) this.#closeUnused();
+          if (this.#bytes() > MAX_BYTES)
+            throw new CmsUnavailable('busy', 'The unpublished records of all callers are too large.');
+          await nextTurn();
+        }
   }
 
-  /** Undefined for several records that are too large for one response. */
-  async #readPage(kind: PostKind, part: UnpublishedPart & { limit: number; page: number }, caller: CallContext) {
-    const { cms, mapping } = this.#dependencies;
-    const { limit, page } = part;
-    const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...part };
-    try {
-      const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
-      return { records, isLast: page * limit >= total };
-    } catch (error) {
-      // The site has no such collection at present, and so no unpublished records of it.
-      if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
-      if (error instanceof CmsUnavailable && error.reason === 'too-large' && limit > 1) return undefined;
-      throw cmsToApiError(error, { kind, anonymous: false });
+  readonly #bytes = (): number => [...this.#entries].reduce((sum, { records }) => sum + records.bytes, 0);
+
+  async #addImages(records: UnpublishedRecords, ids: readonly number[], caller: CallContext): Promise<void> {
+    const { cms } = this.#dependencies;
+    for (let from = 0; from < ids.length; from += cms.maxPageSize) {
+      const page = ids.slice(from, from + cms.maxPageSize);
+      // A record without its image is still a record.
+      records.addImages(await cms.images(page, callOptions(caller)).catch(() => []));
     }
   }
+}
 
-  async #add(entry: Entry, kind: PostKind, cmsRecords: readonly CmsRecord[]): Promise<void> {
-    const { mapping, sync } = this.#dependencies;
-    const { read, occurrences, embedded } = kindMappingOf(mapping, kind)!;
-    for (let from = 0; from < cmsRecords.length; from += RECORDS_PER_TURN) {
-      const some = cmsRecords.slice(from, from + RECORDS_PER_TURN);
-      // The CMS may have published one of them meanwhile: then visitors' view of it counts.
-      const unpublished = some.filter(({ status }) => status !== 'publish');
-      const records = unpublished.flatMap((record): PostRecord[] => [
-        read(record, sync.site(), sync.linkTables()) as PostRecord,
-        ...(occurrences?.(record, sync.site(), sync.linkTables()) ?? []),
-        ...Object.values(embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
-      ]);
-      entry.records.add(records);
-      if (this.#entries.reduce((sum, each) => sum + each.records.bytes, 0) > MAX_BYTES) this.#makeRoom(entry);
-      await nextTurn();
+/**
+ * What the CMS lists to the caller of this part, page by page. A hundred drafts of 60 KB are too large for one response:
+ * then ten are read at a time, and if ten are too large each alone.
+ */
+async function* pagesOf(
+  dependencies: Dependencies,
+  kind: PostKind,
+  part: UnpublishedPart,
+  caller: CallContext,
+): AsyncGenerator<readonly CmsRecord[]> {
+  const { maxPageSize } = dependencies.cms;
+  let limit = maxPageSize;
+  for (let read = 0; ; ) {
+    if (read >= MAX_PAGES * maxPageSize) throw tooManyRecords(kind, MAX_PAGES * maxPageSize);
+    const page = await readPage(dependencies, kind, { ...part, limit, page: read / limit + 1 }, caller);
+    if (page === 'too-large') {
+      limit = limit === SMALL_PAGE ? 1 : SMALL_PAGE;
+      continue;
     }
+    yield page.records;
+    if (page.isLast) return;
+    read += limit;
   }
+}
 
-  #makeRoom(keep: Entry): void {
-    for (const entry of [...this.#entries]) if (entry !== keep && entry.leases === 0) this.#outdate(entry);
-    const bytes = this.#entries.reduce((sum, { records }) => sum + records.bytes, 0);
-    if (bytes > MAX_BYTES) throw new CmsUnavailable('busy', 'The unpublished records of all callers are too large.');
+async function readPage(
+  { cms, mapping }: Dependencies,
+  kind: PostKind,
+  part: UnpublishedPart & { limit: number; page: number },
+  caller: CallContext,
+): Promise<{ records: readonly CmsRecord[]; isLast: boolean } | 'too-large'> {
+  const request: ListRequest = { view: 'reader', order: 'id', detail: 'mapped', ...part };
+  try {
+    const { records, total } = await cms.list(kindMappingOf(mapping, kind)!, request, callOptions(caller));
+    return { records, isLast: part.page * part.limit >= total };
+  } catch (error) {
+    // The site has no such collection at present, and so no unpublished records of it.
+    if (error instanceof CmsRejected && error.kind === 'no-collection') return { records: [], isLast: true };
+    if (error instanceof CmsUnavailable && error.reason === 'too-large' && part.limit > 1) return 'too-large';
+    throw cmsToApiError(error, { kind, anonymous: false });
   }
+}
+
+/** With the occurrences of the events, and the venues and organizers that are text in them. */
+function recordsFrom({ mapping, sync }: Dependencies, kind: PostKind, cmsRecords: readonly CmsRecord[]): PostRecord[] {
+  const { read, occurrences, embedded } = kindMappingOf(mapping, kind)!;
+  // The CMS may have published one of them meanwhile: then visitors' view of it counts.
+  const unpublished = cmsRecords.filter(({ status }) => status !== 'publish');
+  return unpublished.flatMap((record): PostRecord[] => [
+    read(record, sync.site(), sync.linkTables()) as PostRecord,
+    ...(occurrences?.(record, sync.site(), sync.linkTables()) ?? []),
+    ...Object.values(embedded).flatMap((readEmbedded) => readEmbedded(record) ?? []),
+  ]);
 }
 
 const tooManyRecords = (kind: PostKind, limit: number): ApiError =>

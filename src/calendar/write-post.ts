@@ -4,7 +4,7 @@
 import type { FetchedImage } from '../cms/image-fetcher.ts';
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { forbidden, invalidParam } from '../interface/errors.ts';
+import { invalidParam } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { FieldsOf, PostFields, PostKind, RecordOf } from '../model/records.ts';
 import { getImage } from '../store/records.ts';
@@ -15,12 +15,6 @@ import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { missingPost } from './read-post.ts';
 import { callOptions, type RequestContext, type RequestImages, writableMapping } from './request.ts';
 import type { Services } from './services.ts';
-
-/** Throws 401 or 403 unless the actor may write posts of this kind. */
-async function authorizeWrite(services: Services, kind: PostKind, { actor }: RequestContext): Promise<void> {
-  if (!actor.account) throw forbidden('anonymous');
-  if (!(await services.permissions.allow('edit', kind, actor))) throw forbidden('account');
-}
 
 /** A create or update of one post: what its steps share. */
 export interface PostWrite<K extends PostKind> {
@@ -44,7 +38,7 @@ export async function beginWrite<K extends PostKind>(
   request: RequestContext,
   id?: number,
 ): Promise<PostWrite<K>> {
-  await authorizeWrite(services, kind, request);
+  await services.permissions.demand('edit', kind, request.actor);
   const write = { services, kind, input, request };
   if (id === undefined) return write;
   writableMapping(services, kind, id);
@@ -124,7 +118,7 @@ export async function trashPost<K extends PostKind>(
   id: number,
   request: RequestContext,
 ): Promise<RecordOf[K]> {
-  await authorizeWrite(services, kind, request);
+  await services.permissions.demand('edit', kind, request.actor);
   const { cmsRecords } = services;
   const { storedAs } = writableMapping(services, kind, id);
   return ofExisting(services, kind, id, request, async () => {
@@ -146,7 +140,7 @@ export async function postFields(write: PostWrite<PostKind>): Promise<Partial<Po
   const { byField } = write.input;
   const { actor } = request;
   const isOwn = byField.author === undefined || Number(byField.author) === actor.account?.userId;
-  if (!isOwn && !(await services.permissions.allow('editOthers', kind, actor))) throw forbidden('account');
+  if (!isOwn) await services.permissions.demand('editOthers', kind, actor);
   const fields: Record<string, unknown> = {};
   for (const name of COMMON_FIELDS) if (byField[name] !== undefined) fields[name] = byField[name];
   const nowMs = services.nowMs();

@@ -6,7 +6,7 @@ import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import { Events } from '../calendar/events.ts';
 import { createChanges, createEventFeeds } from '../calendar/feeds/event-feeds.ts';
 import { LinkedRecords } from '../calendar/linked-records.ts';
-import { referenceChecks, resolveSlug } from '../calendar/read-post.ts';
+import { createdBefore, referenceChecks, resolveSlug } from '../calendar/read-post.ts';
 import { RenderedList } from '../calendar/rendered-records.ts';
 import type { ApiResponse, CreatedRecord, RequestContext } from '../calendar/request.ts';
 import type { Services } from '../calendar/services.ts';
@@ -30,7 +30,7 @@ import {
 import { checkLengths, unknownNames, validate } from '../interface/validate.ts';
 import { isTruthy, parseList } from '../interface/value-types.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Kind, PostKind } from '../model/records.ts';
+import { isTermKind, type Kind, type PostKind } from '../model/records.ts';
 import { UNKNOWN_SITE } from '../sync/context.ts';
 import { IDEMPOTENCY_KEY_HEADER, unknownParametersHeader } from './headers.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -193,9 +193,10 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (creationKey, renew) =>
-        runOperation(endpointRequest, { ...request, creationClaim: { kind, creationKey, renew } }),
-      readForReplay: (id) => useCases[kind].readForReplay(id, request),
+      create: (creationKey, renewClaim) =>
+        runOperation(endpointRequest, { ...request, keyedCreate: { kind, creationKey, renewClaim } }),
+      readForReplay: (id) =>
+        isTermKind(kind) ? useCases[kind].readForReplay(id, request) : createdBefore(services, kind, id, request),
     });
   }
 
@@ -221,12 +222,11 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     }
     const ofKind = useCases[route.kind as Kind];
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
-    // A read creates nothing, and passes.
-    return withCreatedInError(request, services.observe, async () => {
-      if (operation === 'create') return ofKind.create(input, request);
-      const id = await idInPath(services, route, input, request);
-      return ofKind[operation](id, input, request) as Promise<ApiResponse>;
-    });
+    const idOfRecord = () => idInPath(services, route, input, request);
+    if (operation === 'read') return ofKind.read(await idOfRecord(), input, request);
+    return withCreatedInError(request, services.observe, async () =>
+      operation === 'create' ? ofKind.create(input, request) : ofKind[operation](await idOfRecord(), input, request),
+    );
   }
 
   return async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {

@@ -6,7 +6,7 @@ import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/rec
 
 export interface ParamError {
   name: string;
-  message?: string;
+  message?: string | undefined;
   /** The parameter's entry in the response's `details`, if there is more to say than the message. */
   detail?: Record<string, unknown>;
   /** What to write instead. The original has no such text: `hints` is beside what it has. */
@@ -29,8 +29,7 @@ export function invalidParams(
 }
 
 /** Names one invalid parameter. The default message is `Invalid parameter.` */
-export const invalidParam = (name: string, message?: string): ApiError =>
-  invalidParams([message === undefined ? { name } : { name, message }]);
+export const invalidParam = (name: string, message?: string): ApiError => invalidParams([{ name, message }]);
 
 /** A JSON value of the wrong type: the message names the expected type, `details` has the code. */
 export function wrongType(name: string, type: string): ParamError {
@@ -71,12 +70,10 @@ export const forbidden = (caller: 'anonymous' | 'account', cause?: unknown): Api
 const LARGEST_ID = '9223372036854775807';
 
 /** No event has this id. 0 stands for the unknown slug of an update. */
-export const eventNotFound = (id: number): ApiError =>
-  new ApiError(
-    404,
-    'rest-event-not-found',
-    `Event with ID ${id >= Number.MAX_SAFE_INTEGER ? LARGEST_ID : id} does not exist.`,
-  );
+export function eventNotFound(id: number): ApiError {
+  const shownId = id >= Number.MAX_SAFE_INTEGER ? LARGEST_ID : id;
+  return new ApiError(404, 'rest-event-not-found', `Event with ID ${shownId} does not exist.`);
+}
 
 /** The id belongs to a record of another kind. */
 export const notAnEvent = (): ApiError =>
@@ -238,7 +235,6 @@ export const keyReused = (): ApiError =>
 
 /** Redis, where several gateways keep their keys, does not respond. */
 export const keysUnavailable = (cause: unknown): ApiError => {
-  const message =
-    'The gateway cannot look up this Idempotency-Key at the moment. Nothing was created. Try again shortly.';
+  const message = 'The gateway cannot look up this Idempotency-Key now. Nothing was created. Try again shortly.';
   return new ApiError(503, 'calendar_keys_unavailable', message, { headers: { 'Retry-After': '5' }, cause });
 };

@@ -45,11 +45,10 @@ export interface Field {
   /** The response property is the record's value, which the serializer copies. */
   copied?: true;
   /**
-   * The original lacks the field, such as `event_status`: a response has the property only if the record has a value.
-   * A write of it to an event is a 400 if the mapping cannot store it. An occurrence may have another value than its
-   * series.
+   * The original's events lack the property, such as `event_status`: a response has it only if the record has a value.
+   * A write of it is a 400 if the mapping cannot store it. An occurrence may have another value than its series.
    */
-  addition?: true;
+  addedProperty?: true;
 }
 
 type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
@@ -61,7 +60,9 @@ const settable = (
   limit: Limit,
   description: string,
   options: ParameterOptions = {},
-): { parameter: FieldParameter } => ({ parameter: { type, limit, description, ...options } });
+): Pick<Field, 'parameter'> => ({ parameter: { type, limit, description, ...options } });
+
+const copied = (...settings: Parameters<typeof settable>): FieldOptions => ({ ...settable(...settings), copied: true });
 
 const fieldOf =
   (type: FieldType, empty: Field['empty']) =>
@@ -75,12 +76,9 @@ const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOp
   fieldOf('ids', [])(key, { references, ...options });
 const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions): Field =>
   fieldOf(type, NO_TIME)(key, options);
-/** A coordinate of a venue. Creates and updates of The Events Calendar have none. */
+/** A coordinate of a venue. The original shows it, but lacks a parameter to write it. */
 const coordinate = (key: string, type: ParamType, name: string): Field =>
-  fieldOf('coordinate', null)(key, {
-    ...settable(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }),
-    copied: true,
-  });
+  fieldOf('coordinate', null)(key, copied(type, SIZES.number, `${name} in degrees (WGS 84)`, { addition: true }));
 
 /** The default that the namespace index shows for optional texts. It has no effect. */
 const DEFAULT_NULL = { default: null };
@@ -115,15 +113,11 @@ const postFields = (kind: PostKind): FieldTable => {
 };
 
 const eventFlag = (key: string, description: string): Field =>
-  boolean(key, false, { ...settable(types.flag, SIZES.flag, description), copied: true });
+  boolean(key, false, copied(types.flag, SIZES.flag, description));
 
-/** A field of events that the original lacks. */
+/** A field of events of which the original lacks both the parameter and the property. */
 const addedText = (key: string, type: ParamType, limit: Limit, description: string): Field =>
-  text(key, {
-    ...settable(type, limit, description, { addition: true }),
-    copied: true,
-    addition: true,
-  });
+  text(key, { ...copied(type, limit, description, { addition: true }), addedProperty: true });
 
 const addedWord = (key: string, words: readonly string[], description: string): Field => ({
   ...addedText(key, types.clearableWord(words), SIZES.flag, description),
@@ -132,19 +126,12 @@ const addedWord = (key: string, words: readonly string[], description: string): 
 });
 
 const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
-  text(key, {
-    ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
-    copied: true,
-    ...options,
-  });
+  text(key, { ...copied(types.clearableText, SIZES.line, description, DEFAULT_NULL), ...options });
 
-const LINKED_WEBSITE: FieldOptions = {
-  ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
-  copied: true,
-};
+const LINKED_WEBSITE = copied(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL);
 
 const venueFlag = (key: string, description: string): Field =>
-  boolean(key, true, { ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL), copied: true });
+  boolean(key, true, copied(types.textFlag, SIZES.flag, description, DEFAULT_NULL));
 
 const SEARCHED = { searched: true } as const;
 
@@ -203,9 +190,8 @@ const customFields = parameter(
 );
 
 function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
-  const first = PARAMETER_ORDER[kind].split(' ');
-  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
-  const ordered = Object.entries(table).toSorted(([a], [b]) => rank(a) - rank(b));
+  const order = [...PARAMETER_ORDER[kind].split(' '), ...Object.keys(table)];
+  const ordered = Object.entries(table).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   const parameters = ordered.flatMap(([name, field]) =>
     field.parameter ? [{ ...field.parameter, name, recordKey: field.key }] : [],
   );
@@ -214,11 +200,8 @@ function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
 
 const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: parametersOf('organizer', ORGANIZER) };
 
-const inlineRecords = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
-  settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, {
-    ...DEFAULT_NULL,
-    inline: LINKED_PARAMETERS[kind],
-  });
+const inlineRecords = (kind: LinkedKind, description: string): FieldOptions =>
+  settable(types.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.inlineRecords, description, DEFAULT_NULL);
 
 const wallTime = (key: string, description: string): Field =>
   fieldOf('wall-time', '')(key, {
@@ -303,4 +286,4 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
  * writers do too, but for booleans and texts to clean.
  */
 export const copiedFields = (kind: PostKind): [name: string, field: Field][] =>
-  Object.entries(FIELDS[kind]).filter(([, { copied }]) => copied);
+  Object.entries(FIELDS[kind]).filter(([, field]) => field.copied);

@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter, Schema } from './parameter.ts';
+import { eventPassword } from './parameters.ts';
 import {
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
@@ -73,7 +74,7 @@ export function openApi(context: OpenApiContext): object {
     info: { version: VERSION, title, description: DESCRIPTION, ...(complete ? { license: LICENSE } : {}) },
     components: {
       schemas: RECORD_SCHEMAS,
-      ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
+      ...(complete ? {} : { parameters: { password: queryParameter(eventPassword, context) } }),
       responses: ERROR_RESPONSES,
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
@@ -156,9 +157,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
-      ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) =>
-        parameterObject(one, route, context),
-      ),
+      ...(isWrite ? identifyingParameters(route) : endpoint.parameters).map((one) => parameterObject(one, context)),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
@@ -185,28 +184,18 @@ function bodyOf(route: Route, { parameters }: Endpoint): Parameter[] {
 }
 
 /**
- * Query parameters that the document of The Events Calendar wrongly declares `in: path`: the password of an
- * event.
+ * The document of The Events Calendar wrongly declares the password of an event `in: path`. Here it is a reference to
+ * the correct query parameter, with the wrong declaration next to it. OpenAPI 3.0 ignores the siblings of `$ref`, and
+ * clients that read the bare list find what they expect. Some tools do not ignore them, so the complete document
+ * declares it in place.
  */
-const misplacedParameters = (route: Route): Parameter[] => identifyingParameters(route).filter(({ inPath }) => !inPath);
-
-/**
- * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong
- * declaration next to it. OpenAPI 3.0 ignores the siblings of `$ref`, and clients that read the bare list
- * find what they expect. Some tools do not ignore them, so the complete document declares it in place.
- */
-function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
+function parameterObject(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
   if (inPath) return { name, in: 'path', required: true, description, schema: parameterSchema(parameter) };
-  if (!context.complete && misplacedParameters(route).includes(parameter))
+  if (!context.complete && parameter === eventPassword)
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
 }
-
-const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext): JsonObject =>
-  Object.fromEntries(
-    routes.flatMap(misplacedParameters).map((parameter) => [parameter.name, queryParameter(parameter, context)]),
-  );
 
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
   const { name, description, type } = parameter;
@@ -221,13 +210,9 @@ function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObje
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
-    ...(type.examples ? { examples: namedExamples(type.examples) } : {}),
+    ...(type.examples && { examples: Object.fromEntries(type.examples.map((value) => [value, { value }])) }),
   };
 }
-
-/** By names of letters, digits and hyphens: `6-months` for `+6 months`. */
-const namedExamples = (values: readonly string[]): JsonObject =>
-  Object.fromEntries(values.map((value) => [value.replace(/\W+/g, '-').replace(/^-/, ''), { value }]));
 
 /** The parsed default: the namespace index shows some as texts. */
 function defaultOf({ default: value, type }: Parameter): unknown {

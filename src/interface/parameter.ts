@@ -21,12 +21,10 @@ export interface Parameter {
   /** The value is a segment of the path. A query or body parameter of the same name is a different parameter. */
   inPath?: boolean;
   /**
-   * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
-   * namespace index and `/doc` stay as clients of the original know them.
+   * The original lacks the parameter (docs/extensions.md). Only `/doc?complete=1` shows it: the namespace index and
+   * `/doc` have the parameters that clients of the original know.
    */
   addition?: true;
-  /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
-  inline?: readonly Parameter[];
 }
 
 export type ParameterOptions = Partial<Omit<Parameter, 'name' | 'type' | 'description' | 'limit'>>;
@@ -71,6 +69,8 @@ export interface ParamType {
   hint?: string | ((value: unknown) => string);
   /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
   isList?: true;
+  /** The parameters of the records that the value can hold, such as a venue in the body of an event. */
+  inline?: readonly Parameter[];
   /** First stage: the form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
   /** First stage: what the value refers to. Called only if `accepts` returned true. */

@@ -148,7 +148,7 @@ export const LIST_PARAMETERS: Readonly<Record<Kind, Parameter[]>> = {
   tag: termList('tag', 'tags'),
 };
 
-const password = parameter('password', types.text, SIZES.password, 'Password of a protected event');
+export const eventPassword = parameter('password', types.text, SIZES.password, 'Password of a protected event');
 
 /**
  * The parameters that identify a record by id, in the path. The use case looks an event up, because an unknown one is a
@@ -158,7 +158,7 @@ export function idParameters(kind: Kind): Parameter[] {
   const type = kind === 'event' ? { schema: { type: 'integer' } } : types.existingId(kind);
   const options = { required: true, inPath: true };
   const id = parameter('id', { ...type, parse: types.parsePathId }, SIZES.line, `Id of the ${kind}`, options);
-  return kind === 'event' ? [id, password] : [id];
+  return kind === 'event' ? [id, eventPassword] : [id];
 }
 
 /** In the path: an unknown slug is an invalid parameter (400). */

@@ -6,8 +6,7 @@ import type { Schema } from './parameter.ts';
 
 const plainSchema =
   (type: string) =>
-  (description?: string): Schema =>
-    description === undefined ? { type } : { type, description };
+  (description?: string): Schema => ({ type, ...(description && { description }) });
 
 const textSchema = plainSchema('string');
 const integerSchema = plainSchema('integer');
@@ -87,7 +86,7 @@ const customFields: Schema = {
   }),
 };
 
-const addedFields = copiedFields('event').flatMap(([name, { addition }]) => (addition ? [name] : []));
+const addedProperties = copiedFields('event').flatMap(([name, field]) => (field.addedProperty ? [name] : []));
 
 export const RECORD_SCHEMAS = {
   ImageSize: objectSchema({
@@ -184,7 +183,7 @@ export const RECORD_SCHEMAS = {
         'Other sources that have the same event; absent without any',
       ),
     },
-    ['json_ld', ...addedFields, 'source', 'also_at'],
+    ['json_ld', ...addedProperties, 'source', 'also_at'],
   ),
   Venue: linkedSchema('venue'),
   Organizer: linkedSchema('organizer'),
@@ -202,7 +201,8 @@ export const SCHEMA_NAMES: Record<Kind, SchemaName> = {
 };
 
 const textsByName = (description: string): Schema => ({
-  ...{ type: 'object', description },
+  type: 'object',
+  description,
   additionalProperties: textSchema(),
 });
 

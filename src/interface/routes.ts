@@ -141,9 +141,8 @@ export function describeRoute(route: Route, context: NamespaceContext): object {
   return { ...description, _links: { self: [{ href: `${context.base}${route.path}` }] } };
 }
 
-function routePattern({ path, by }: Route, { namespace }: NamespaceContext): string {
-  return `/${namespace}${by ? path.replace(`{${by}}`, PLACEHOLDERS[by]) : path}`;
-}
+const routePattern = ({ path, by }: Route, { namespace }: NamespaceContext): string =>
+  `/${namespace}${by ? path.replace(`{${by}}`, PLACEHOLDERS[by]) : path}`;
 
 /**
  * A path parameter takes precedence over a body parameter of the same name. PHP writes an empty object as an

@@ -19,44 +19,68 @@ const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
 };
 
 /**
- * Call `checkLengths` before. The first stage validates the form of each value and what it refers to, and
- * reports errors in declared order. The second stage follows if the first found no error. It checks JSON
- * types, and reports errors in the order sent.
+ * Call `checkLengths` before. As in The Events Calendar, each step reports all its errors at once, and the next one
+ * runs only without errors:
+ *
+ * 1. required parameters that are missing;
+ * 2. the first stage: the form of each value and what it refers to, in the order in which the endpoint declares them;
+ * 3. the second stage: JSON types, in the order in which the client sent the values, those of the body first.
  * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`
  */
 export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
-  const { parameters } = endpoint;
-  // The body wins over the query. It is there twice so that its parameters come first in errors of the second stage.
-  const sent = { ...request.body, ...request.query, ...request.body };
+  const { parameters, operation } = endpoint;
+  const { path, query, body } = request;
+  // Of a name in both the body has the value.
+  const sent = { ...query, ...body };
+  rejectMissing(parameters, sent);
+  const parsed = await checkValues(parameters, path, sent, checks);
+  checkJsonTypes(parameters, sent, new Set([...Object.keys(body), ...Object.keys(query)]));
+  // Only in a write does null have a meaning: it clears the field.
+  const isWrite = operation === 'create' || operation === 'update';
+  return parseInput(parameters, path, isWrite ? sent : withoutNull(sent), parsed);
+}
+
+function rejectMissing(parameters: readonly Parameter[], sent: Record<string, unknown>): void {
   const missing = parameters.filter(
     ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
   );
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
+}
 
+/** Returns the values that a check has parsed, by parameter: the ids of terms that were sent as slugs. */
+async function checkValues(
+  parameters: readonly Parameter[],
+  path: Record<string, unknown>,
+  sent: Record<string, unknown>,
+  checks: ReferenceChecks,
+): Promise<ReadonlyMap<string, unknown>> {
   const errors: ParamError[] = [];
-  const resolved = new Map<string, unknown>();
+  const parsed = new Map<string, unknown>();
   for (const parameter of parameters) {
-    const value = parameter.inPath ? request.path[parameter.name] : sent[parameter.name];
-    if (value === undefined || value === null) continue;
-    const { accepts, verify } = parameter.type;
-    const result = (accepts?.(value) ?? true) && (verify?.(value, checks) ?? true);
+    const { name, type, inPath } = parameter;
+    const value = (inPath ? path : sent)[name] ?? undefined;
+    if (value === undefined) continue;
+    const result = (type.accepts?.(value) ?? true) && (type.verify?.(value, checks) ?? true);
     // Most checks are synchronous.
     const verdict = result instanceof Promise ? await result : result;
     const error = paramError(parameter, value, verdict);
     if (error) errors.push(error);
-    if (typeof verdict === 'object' && 'parsed' in verdict) resolved.set(parameter.name, verdict.parsed);
+    if (typeof verdict === 'object' && 'parsed' in verdict) parsed.set(name, verdict.parsed);
   }
   if (errors.length > 0) throw invalidParams(errors);
+  return parsed;
+}
 
-  const types = new Map(parameters.filter(({ inPath }) => !inPath).map(({ name, type }) => [name, type.jsonType]));
-  const mistyped = Object.entries(sent).flatMap(([name, value]) => {
-    const type = types.get(name);
-    return type && !JSON_TYPE_CHECKS[type](value) ? [wrongType(name, type)] : [];
+function checkJsonTypes(
+  parameters: readonly Parameter[],
+  sent: Record<string, unknown>,
+  names: ReadonlySet<string>,
+): void {
+  const errors = [...names].flatMap((name) => {
+    const type = parameters.find((one) => one.name === name && !one.inPath)?.type.jsonType;
+    return type && !JSON_TYPE_CHECKS[type](sent[name]) ? [wrongType(name, type)] : [];
   });
-  if (mistyped.length > 0) throw invalidParams(mistyped);
-  // Only in a write does null have a meaning: it clears the field.
-  const isWrite = endpoint.operation === 'create' || endpoint.operation === 'update';
-  return parseInput(parameters, request.path, isWrite ? sent : withoutNull(sent), resolved);
+  if (errors.length > 0) throw invalidParams(errors);
 }
 
 function paramError({ name, type }: Parameter, value: unknown, verdict: Verdict): ParamError | undefined {
@@ -77,25 +101,24 @@ export const unknownNames = ({ parameters }: Endpoint, sent: Record<string, unkn
     (name) => name !== '_' && !UNDECLARED.has(name) && !parameters.some((one) => one.name === name && !one.inPath),
   );
 
-/** @param resolved parsed values by parameter, for those that validation has parsed */
+/** @param parsed the values that a check has parsed already */
 function parseInput(
   parameters: readonly Parameter[],
   path: Record<string, unknown>,
   sent: Record<string, unknown>,
-  resolved: ReadonlyMap<string, unknown>,
+  parsed: ReadonlyMap<string, unknown>,
 ): Input {
   const input: Input = { path: {}, values: {}, raw: sent, byField: {}, parameterOf: {} };
   for (const { name, type, inPath, recordKey = name } of parameters) {
     const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
-    const parsed = resolved.has(name) ? resolved.get(name) : parseValue(type, value);
-    if (inPath) {
-      Object.assign(input.path, { [name]: parsed });
-      continue;
+    const result = parsed.has(name) ? parsed.get(name) : parseValue(type, value);
+    if (inPath) Object.assign(input.path, { [name]: result });
+    else {
+      input.values[name] = result;
+      input.byField[recordKey] = result;
+      input.parameterOf[recordKey] = name;
     }
-    input.values[name] = parsed;
-    input.byField[recordKey] = parsed;
-    input.parameterOf[recordKey] = name;
   }
   return input;
 }
@@ -112,38 +135,34 @@ const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
 
 /** @throws ApiError 400 `rest_invalid_param` that names the values over the limits of these parameters */
 export function checkLengths(sources: readonly Record<string, unknown>[], parameters: readonly Parameter[] = []): void {
-  const errors = new Map<string, ParamError>();
-  for (const values of sources)
-    for (const error of findTooLong(values, parameters)) if (!errors.has(error.name)) errors.set(error.name, error);
-  if (errors.size > 0) throw invalidParams([...errors.values()]);
+  const errors = sources.flatMap((values) => tooLongValues(values, parameters));
+  // A name may be too long in the query and in the body.
+  if (errors.length > 0) throw invalidParams([...new Map(errors.map((error) => [error.name, error])).values()]);
 }
 
-function* findTooLong(values: Record<string, unknown>, parameters: readonly Parameter[]): Generator<ParamError> {
+function tooLongValues(values: Record<string, unknown>, parameters: readonly Parameter[]): ParamError[] {
   const names = Object.keys(values);
-  const [tooMany] = names.slice(MAX_NAMES);
-  if (tooMany !== undefined) return yield { name: tooMany, message: `There are more than ${MAX_NAMES} parameters.` };
-  for (const name of names) {
+  const firstTooMany = names[MAX_NAMES];
+  if (firstTooMany !== undefined)
+    return [{ name: firstTooMany, message: `There are more than ${MAX_NAMES} parameters.` }];
+  return names.flatMap((name) => {
     const declared = parameters.find((parameter) => parameter.name === name);
-    const value = values[name];
     const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
-    if (isTooLong(value, limit)) yield { name, message: `The value is too long: ${describeLimit(limit)}.` };
-    else if (declared?.inline && typeof value === 'object' && value !== null) {
-      const [field] = findTooLongFields(value, declared.inline);
-      if (field) yield { name, message: `${field.name}: ${field.message}` };
-    }
-  }
+    const value = values[name];
+    if (isTooLong(value, limit)) return [{ name, message: `The value is too long: ${describeLimit(limit)}.` }];
+    const { inline } = declared?.type ?? {};
+    if (!inline || typeof value !== 'object' || value === null) return [];
+    // A venue in the body of an event, or a list of them: `city: The value is too long`.
+    const records = [value, ...Object.values(value)].filter(isObject);
+    const [field] = records.flatMap((record) => tooLongValues(record, inline));
+    return field ? [{ name, message: `${field.name}: ${field.message}` }] : [];
+  });
 }
 
 function describeLimit({ characters, textCharacters, elementCharacters }: Limit): string {
   const asText = textCharacters === undefined ? '' : `, ${textCharacters} as one text`;
   const inElement = elementCharacters === undefined ? '' : `, ${elementCharacters} in one element`;
   return `at most ${characters} characters${asText}${inElement}`;
-}
-
-/** `value` is a record inside a body, or a list of them. */
-function* findTooLongFields(value: object, fields: readonly Parameter[]): Generator<ParamError> {
-  const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value);
-  for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);
 }
 
 export function isTooLong(value: unknown, limit: Limit): boolean {

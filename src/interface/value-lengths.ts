@@ -66,10 +66,7 @@ export const MAX_HEADER_CHARACTERS = {
   forwardedFor: 2000,
 };
 
-/**
- * For a parameter that no route declares. It is only in `Input.sent`, where some use cases read `context`,
- * `_embed` and `password`.
- */
+/** For a parameter that no route declares. Some use cases read `context`, `_embed` and `password` of `Input.raw`. */
 export const UNDECLARED_LIMIT: Limit = { characters: 65_536 };
 
 /** Names in a query or body, declared or not: validation takes 3 ms for a thousand. */

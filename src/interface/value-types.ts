@@ -127,23 +127,25 @@ export function clearableWord(words: readonly string[]): ParamType {
 
 /** Some of these words. */
 export function someOf(words: readonly string[]): ParamType {
-  const others = (value: unknown) => parseList(value).filter((word) => !words.includes(String(word)));
+  const isOne = (word: unknown) => words.includes(String(word));
+  const others = (value: unknown) => parseList(value).filter((word) => !isOne(word));
   return {
     schema: { type: 'array', items: { type: 'string', enum: words } },
     hint: (value) => `Not possible: ${others(value).join(', ')}. Write one or several of: ${words.join(', ')}.`,
     isList: true,
-    accepts: (value) => parseList(value).length > 0 && others(value).length === 0,
+    accepts: isListOf(isOne),
     parse: parseList,
   };
 }
 
+const SOURCE_NAME = /^[a-z0-9-]{1,40}$/;
+
 /** Names of sources. One that no source has matches no event. */
 export const sourceNames: ParamType = {
-  schema: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9-]{1,40}$' } },
+  schema: { type: 'array', items: { type: 'string', pattern: SOURCE_NAME.source } },
   hint: 'Write one or several names of sources, such as library.',
   isList: true,
-  accepts: (value) =>
-    parseList(value).length > 0 && parseList(value).every((name) => /^[a-z0-9-]{1,40}$/.test(String(name))),
+  accepts: isListOf((name) => SOURCE_NAME.test(String(name))),
   parse: (value) => parseList(value).map(String),
 };
 
@@ -197,25 +199,14 @@ const DATE_HINT = 'This is no date. Write 2027-05-01, 2027-05-01 19:30, today or
 const isReadableDate = (value: unknown): boolean => {
   if (typeof value === 'number') return value !== 0 && parseUnixSeconds(String(value)) !== undefined;
   if (typeof value !== 'string' || value === '') return false;
-  return (
-    parseUnixSeconds(value) !== undefined || parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
-  );
+  return (parseUnixSeconds(value) ?? parsePhpDate(value, { nowMs: Date.now(), zone: utcZone })) !== undefined;
 };
 
 /** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
 export const dateBound: ParamType = {
   schema: { type: 'string' },
   hint: DATE_HINT,
-  examples: [
-    '2027-05-01',
-    '2027-05-01 19:00:00',
-    '2027-05-01T19:00:00Z',
-    'today',
-    'tomorrow',
-    'saturday',
-    '+6 months',
-    'first day of next month',
-  ],
+  examples: ['2027-05-01', '2027-05-01 19:00:00', '2027-05-01T19:00:00Z', 'today', 'saturday', '+6 months'],
   accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
   parse: String,
 };
@@ -283,7 +274,7 @@ export const uncheckedIds: ParamType = {
   schema: ID_LIST,
   hint: 'Write ids: 7,9.',
   isList: true,
-  accepts: (value) => parseList(value).length > 0 && parseList(value).every(count.accepts!),
+  accepts: isListOf(count.accepts!),
   parse: (value) => [...new Set(parseList(value).map(parsePositiveInteger))],
 };
 
@@ -293,6 +284,7 @@ export function existingIds(kind: PostKind): ParamType {
     ...uncheckedIds,
     hint: `There is no such ${kind}. Write ids that exist, such as 4,7.`,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+    // The links repeat `7,7` as it was sent.
     parse: (value) => parseList(value).map(parsePositiveInteger),
   };
 }
@@ -337,46 +329,43 @@ export const clearableImage: ParamType = {
 
 /**
  * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
- * @param parameters of the create route of the kind, for an object from which the record would be created
+ * @param inline of the create route of the kind, for an object from which the record would be created
  */
-export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]): ParamType {
-  /**
-   * As in The Events Calendar, the blank name of a venue passes here and fails when the venue is created;
-   * that of an organizer fails here.
-   */
-  async function isCreatable(data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
-    for (const { name, type, required } of parameters) {
-      const value = data[name];
-      if (value === undefined || value === null) {
-        if (required) return false;
-        continue;
-      }
-      if (required && kind === 'venue' && value === '') continue;
-      if (type.accepts && !type.accepts(value)) return false;
-      if (type.verify && (await type.verify(value, checks)) !== true) return false;
-    }
-    return true;
-  }
-
+export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): ParamType {
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
-    if (isObject(value) && isEmpty(value.id)) return isCreatable(value, checks);
+    if (isObject(value) && isEmpty(value.id)) return isCreatable(kind, inline, value, checks);
     const id = parsePositiveInteger(isObject(value) ? value.id : value);
     return id !== undefined && checks.exists(kind, id);
   };
+  const oneRecord = [{ type: 'integer' }, { type: 'string' }, { type: 'object' }];
   return {
     hint: `Write the id of an existing ${kind}, several ids, or an object with the name of a new ${kind} in "${kind}".`,
-    schema: {
-      oneOf: [
-        { type: 'integer' },
-        { type: 'string' },
-        { type: 'object' },
-        { type: 'array', items: { oneOf: [{ type: 'integer' }, { type: 'string' }, { type: 'object' }] } },
-      ],
-    },
+    schema: { oneOf: [...oneRecord, { type: 'array', items: { oneOf: oneRecord } }] },
     isList: true,
+    inline,
     verify: (value, checks) => everyAsync(parseLinkedItems(value), (item) => isValid(item, checks)),
     parse: parseLinkedItems,
   };
+}
+
+/**
+ * Whether a record could be created from an object. As in The Events Calendar, the blank name of a venue passes here
+ * and fails when the venue is created; that of an organizer fails here.
+ */
+async function isCreatable(
+  kind: LinkedKind,
+  parameters: readonly Parameter[],
+  data: Record<string, unknown>,
+  checks: ReferenceChecks,
+): Promise<boolean> {
+  for (const { name, type, required } of parameters) {
+    const value = data[name] ?? undefined;
+    if (value === undefined && required) return false;
+    if (value === undefined || (required && kind === 'venue' && value === '')) continue;
+    if (type.accepts && !type.accepts(value)) return false;
+    if (type.verify && (await type.verify(value, checks)) !== true) return false;
+  }
+  return true;
 }
 
 /**
@@ -400,8 +389,7 @@ function isNumbered(value: Record<string, unknown>): boolean {
 const INTEGER_OR_TEXT = { oneOf: [{ type: 'integer' }, { type: 'string' }] };
 const TERM_LIST = { oneOf: [{ type: 'array', items: INTEGER_OR_TEXT }, { type: 'string' }, { type: 'integer' }] };
 
-const isTermList = (value: unknown): boolean =>
-  parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
+const isTermList = isListOf((item) => typeof item !== 'object' && !isEmpty(item));
 
 /** Whether a category can be meant as a parent. A number is an id, also where a category has it as its slug. */
 async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
@@ -517,6 +505,11 @@ export function parseList(value: unknown): unknown[] {
     return value.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
   if (isObject(value)) return Object.values(value);
   return value === undefined || value === null ? [] : [value];
+}
+
+/** Whether a value is a list of at least one element, each of which is valid. */
+function isListOf(isValid: (item: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => parseList(value).length > 0 && parseList(value).every(isValid);
 }
 
 /** As PHP's FILTER_VALIDATE_URL: an ASCII text with a scheme, and with a host if the scheme has one. */

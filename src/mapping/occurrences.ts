@@ -67,7 +67,7 @@ export function createSeriesReaders(readEvent: ReadEvent): { read: ReadEvent; oc
 }
 
 /** What a single occurrence may say of itself: it is cancelled, postponed, moved online. */
-const STATE_FIELDS = Object.entries(FIELDS.event).filter(([, { addition }]) => addition);
+const STATE_FIELDS = Object.entries(FIELDS.event).filter(([, field]) => field.addedProperty);
 
 function stateOf(occurrence: CmsRecord): Partial<EventRecord> {
   const values = STATE_FIELDS.flatMap(([name, { key, words, parameter }]) => {

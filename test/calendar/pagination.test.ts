@@ -27,7 +27,10 @@ describe('pages', () => {
 
 describe('links of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
-    pageLinks('event', sent, { page, per_page: 3 }, { page, total: 9, limit: 3, offset: 0 }, 'B');
+    pageLinks(
+      { kind: 'event', linkValues: { ...sent, page, per_page: 3 }, page: { page, limit: 3, offset: 0 }, total: 9 },
+      'B',
+    );
   const dates = { start_date: '2026-11-20 00:00:00', status: 'publish' };
 
   it('have the form of The Events Calendar, rest_url encoded like the others', () => {

@@ -1,7 +1,7 @@
 // Limits on anonymous callers' attempts at passwords of protected records.
 
 import { expect } from 'chai';
-import { PasswordAttempts } from '../../src/calendar/shared-work.ts';
+import { PasswordAttempts } from '../../src/calendar/anonymous-limits.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';

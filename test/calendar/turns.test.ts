@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createSlots, laterTick } from '../../src/calendar/shared-work.ts';
+import { ownTurn, withSlot } from '../../src/calendar/turns.ts';
 import { UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { on } from './list-fixture.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -30,7 +30,7 @@ describe('the turns of long work', () => {
     const count = countTurns(start.promise);
     const request = async (name: string) => {
       for (let step = 0; step < 3; step += 1) {
-        await laterTick();
+        await ownTurn();
         steps.push({ name, turn: count.turn });
       }
     };
@@ -43,7 +43,6 @@ describe('the turns of long work', () => {
   it('begin in a place each, of which one caller has half', async () => {
     const begun: string[] = [];
     let [running, most] = [0, 0];
-    const withSlot = createSlots(4);
     const build = (caller: string) =>
       withSlot(caller, async () => {
         begun.push(caller);

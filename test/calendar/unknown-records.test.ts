@@ -1,8 +1,8 @@
 // Limits on the CMS calls that anonymous callers cause by requesting records that the replica lacks.
 
 import { expect } from 'chai';
+import { LookupLimit } from '../../src/calendar/anonymous-limits.ts';
 import { type Actor, ANONYMOUS } from '../../src/calendar/request.ts';
-import { LookupLimit } from '../../src/calendar/shared-work.ts';
 import type { CollectionSpec } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { interceptCalls } from '../cms/cms-link.ts';
@@ -60,17 +60,6 @@ describe('a record that the replica lacks', () => {
   it('is looked up for all callers until the replica is complete', async () => {
     complete = false;
     expect(await flood(200)).to.equal(200);
-  });
-
-  it('causes no error if the bulkhead of anonymous callers is full, but one after any other failure', async () => {
-    const fails = (reason: 'busy' | 'timeout') =>
-      unknown
-        .lookUp(ANONYMOUS, async () => {
-          throw new CmsUnavailable(reason, 'No.');
-        })
-        .catch((error: unknown) => error);
-    expect(await fails('busy')).to.equal(undefined);
-    expect(await fails('timeout')).to.be.instanceOf(CmsUnavailable);
   });
 });
 

@@ -33,7 +33,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'caps the page size',
     },
   }),
-  ...mutantsOf('src/calendar/shared-work.ts', 'test/calendar/password-attempts.test.ts', {
+  ...mutantsOf('src/calendar/anonymous-limits.ts', 'test/calendar/password-attempts.test.ts', {
     'anonymous callers try a bounded number of passwords': {
       function: 'read',
       code: 'if (!this.#correct.has(_1) && !this.#takeAttempts(1)) throw tooManyPasswords();',
@@ -69,7 +69,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'single reads show',
     },
   }),
-  ...mutantsOf('src/calendar/shared-work.ts', 'test/calendar/unknown-records.test.ts', {
+  ...mutantsOf('src/calendar/anonymous-limits.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
       function: 'createTokens',
       code: 'if (_1 < _2) return false;',

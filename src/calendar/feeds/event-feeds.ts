@@ -15,9 +15,10 @@ import { wholeDays } from '../../time/wall-time.ts';
 import { buildFromEvents } from '../event-reads.ts';
 import { assertPageExists, assertServable, type ListPage, linkParams, type PageSizes } from '../list-response.ts';
 import { singlePost } from '../read-post.ts';
-import { contentHash, listItems, type Steps, TURN_BYTES } from '../rendered-records.ts';
+import { contentHash, listItems } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request.ts';
 import type { Services } from '../services.ts';
+import { type Steps, TURN_BYTES } from '../turns.ts';
 import {
   type CalendarInfo,
   calendarEvent,

@@ -54,8 +54,8 @@ function schemaOf(
   more: Record<string, object> = {},
 ): ListedTool['inputSchema'] {
   const properties = parameters.map((parameter) => {
-    const { name, type, inline } = parameter;
-    const hint = inline && hintOf(type);
+    const { name, type } = parameter;
+    const hint = type.inline && hintOf(type);
     const description = [descriptions[name] ?? parameter.description, hint].filter(Boolean).join('. ');
     return [name, { ...parameterSchema(parameter), description }];
   });

@@ -1,10 +1,8 @@
-// The limits of work that callers share: calls to the CMS for records that the replica lacks, attempts at passwords,
-// and long work in the event loop.
+// What anonymous callers may cause at the CMS: lookups of records that the replica lacks, and attempts at passwords.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { type BulkheadPolicy, bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
-import { ApiError, CmsUnavailable } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Actor } from './request.ts';
 
 const SECOND_MS = 1000;
@@ -54,18 +52,11 @@ export class LookupLimit {
   }
 
   /**
-   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call, or if
-   * too many anonymous callers wait for theirs: the response then comes from the replica. Throws what `fetch` throws.
+   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call: the
+   * response then comes from the replica. Throws what `fetch` throws.
    */
   async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<{ result: T } | undefined> {
-    if (!this.mayCall(actor, 1)) return undefined;
-    try {
-      return { result: await fetch() };
-    } catch (error) {
-      const isBusy = error instanceof CmsUnavailable && error.reason === 'busy';
-      if (isBusy && !actor.account && this.#isComplete()) return undefined;
-      throw error;
-    }
+    return this.mayCall(actor, 1) ? { result: await fetch() } : undefined;
   }
 }
 
@@ -112,38 +103,3 @@ const tooManyPasswords = (): ApiError =>
   new ApiError(429, 'rest_too_many_passwords', 'Too many passwords are being tried. Try again shortly.', {
     headers: { 'Retry-After': '1' },
   });
-
-const waiting: (() => void)[] = [];
-
-function runNext(): void {
-  waiting.shift()!();
-  if (waiting.length > 0) setImmediate(runNext);
-}
-
-/**
- * Resolves in a later turn of the event loop, in which no other caller of this function continues. With
- * `setImmediate` alone, the steps of ten requests would run in one turn, and block all others ten times as
- * long.
- */
-export function laterTick(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(runNext);
-  });
-}
-
-const MAX_CALLERS = 1000;
-
-/**
- * Slots for work that holds many records. A caller has half of them at a time: of one who asks for 600 lists on 600
- * connections, two begin, and the list of another caller is the next.
- */
-export function createSlots(count: number): <T>(caller: string, work: () => Promise<T>) => Promise<T> {
-  const slots = bulkhead(count, Number.POSITIVE_INFINITY);
-  const callers = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS });
-  return (caller, work) => {
-    const own = callers.get(caller) ?? bulkhead(count / 2, Number.POSITIVE_INFINITY);
-    callers.set(caller, own);
-    return own.execute(() => slots.execute(work));
-  };
-}
