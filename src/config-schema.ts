@@ -100,8 +100,8 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     items: {
       type: 'string',
       description: 'A path such as /wp-json/tribe/events/v1.',
-      pattern: '^(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
-      not: { enum: ['/docs', '/mcp'] },
+      // Not a path of the gateway itself.
+      pattern: '^(?!/(docs|mcp)$)(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
     },
   },
   allowedOrigins: {

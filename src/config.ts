@@ -14,13 +14,28 @@ import { trimCharactersEnd } from './text/text.ts';
 /** Always served, beside the configured mounts. */
 const MOUNT = '/calendar/events/v1';
 
-const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
-ajv.addFormat('web-address', isWebAddress);
-// Of a site: addresses are made of it by appending to it.
-ajv.addFormat('base-address', (text) => isWebAddress(text) && !/[?#]/.test(text));
-ajv.addFormat('redis-address', (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname));
-ajv.addFormat('network', isNetwork);
-const validate = ajv.compile(CONFIG_SCHEMA);
+/** The formats of the schema: the test, and what an operator reads of a text that fails it. */
+const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; reason: string }>> = {
+  'web-address': {
+    validate: isWebAddress,
+    reason: 'must be a URL that begins with http:// or https://, without spaces, user and password',
+  },
+  // Of a site: addresses are made of it by appending to it.
+  'base-address': {
+    validate: (text) => isWebAddress(text) && !/[?#]/.test(text),
+    reason: 'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
+  },
+  'redis-address': {
+    validate: (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname),
+    reason: 'must be the URL of a host, such as redis://cache:6379',
+  },
+  network: {
+    validate: isNetwork,
+    reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
+  },
+};
+
+const validate = new Ajv({ verbose: true, allowUnionTypes: true, formats: FORMATS }).compile(CONFIG_SCHEMA);
 
 /** True for an address without credentials that links and files of code can hold as it stands. */
 export function isWebAddress(text: string): boolean {
@@ -53,25 +68,20 @@ export function loadConfig({
   warn?: (message: string) => void;
 }): Config {
   const config = structuredClone<JsonObject>(DEFAULTS);
-  mergePlatformPort(config, env.PORT);
+  // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.
+  if (/^\d{1,5}$/.test(env.PORT ?? '') && Number(env.PORT) < 65_536)
+    setAt(config, ['listen', 'port'], Number(env.PORT));
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
   if (path !== undefined) merge(config, resolvePaths(readLayer(path), dirname(path)));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
-    const layer = nested(key, value);
-    check(layer, () => variable);
-    merge(config, layer);
+    check(nested(key, value), () => variable);
+    setAt(config, key.split('.'), value);
   }
   const validated = config as JsonObject & Config;
   checkDependencies(validated);
   const { limits } = validated.upstream;
   limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
   return { ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] };
-}
-
-/** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
-function mergePlatformPort(config: JsonObject, port: string | undefined): void {
-  const layer = nested('listen.port', Number(port));
-  if (port !== undefined && /^\d{1,5}$/.test(port) && validate(layer)) merge(config, layer);
 }
 
 /** In a file, paths are relative to its folder, so that it may be moved and mounted as a whole. */
@@ -169,46 +179,23 @@ function check(layer: JsonObject, locationOf: (key: string) => string): void {
   // Before the error of "oneOf" are those of its parts.
   const error = validate.errors!.at(-1)!;
   const path = error.instancePath.slice(1).replaceAll('/', '.');
-  const schemaOfKey = (error.parentSchema ?? {}) as { description?: string; properties?: object };
+  const { description = '', properties = {} } = error.parentSchema as Rule;
   if (error.keyword === 'additionalProperties') {
     const key = [path, error.params.additionalProperty].filter(Boolean).join('.');
-    const known = Object.keys(schemaOfKey.properties ?? {}).join(', ');
+    const known = Object.keys(properties).join(', ');
     throw new ConfigError(locationOf(key), 'there is no such key', `Known here are ${known}.`);
   }
-  throw new ConfigError(locationOf(path), reasonOf(error), schemaOfKey.description ?? '');
+  throw new ConfigError(locationOf(path), reasonOf(error), description);
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  integer: 'a whole number',
-  boolean: 'true or false',
-};
-
-const FORMATS: Readonly<Record<string, string>> = {
-  'web-address': 'must be a URL that begins with http:// or https://, without spaces, user and password',
-  'base-address':
-    'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
-  'redis-address': 'must be the URL of a host, such as redis://cache:6379',
-  network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
-};
-
-function reasonOf({ keyword, params, message, schema }: ErrorObject): string {
-  if (keyword === 'type') {
-    const types = [params.type].flat().join(' or ');
-    return `must be ${TYPES[types] ?? `of type ${types}`}`;
-  }
+function reasonOf({ keyword, params, message = 'is invalid' }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
-  if (keyword === 'format') return FORMATS[params.format] ?? `must match the format ${params.format}`;
-  if (keyword === 'pattern') return 'has an invalid format';
-  if (keyword === 'not') return 'is a path of the gateway itself';
-  if (keyword === 'oneOf') {
-    const keys = (schema as { required: string[] }[]).flatMap(({ required }) => required);
-    return `needs one of ${keys.join(' and ')}, and not both`;
-  }
-  return message ?? 'is invalid';
+  if (keyword === 'format') return FORMATS[params.format]!.reason;
+  return message;
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, listen, lists, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, lists, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -249,12 +236,6 @@ function checkDependencies({ upstream, listen, lists, sources, push = [] }: Conf
     'push (CALENDAR_PUSH)',
     'has two receivers with one url, by which their positions are kept',
     'Name all kinds in one of them.',
-  );
-  refuse(
-    listen.port !== 0 && listen.port === listen.adminPort,
-    'listen.adminPort (CALENDAR_ADMIN_PORT)',
-    'is the same as listen.port',
-    'Choose another port.',
   );
 }
 
@@ -370,18 +351,17 @@ function isServiceLink(variable: string, text: string): boolean {
   return isPort || /_SERVICE_(HOST|PORT)|_PORT_\d{1,5}_(TCP|UDP|SCTP)/.test(variable);
 }
 
-/** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
+/**
+ * The value of a variable: a text as it stands, without outer blanks unless it is a secret; a list of texts by its
+ * commas (`10.0.0.0/8, ::1`); and everything else as JSON (`3000`, `True`, the objects of `sources`).
+ */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return types.includes('array') ? jsonOrText(text) : text;
-  const trimmed = text.trim();
-  const lower = trimmed.toLowerCase();
-  if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
-  if (types.includes('array')) {
-    const values = trimmed.split(',').map((value) => value.trim());
-    return values.filter((value) => value !== '');
-  }
-  const isNumeric = types.includes('integer') || types.includes('number');
-  return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+  const isSecret = fileVariable !== undefined;
+  if (types.includes('string')) return isSecret ? text : text.trim();
+  const value = jsonOrText(isSecret ? text : text.toLowerCase());
+  if (isSecret || !types.includes('array') || typeof value === 'boolean') return value;
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '');
 }
 
 /** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */
