@@ -19,7 +19,6 @@ import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
-import type { CmsName } from './mapping/mapping-file.ts';
 import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
@@ -39,72 +38,53 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   return new Gateway(config, log, await import('./cluster/cluster.ts'));
 }
 
+interface OpenedCms {
+  cms: Cms;
+  /** Of the service account; undefined without one. */
+  serviceCredentials: Credentials;
+  /** Whose view of images the sync gets. WordPress hides those that were uploaded to a draft from visitors. */
+  imageReader?: Credentials;
+  /** A replica that was filled with the numbers of another id map must not be used. */
+  idMapId?: number | undefined;
+  /** Only without a CMS: nobody else says what the site is. */
+  ownSite?: Site;
+}
+
+const LOST_IDS =
+  'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
+
 /**
- * Opens the CMS that the mapping names; none if the settings name no site. The result has the credentials of the
- * service account (undefined without one), and the id of the id map: a replica that was filled with the numbers of
- * another id map must not be used.
+ * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
  * @param areSourcesRead whether a calendar without a CMS is complete
  * @throws ConfigError if the file cannot be used
  */
-export const openCms: OpenCms = (config, mapping, ...rest) =>
-  CMS_OPENERS[config.upstream.url === undefined ? 'none' : mapping.cms](config, mapping, ...rest);
-
-type OpenCms = (
+export function openCms(
   config: Config,
   mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-  areSourcesRead?: () => boolean,
-) => {
-  cms: Cms;
-  serviceCredentials: Credentials;
-  imageReader?: Credentials;
-  idMapId?: number | undefined;
-  /** Only without a CMS: nobody else says what the site is. */
-  ownSite?: Site;
-};
-
-const openNoCms: OpenCms = (config, _mapping, _observe, _idMapFile, areSourcesRead = () => true) => {
-  const ownSite = siteWithoutCms(config);
-  return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
-};
-
-const openWordPress: OpenCms = (config, _mapping, observe) => {
-  const { url, limits, userAgent } = config.upstream;
-  const account = basicCredentialsOf(config);
-  const cms = createWordPress({ url: url!, observe, limits, userAgent });
-  // WordPress hides images that were uploaded to a draft, also those of published events: the account reads them.
-  return { cms, serviceCredentials: account, imageReader: account };
-};
-
-const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFile) => {
-  const { url, limits, userAgent, user, password = '' } = config.upstream;
-  const warnOfLostIds = () => {
-    const message =
-      'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
-    if (idMapFile === undefined) observe({ type: 'message', level: 'warn', message });
-  };
+  areSourcesRead = () => true,
+): OpenedCms {
+  const { url, limits, userAgent, user, password } = config.upstream;
+  if (url === undefined) {
+    const ownSite = siteWithoutCms(config);
+    return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
+  }
+  const client = { url, limits, userAgent, observe };
+  if (mapping.cms === 'wordpress') {
+    const account = basicCredentialsOf(config);
+    return { cms: createWordPress(client), serviceCredentials: account, imageReader: account };
+  }
+  const warnOfLostIds = () => observe({ type: 'message', level: 'warn', message: LOST_IDS });
+  const onFirstId = idMapFile === undefined ? warnOfLostIds : undefined;
   // No id map in a cluster: each gateway would give a record another number.
-  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
-  const cms = createPayload({
-    url: url!,
-    observe,
-    limits,
-    userAgent,
-    idMap,
-    specs: Object.values(kinds),
-    site: source.payload,
-  });
-  const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
+  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, onFirstId) : undefined;
+  const { file, kinds } = mapping;
+  const cms = createPayload({ ...client, idMap, specs: Object.values(kinds), site: file.payload });
+  const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password!);
   return { cms, serviceCredentials, idMapId: idMap?.mapId };
-};
-
-const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
-  none: openNoCms,
-  wordpress: openWordPress,
-  payload: openPayload,
-};
+}
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
 interface ReplicaStack extends Pick<Application, 'listener'> {
@@ -137,7 +117,7 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
-  readonly #openedCms: ReturnType<OpenCms>;
+  readonly #openedCms: OpenedCms;
   readonly #cluster: Cluster | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
@@ -169,7 +149,7 @@ export class Gateway {
         url: config.redisUrl,
         siteUrl: siteUrlOf(config),
         mapping: this.#mapping,
-        intervalMs: this.#intervalMs,
+        intervalMs: config.sync.intervalS * 1000,
         observe: this.#observe,
       });
     this.#current = this.#openReplicaStack();
@@ -188,10 +168,6 @@ export class Gateway {
   /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
   get failed(): Promise<unknown> {
     return this.#failure.promise;
-  }
-
-  get #intervalMs(): number {
-    return this.#config.sync.intervalS * 1000;
   }
 
   /**
@@ -277,9 +253,10 @@ export class Gateway {
       if (replica.quarantined !== undefined && file !== undefined)
         observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
       const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
+      const intervalMs = config.sync.intervalS * 1000;
       const isPollDue = peers && (() => peers.takesLease());
       const access = { cms, visitorCredentials, imageReader };
-      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
+      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs });
       const application = this.#openApplication(config, { replica, peers, sync });
       const sources = this.#openSources(replica, sync);
       return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
