@@ -2,6 +2,7 @@
 // environment variables, docs/configuration.md and config/schema.json follow from here.
 
 import { LIMITS } from './fixed-limits.ts';
+import { merged } from './model/json.ts';
 
 /** The pages exist in these; `http/pages/texts/` has a file for each. */
 export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
@@ -308,14 +309,8 @@ type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The schema requires the name and one of the addresses. */
 export type SourceSettings = Settings['sources'][number];
 
-const settings = defaultsOf(CONFIG_SCHEMA);
 /** The values of all settings that have a default, and the fixed limits beside them. */
-export const DEFAULTS: Settings & typeof LIMITS = {
-  ...settings,
-  upstream: { ...settings.upstream, limits: { ...LIMITS.upstream.limits, ...settings.upstream.limits } },
-  cache: { ...LIMITS.cache, ...settings.cache },
-  limits: { ...LIMITS.limits, ...settings.limits },
-};
+export const DEFAULTS: Config = merged(LIMITS, defaultsOf(CONFIG_SCHEMA));
 
 function defaultsOf<Schema>(schema: Schema): ValueOf<Schema> {
   const { properties, default: value } = schema as { properties?: object; default?: unknown };

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { isObject, type JsonObject, setAt, valueIn } from './model/json.ts';
+import { isObject, type JsonObject, merged, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
 
 /** Always served, beside the configured mounts. */
@@ -67,29 +67,21 @@ export function loadConfig({
   env: NodeJS.ProcessEnv;
   warn?: (message: string) => void;
 }): Config {
-  const config = structuredClone<JsonObject>(DEFAULTS);
+  let config: Config = DEFAULTS;
   // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.
-  if (/^\d{1,5}$/.test(env.PORT ?? '') && Number(env.PORT) < 65_536)
-    setAt(config, ['listen', 'port'], Number(env.PORT));
+  const port = /^\d{1,5}$/.test(env.PORT ?? '') ? Number(env.PORT) : Number.NaN;
+  if (port < 65_536) config = merged(config, { listen: { port } });
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
-  if (path !== undefined) merge(config, resolvePaths(readLayer(path), dirname(path)));
+  if (path !== undefined) config = merged(config, readLayer(path));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
-    check(nested(key, value), () => variable);
-    setAt(config, key.split('.'), value);
+    const layer = nested(key, value);
+    check(layer, () => variable);
+    config = merged(config, layer);
   }
-  const validated = config as JsonObject & Config;
-  checkDependencies(validated);
-  const { limits } = validated.upstream;
-  limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
-  return { ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] };
-}
-
-/** In a file, paths are relative to its folder, so that it may be moved and mounted as a whole. */
-function resolvePaths(layer: JsonObject, folder: string): JsonObject {
-  const { mapping, dataDir } = layer;
-  if (typeof mapping === 'string' && isMappingPath(mapping)) layer.mapping = resolve(folder, mapping);
-  if (typeof dataDir === 'string') layer.dataDir = resolve(folder, dataDir);
-  return layer;
+  checkDependencies(config);
+  const headersTimeoutMs = Math.round((config.upstream.limits.deadlineMs * 2) / 3);
+  const mounts = [...new Set([MOUNT, ...config.mounts])];
+  return merged(config, { mounts, upstream: { limits: { headersTimeoutMs } } });
 }
 
 /** A text with a slash or the ending `.json` is a path; everything else is the name of a file in `mappings/`. */
@@ -163,13 +155,19 @@ function readTextFile(path: string, location: string, maxBytes?: number): string
   }
 }
 
-/** Reads and validates the operator's file; errors name it. */
+/**
+ * Reads and validates the operator's file; errors name it. Paths in it are relative to its folder, which may be moved
+ * and mounted as a whole.
+ */
 function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
   if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
   // Editors find the schema by this key.
   delete json.$schema;
   check(json, (key) => (key === '' ? path : `${path}, ${key}`));
+  const { mapping, dataDir } = json;
+  if (typeof mapping === 'string' && isMappingPath(mapping)) json.mapping = resolve(dirname(path), mapping);
+  if (typeof dataDir === 'string') json.dataDir = resolve(dirname(path), dataDir);
   return json;
 }
 
@@ -237,15 +235,6 @@ function checkDependencies({ upstream, lists, sources, push = [] }: Config): voi
     'has two receivers with one url, by which their positions are kept',
     'Name all kinds in one of them.',
   );
-}
-
-/** Merges objects by key and replaces everything else. The schema has accepted both sides. */
-function merge(target: JsonObject, source: JsonObject): void {
-  for (const [key, value] of Object.entries(source)) {
-    const current = target[key];
-    if (isObject(current) && isObject(value)) merge(current, value);
-    else target[key] = value;
-  }
 }
 
 const nested = (key: string, value: unknown): JsonObject =>

@@ -1,7 +1,7 @@
 // Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
 import { DAY_MS } from '../model/records.ts';
-import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
+import { dayStartMs, earliestMs, formatWallTime, latestMs } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 export type PhpDate = {
@@ -27,8 +27,6 @@ const MAX_LENGTH = 200;
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();
-  const plain = parsePlain(trimmed);
-  if (plain !== undefined) return dateAt(wallMsToEpoch(plain, context.zone), context.zone, false);
   if (trimmed === '' || trimmed.length > MAX_LENGTH) return undefined;
   const parsed = parseParts(trimmed);
   if (!parsed) return undefined;
@@ -51,14 +49,6 @@ export function parseUnixSeconds(text: string): number | undefined {
   if (!NUMBER.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
-}
-
-const PLAIN = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?)?$/;
-
-/** Parses the most common forms quickly: `2027-03-12`, `2027-03-12 10:00`, `2027-03-12T10:00:00`. */
-function parsePlain(text: string): number | undefined {
-  const [, day, minutes = '00:00', seconds = ':00'] = PLAIN.exec(text) ?? [];
-  return day === undefined || day < '0001' ? undefined : parseWallTime(`${day} ${minutes}${seconds}`);
 }
 
 function dateAt(epochMs: number, zone: Zone, hasZone: boolean): PhpDate | undefined {
