@@ -1,6 +1,7 @@
 // All settings: type, limits, default and meaning of each, as JSON Schema. The type of the configuration, the
 // environment variables, docs/configuration.md and config/schema.json follow from here.
 
+import type { FromSchema } from 'json-schema-to-ts';
 import { LIMITS } from './fixed-limits.ts';
 import { merged } from './model/json.ts';
 
@@ -10,7 +11,7 @@ export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
 const INT32_MAX = 2_147_483_647;
 
 const section = <const Properties>(description: string, properties: Properties) =>
-  ({ type: 'object', additionalProperties: false, description, properties }) as const;
+  ({ type: 'object', default: {}, additionalProperties: false, description, properties }) as const;
 
 const integer = (limits: { default: number; minimum: number; maximum?: number }, description: string) =>
   ({ type: 'integer', maximum: INT32_MAX, ...limits, description }) as const;
@@ -276,45 +277,19 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
 });
 
-/** The type of the values that a schema accepts. */
-type ValueOf<Schema> = Schema extends { properties: infer Properties }
-  ? SectionOf<Properties> & RequiredOf<Properties, Schema>
-  : Schema extends { enum: readonly (infer Value)[] }
-    ? Value
-    : Schema extends { type: 'integer' | 'number' }
-      ? number
-      : Schema extends { type: 'boolean' }
-        ? boolean
-        : Schema extends { type: 'array'; items: infer Item }
-          ? ValueOf<Item>[]
-          : Schema extends { type: readonly ['boolean', 'array'] }
-            ? boolean | string[]
-            : string;
-
-/** Keys with a default are always there. */
-type SectionOf<Properties> = {
-  [Key in keyof Properties as Properties[Key] extends Present ? Key : never]: ValueOf<Properties[Key]>;
-} & { [Key in keyof Properties as Properties[Key] extends Present ? never : Key]?: ValueOf<Properties[Key]> };
-
-/** The keys under `required`, as in an item of `push`. */
-type RequiredOf<Properties, Schema> = Schema extends { required: readonly (infer Key extends keyof Properties)[] }
-  ? { [Name in Key]: ValueOf<Properties[Name]> }
-  : unknown;
-
-type Present = { default: unknown } | { properties: unknown };
-
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */
 export type Config = Settings & typeof LIMITS;
-type Settings = ValueOf<typeof CONFIG_SCHEMA>;
+/** Keys with a default are always there. */
+type Settings = FromSchema<typeof CONFIG_SCHEMA>;
 /** The schema requires the name and one of the addresses. */
 export type SourceSettings = Settings['sources'][number];
 
 /** The values of all settings that have a default, and the fixed limits beside them. */
-export const DEFAULTS: Config = merged(LIMITS, defaultsOf(CONFIG_SCHEMA));
+export const DEFAULTS: Config = merged(LIMITS, defaultsOf(CONFIG_SCHEMA) as Settings);
 
-function defaultsOf<Schema>(schema: Schema): ValueOf<Schema> {
-  const { properties, default: value } = schema as { properties?: object; default?: unknown };
-  if (properties === undefined) return value as ValueOf<Schema>;
+function defaultsOf(schema: { properties?: object; default?: unknown }): unknown {
+  const { properties, default: value } = schema;
+  if (properties === undefined) return value;
   const values = Object.entries(properties).map(([key, below]) => [key, defaultsOf(below)]);
   return Object.fromEntries(values.filter(([, below]) => below !== undefined));
 }

@@ -281,7 +281,7 @@ export class Gateway {
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
       sources: sources.map((each) => ({
-        name: each.name!,
+        name: each.name,
         address: (each.icalendar ?? each.events)!,
         categories: each.categories ?? [],
         isMerged: each.merge ?? true,
