@@ -4,6 +4,8 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
+import type { openCluster } from './cluster/cluster.ts';
+import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
@@ -29,13 +31,11 @@ import { Sources } from './sync/sources/sources.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
-/** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
-type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'openCluster'>;
-
-/** Creates a gateway, with the cluster module if the configuration has a `redisUrl`. */
+/** Creates a gateway. Only one with a `redisUrl` loads the code of clusters. */
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
   if (config.redisUrl === undefined) return new Gateway(config, log);
-  return new Gateway(config, log, await import('./cluster/cluster.ts'));
+  const { openCluster } = await import('./cluster/cluster.ts');
+  return new Gateway(config, log, openCluster);
 }
 
 interface OpenedCms {
@@ -89,13 +89,11 @@ export function openCms(
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
 interface ReplicaStack extends Pick<Application, 'listener'> {
   replica: Replica;
-  peers: ReturnType<Cluster['createPeers']> | undefined;
+  peers: Peers | undefined;
   sync: Sync;
   sources: Sources;
   push: Push | undefined;
 }
-
-type Cluster = ReturnType<ClusterModule['openCluster']>;
 
 /**
  * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
@@ -118,7 +116,7 @@ export class Gateway {
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
   readonly #openedCms: OpenedCms;
-  readonly #cluster: Cluster | undefined;
+  readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
@@ -132,7 +130,7 @@ export class Gateway {
    * @param log receives every observation, as the metrics do
    * @throws ConfigError for an unreadable mapping or an unusable data directory
    */
-  constructor(config: Config, log: Observe, clusterModule?: ClusterModule) {
+  constructor(config: Config, log: Observe, clusterOpener?: typeof openCluster) {
     const metrics = createMetrics();
     this.#config = config;
     this.#observe = (observation) => {
@@ -145,7 +143,7 @@ export class Gateway {
     const idMapFile = this.#file && `${this.#file}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
     if (config.redisUrl !== undefined)
-      this.#cluster = clusterModule?.openCluster({
+      this.#cluster = clusterOpener?.({
         url: config.redisUrl,
         siteUrl: siteUrlOf(config),
         mapping: this.#mapping,
@@ -234,36 +232,37 @@ export class Gateway {
   /** @param quarantine why the replica's file must not be used */
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
-    const { upstream, cache } = config;
+    const { readAs } = config.upstream;
     const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#openedCms;
     const mapping = this.#mapping;
     const observe = this.#observe;
     const file = this.#file;
-    const cluster = this.#cluster;
-    const peers = cluster?.createPeers();
+    const peers = this.#cluster?.createPeers();
     const replica = new Replica({
       file,
       quarantine,
-      identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
-      renderedBytes: cache.recordBytes,
+      identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
+      renderedBytes: config.cache.recordBytes,
+      // After the call that noticed the damage has failed.
       onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
-    try {
-      if (replica.quarantined !== undefined && file !== undefined)
-        observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const intervalMs = config.sync.intervalS * 1000;
-      const isPollDue = peers && (() => peers.takesLease());
-      const access = { cms, visitorCredentials, imageReader };
-      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs });
-      const application = this.#openApplication(config, { replica, peers, sync });
-      const sources = this.#openSources(replica, sync);
-      return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
-    } catch (error) {
-      replica.close();
-      throw error;
-    }
+    const reason = replica.quarantined ?? quarantine;
+    const renamed = file === undefined ? 'the temporary file' : `${file}.quarantined`;
+    if (reason !== undefined) observe({ type: 'replica-quarantined', file: renamed, reason });
+    const sync = new Sync({
+      cms,
+      visitorCredentials: readAs === 'account' ? serviceCredentials : undefined,
+      imageReader,
+      replica,
+      mapping,
+      observe,
+      intervalMs: config.sync.intervalS * 1000,
+      isPollDue: peers && (() => peers.takesLease()),
+    });
+    const application = this.#openApplication(config, { replica, peers, sync });
+    const sources = this.#openSources(replica, sync);
+    return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
   }
 
   #createPush(replica: Replica, sync: Sync): Push | undefined {
@@ -336,8 +335,6 @@ export class Gateway {
     this.#replacing = this.#closeReplicaStack()
       .then(() => {
         this.#current = this.#openReplicaStack(`it is damaged: ${reason}`);
-        if (this.#file === undefined)
-          this.#observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
         this.#startSync();
       })
       .catch(this.#failure.resolve)
