@@ -115,14 +115,9 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
 /** The address of the site. Without a CMS the gateway itself is the site. */
 export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
 
-/** A server that listens on all addresses is reachable on the loopback address. */
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
 /** The address of a path on the admin port, such as `/ready`, of the gateway that runs with these settings. */
-export function adminUrl({ adminHost, adminPort }: Config['listen'], path: string): string {
-  const host = LOOPBACK[adminHost] ?? adminHost;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}${path}`;
-}
+export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
+  `http://${adminHost.includes(':') ? `[${adminHost}]` : adminHost}:${adminPort}${path}`;
 
 /**
  * Reads a file of the operator, also one with a byte order mark.
@@ -260,9 +255,8 @@ interface Rule {
 }
 
 const PREFIX = 'CALENDAR_';
-/** Not settings: the path of the configuration file, and the variables of the sandbox. */
+/** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-const SANDBOX_PREFIX = 'CALENDAR_SANDBOX_';
 /** More than any password or URL has. */
 const MAX_SECRET_BYTES = 4096;
 
@@ -314,9 +308,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) 
   const textOf = (variable: string) => withoutLineBreak(env[variable] ?? '');
   for (const variable of Object.keys(env)) {
     const text = textOf(variable);
-    if (!variable.startsWith(PREFIX) || variable.startsWith(SANDBOX_PREFIX) || variable === CONFIG_FILE_VARIABLE)
-      continue;
-    if (text === '' || isServiceLink(variable, text)) continue;
+    if (!variable.startsWith(PREFIX) || variable === CONFIG_FILE_VARIABLE || text === '') continue;
+    if (isServiceLink(variable, text)) continue;
     const setting = SETTINGS.find((each) => each.variable === variable);
     const fileSetting = SETTINGS.find((each) => each.fileVariable === variable);
     if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });

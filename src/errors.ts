@@ -121,11 +121,10 @@ export type UnavailableReason =
  */
 export class CmsUnavailable extends Error {
   readonly reason: UnavailableReason;
-  readonly retryAfterS: number;
+  /** If the CMS or the circuit breaker says one. */
+  readonly retryAfterS: number | undefined;
   readonly outcomeUnknown: boolean;
   readonly status: number | undefined;
-  /** True if the CMS or the circuit breaker gave `retryAfterS`; otherwise it is the default. */
-  readonly hasRetryAfter: boolean;
 
   constructor(
     reason: UnavailableReason,
@@ -135,10 +134,9 @@ export class CmsUnavailable extends Error {
     super(message, { cause: options.cause });
     this.name = 'CmsUnavailable';
     this.reason = reason;
-    this.retryAfterS = options.retryAfterS ?? 5;
+    this.retryAfterS = options.retryAfterS;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.status = options.status;
-    this.hasRetryAfter = options.retryAfterS !== undefined;
   }
 }
 

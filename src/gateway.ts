@@ -12,7 +12,7 @@ import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
-import { basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
+import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
@@ -120,7 +120,6 @@ export class Gateway {
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
-  readonly #failure = Promise.withResolvers<unknown>();
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -163,11 +162,6 @@ export class Gateway {
     });
   }
 
-  /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
-  get failed(): Promise<unknown> {
-    return this.#failure.promise;
-  }
-
   /**
    * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
    * everything.
@@ -184,7 +178,7 @@ export class Gateway {
       const listener: RequestListener = (req, res) => this.#current.listener(req, res);
       this.#servers.unshift(await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy }));
       this.#startSync();
-      return { url: publicUrlOf(this.#config), adminUrl: `http://${adminHost}:${adminServer.port}` };
+      return { url: publicUrlOf(this.#config), adminUrl: adminUrl({ ...listen, adminPort: adminServer.port }, '') };
     } catch (error) {
       await this.stop();
       throw error;
@@ -337,7 +331,12 @@ export class Gateway {
         this.#current = this.#openReplicaStack(`it is damaged: ${reason}`);
         this.#startSync();
       })
-      .catch(this.#failure.resolve)
+      .catch((error) => {
+        // Uncaught, so that the process ends: without a replica it can answer nothing.
+        setImmediate(() => {
+          throw error;
+        });
+      })
       .finally(() => {
         this.#replacing = undefined;
       });

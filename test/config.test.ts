@@ -89,7 +89,6 @@ describe('configuration', () => {
       CALENDAR_SYNC_INTERVAL: '2.5',
       CALENDAR_WEBHOOK_SECRET: 'at-least-eight',
       CALENDAR_REDIS_URL: 'redis://:pw@cache:6379',
-      CALENDAR_SANDBOX_CACHE: 'not ours',
     };
     const config = loadConfig({ env });
     const { url, user, password } = config.upstream;

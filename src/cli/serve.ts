@@ -41,14 +41,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const { url, adminUrl } = await gateway.start();
   say('info', `serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
   say('info', `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
-  const failed = gateway.failed.then((error) => ({ error }));
-  const end = await Promise.race([signalled, failed]);
-  if (typeof end === 'object') {
-    log({ type: 'fatal', error: end.error });
-    await gateway.stop().catch(() => undefined);
-    return 1;
-  }
-  say('info', `${end}: finishing requests in flight; a second signal exits immediately`);
+  say('info', `${await signalled}: finishing requests in flight; a second signal exits immediately`);
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;

@@ -273,7 +273,7 @@ describe('serve', function () {
     expect(await serving.stop()).to.equal(0);
     const stopped = ask(adminPort);
     expect(stopped.stdout).to.match(
-      /http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*ECONNREFUSED.*\n {2}Start the gateway, or/,
+      /http:\/\/0\.0\.0\.0:\d+\/ready does not answer: .*ECONNREFUSED.*\n {2}Start the gateway, or/,
     );
     expect(stopped.status).to.equal(1);
   });
