@@ -2,7 +2,7 @@
 // replica and a CMS.
 
 import { LRUCache } from 'lru-cache';
-import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
+import { CmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
@@ -11,7 +11,7 @@ import type { Services } from './calendar/services.ts';
 import { LookupLimit, PasswordAttempts } from './calendar/shared-work.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
-import type { Cms, Credentials } from './cms/port.ts';
+import type { Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
@@ -23,29 +23,21 @@ import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound } from './interface/errors.ts';
-import type { Mapping } from './mapping/mapping.ts';
-import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
 import { getRecord } from './store/records.ts';
-import type { Replica } from './store/replica.ts';
-import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
 import { epochToWallMs } from './time/zones.ts';
 
-export interface ApplicationOptions {
+type Given = 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers';
+
+export interface ApplicationOptions extends Pick<Services, Given> {
   config: Config;
-  mapping: Mapping;
-  cms: Cms;
   /** The service account of the settings. */
   serviceCredentials: Credentials;
-  replica: Replica;
-  sync: Sync;
-  observe: Observe;
   nowMs?: () => number;
   /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
-  /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
-  peers?: PeersPort | undefined;
+  /** Of several gateways: the counters of limits and idempotency keys that all share. */
   sharedCounters?: SharedCounters | undefined;
   idempotencyKeys?: IdempotencyStore | undefined;
 }
