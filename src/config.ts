@@ -79,9 +79,11 @@ export function loadConfig({
     config = merged(config, layer);
   }
   checkDependencies(config);
-  const headersTimeoutMs = Math.round((config.upstream.limits.deadlineMs * 2) / 3);
-  const mounts = [...new Set([MOUNT, ...config.mounts])];
-  return merged(config, { mounts, upstream: { limits: { headersTimeoutMs } } });
+  return merged(config, {
+    mounts: [...new Set([MOUNT, ...config.mounts])],
+    lists: { maxPerPage: Math.max(config.lists.perPage, config.lists.maxPerPage) },
+    upstream: { limits: { headersTimeoutMs: Math.round((config.upstream.limits.deadlineMs * 2) / 3) } },
+  });
 }
 
 /** A text with a slash or the ending `.json` is a path; everything else is the name of a file in `mappings/`. */
@@ -188,7 +190,7 @@ function reasonOf({ keyword, params, message = 'is invalid' }: ErrorObject): str
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, lists, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -211,12 +213,6 @@ function checkDependencies({ upstream, lists, sources, push = [] }: Config): voi
     'upstream.readAs (CALENDAR_UPSTREAM_READ_AS)',
     'needs an account, whose view of the site everybody gets',
     'Set upstream.user and its password, or read as a visitor.',
-  );
-  refuse(
-    lists.perPage > lists.maxPerPage,
-    'lists.perPage',
-    'is greater than lists.maxPerPage',
-    'Raise lists.maxPerPage, or lower lists.perPage.',
   );
   refuse(
     hasSame(sources.map(({ name }) => name)),

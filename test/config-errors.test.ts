@@ -109,7 +109,6 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
       { push: [{ url: 'https://a.test', secret: SECRET, method: 'GET' }] },
       'push.0',
     ],
-    ['pages larger than permitted', { lists: { perPage: 100 } }, 'lists.perPage'],
     ['a logo with a password', { pages: { logo: 'https://:s3cret@a.test/logo.svg' } }, 'pages.logo'],
     ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
     ['a public URL with a password', { publicUrl: 'https://:s3cret@a.test' }, 'publicUrl'],
