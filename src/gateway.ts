@@ -119,7 +119,7 @@ export class Gateway {
   readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
-  readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
+  #servers: readonly Awaited<ReturnType<typeof openServer>>[] = [];
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -163,26 +163,21 @@ export class Gateway {
   }
 
   /**
-   * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
-   * everything.
+   * Opens both ports and starts the sync.
+   * @throws ConfigError if a port cannot be opened: then the process must end
    */
   async start(): Promise<{ url: string; adminUrl: string }> {
     const { limits, listen } = this.#config;
     const { host, port, adminHost, adminPort } = listen;
-    try {
-      // Both ports before the sync: a gateway that cannot serve must not call the CMS.
-      const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
-      const adminServer = await openServer(this.#admin, ofAdmin);
-      this.#servers.push(adminServer);
-      const isProxy = createProxyCheck(listen.trustProxies);
-      const listener: RequestListener = (req, res) => this.#current.listener(req, res);
-      this.#servers.unshift(await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy }));
-      this.#startSync();
-      return { url: publicUrlOf(this.#config), adminUrl: adminUrl({ ...listen, adminPort: adminServer.port }, '') };
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    // Both ports before the sync: a gateway that cannot serve must not call the CMS.
+    const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
+    const adminServer = await openServer(this.#admin, ofAdmin);
+    const isProxy = createProxyCheck(listen.trustProxies);
+    const listener: RequestListener = (req, res) => this.#current.listener(req, res);
+    const server = await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy });
+    this.#servers = [server, adminServer];
+    this.#startSync();
+    return { url: publicUrlOf(this.#config), adminUrl: adminUrl({ ...listen, adminPort: adminServer.port }, '') };
   }
 
   /**

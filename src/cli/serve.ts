@@ -17,8 +17,8 @@ import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /**
- * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the gateway cannot
- * start, it releases everything and throws `ConfigError`.
+ * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. Throws
+ * `ConfigError` if the gateway cannot start.
  */
 export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
