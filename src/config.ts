@@ -257,23 +257,14 @@ export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
 const MAX_SECRET_BYTES = 4096;
 
 /** All keys, in the order of the schema. */
-export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, '');
+export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
 
-function settingsBelow(rule: Rule, path: string): Setting[] {
-  if (rule.properties)
-    return Object.entries(rule.properties).flatMap(([name, below]) =>
-      settingsBelow(below, path === '' ? name : `${path}.${name}`),
-    );
-  const variable = variableOf(path);
-  return [
-    {
-      key: path,
-      variable,
-      fileVariable: rule.writeOnly ? `${variable}_FILE` : undefined,
-      description: rule.description ?? '',
-      types: [rule.type ?? 'string'].flat(),
-    },
-  ];
+function settingsBelow({ properties, writeOnly, description = '', type = 'string' }: Rule, path: string[]): Setting[] {
+  if (properties) return Object.entries(properties).flatMap(([name, below]) => settingsBelow(below, [...path, name]));
+  const key = path.join('.');
+  const variable = variableOf(key);
+  const fileVariable = writeOnly ? `${variable}_FILE` : undefined;
+  return [{ key, variable, fileVariable, description, types: [type].flat() }];
 }
 
 /**
@@ -298,24 +289,24 @@ function variableOf(key: string): string {
  * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) => void) {
-  /** With the values as the schema wants them. */
-  const assignments: { variable: string; key: string; value: unknown }[] = [];
-  const unknown: string[] = [];
-  const textOf = (variable: string) => withoutLineBreak(env[variable] ?? '');
-  for (const variable of Object.keys(env)) {
-    const text = textOf(variable);
-    if (!variable.startsWith(PREFIX) || variable === CONFIG_FILE_VARIABLE || text === '') continue;
-    if (isServiceLink(variable, text)) continue;
-    const setting = SETTINGS.find((each) => each.variable === variable);
-    const fileSetting = SETTINGS.find((each) => each.fileVariable === variable);
-    if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });
-    else if (fileSetting) {
-      if (textOf(fileSetting.variable) !== '')
-        throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      const secret = readSecretFile(text.trim(), variable);
-      assignments.push({ variable, key: fileSetting.key, value: parse(secret, fileSetting) });
-    } else unknown.push(variable);
+  const given = new Map<string, string>();
+  for (const [variable, text = ''] of Object.entries(env)) {
+    const value = withoutLineBreak(text);
+    const isOurs = variable.startsWith(PREFIX) && variable !== CONFIG_FILE_VARIABLE && !isServiceLink(variable, value);
+    if (isOurs && value !== '') given.set(variable, value);
   }
+  /** With the values as the schema wants them. */
+  const assignments = SETTINGS.flatMap((setting) => {
+    const { key, variable, fileVariable = '' } = setting;
+    const text = given.get(variable);
+    const path = given.get(fileVariable);
+    if (path === undefined) return text === undefined ? [] : [{ variable, key, value: parse(text, setting) }];
+    if (text !== undefined)
+      throw new ConfigError(fileVariable, `is set, and ${variable} too`, 'Set only one of the two.');
+    return [{ variable: fileVariable, key, value: parse(readSecretFile(path.trim(), fileVariable), setting) }];
+  });
+  const known = new Set(SETTINGS.flatMap(({ variable, fileVariable }) => [variable, fileVariable]));
+  const unknown = [...given.keys()].filter((variable) => !known.has(variable));
   if (unknown.length > 0) warn(`ignored environment variables that the gateway does not know: ${unknown.join(', ')}`);
   return assignments;
 }
