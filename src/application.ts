@@ -76,7 +76,11 @@ export function createApplication(options: ApplicationOptions) {
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      assertPublic: (id) => assertPublicEvent(services, id),
+      // 404 for an event that the replica does not have for the public.
+      assertPublic(id) {
+        assertServable(services);
+        if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
+      },
     }),
     config,
     cache: new ResponseCache(config.cache.responseBytes),
@@ -114,10 +118,4 @@ function createServices(options: ApplicationOptions): Services {
     cost: config.cost,
     lists: config.lists,
   };
-}
-
-/** Throws 404 for an event that the replica does not have for the public. */
-function assertPublicEvent(services: Services, id: number): void {
-  assertServable(services);
-  if (!getRecord(services.replica.db, 'event', id)) throw eventNotFound(id);
 }

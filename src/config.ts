@@ -90,10 +90,8 @@ export function loadConfig({
 export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.test(nameOrPath);
 
 /** The `Authorization` header of the service account; undefined without one. */
-export function basicCredentialsOf({ upstream }: Config): string | undefined {
-  if (upstream.user === undefined) return undefined;
-  return basicAuth(upstream.user, upstream.password);
-}
+export const basicCredentialsOf = ({ upstream: { user, password } }: Config): string | undefined =>
+  user === undefined ? undefined : basicAuth(user, password);
 
 /** The `Authorization` header for a user and an application password. */
 export const basicAuth = (user: string, password = ''): string =>
@@ -273,13 +271,8 @@ function settingsBelow({ properties, writeOnly, description = '', type = 'string
  */
 function variableOf(key: string): string {
   const name = key.replace(/^listen\./, '').replace(/S$/, '');
-  return (
-    PREFIX +
-    name
-      .replace(/([a-z])([A-Z])/g, '$1_$2')
-      .replaceAll('.', '_')
-      .toUpperCase()
-  );
+  const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').replaceAll('.', '_');
+  return PREFIX + words.toUpperCase();
 }
 
 /**

@@ -251,15 +251,11 @@ export class Gateway {
     });
     const application = this.#openApplication(config, { replica, peers, sync });
     const sources = this.#openSources(replica, sync);
-    return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
-  }
-
-  #createPush(replica: Replica, sync: Sync): Push | undefined {
-    const { push: receivers } = this.#config;
-    if (receivers === undefined) return undefined;
+    const { push: receivers } = config;
     const isReady = () => sync.state().complete;
     const lease = this.#cluster?.createPushLease();
-    return new Push({ receivers, replica, isReady, lease, observe: this.#observe });
+    const push = receivers && new Push({ receivers, replica, isReady, lease, observe });
+    return { ...application, replica, peers, sync, sources, push };
   }
 
   #openSources(replica: Replica, sync: Sync): Sources {
