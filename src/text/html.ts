@@ -125,22 +125,9 @@ export const escapeMarkup = (text: string): string => text.replace(/[&<>]/g, (ch
 export const escapeHtmlOnce = (text: string): string =>
   text.replace(/&(?!#?\w+;)|[<>"']/g, (character) => ESCAPES[character]!);
 
-const TYPED_CHARACTERS: Readonly<Record<string, string>> = {
-  '‘': "'",
-  '’': "'",
-  '“': '"',
-  '”': '"',
-  '′': "'",
-  '″': '"',
-  '–': '--',
-  '—': '--',
-  '…': '...',
-  '×': 'x',
-};
-
 /** Undoes `wptexturize`, by which WordPress turns typed quotes, dashes and dots into typographic ones. */
 export const undoTypography = (text: string): string =>
-  text.replace(/[‘’“”′″–—…×]/g, (character) => TYPED_CHARACTERS[character]!);
+  text.replace(/[‘’′]/g, "'").replace(/[“”″]/g, '"').replace(/[–—]/g, '--').replaceAll('…', '...').replaceAll('×', 'x');
 
 /**
  * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a

@@ -113,13 +113,7 @@ export const absoluteUrl = (url: unknown, base?: string): string =>
 /** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');
 
-export interface PostalAddress {
-  address?: string;
-  zip?: string;
-  city?: string;
-  stateprovince?: string;
-  country?: string;
-}
+export type PostalAddress = Partial<Record<'address' | 'zip' | 'city' | 'stateprovince' | 'country', string>>;
 
 /** `40 Quay Street, Gullhaven, ME 04599, United States`; without a state or province: `Am Markt 1, 54539 Ürzig`. */
 export function postalAddress({ address, zip, city, stateprovince, country }: PostalAddress): string {
