@@ -120,6 +120,7 @@ export class Gateway {
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
   #servers: readonly Awaited<ReturnType<typeof openServer>>[] = [];
+  /** Replaced as a whole if the replica is damaged. */
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -127,6 +128,7 @@ export class Gateway {
   /**
    * Opens no port.
    * @param log receives every observation, as the metrics do
+   * @param clusterOpener with a `redisUrl` only
    * @throws ConfigError for an unreadable mapping or an unusable data directory
    */
   constructor(config: Config, log: Observe, clusterOpener?: typeof openCluster) {
@@ -141,14 +143,13 @@ export class Gateway {
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#file && `${this.#file}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
-    if (config.redisUrl !== undefined)
-      this.#cluster = clusterOpener?.({
-        url: config.redisUrl,
-        siteUrl: siteUrlOf(config),
-        mapping: this.#mapping,
-        intervalMs: config.sync.intervalS * 1000,
-        observe: this.#observe,
-      });
+    this.#cluster = clusterOpener?.({
+      url: config.redisUrl!,
+      siteUrl: siteUrlOf(config),
+      mapping: this.#mapping,
+      intervalMs: config.sync.intervalS * 1000,
+      observe: this.#observe,
+    });
     this.#current = this.#openReplicaStack();
     this.#admin = createAdmin({
       metrics,
