@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { LookupLimit, PasswordAttempts } from './calendar/anonymous-limits.ts';
-import { CmsRecords, type PeersPort } from './calendar/cms-records.ts';
+import { CmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
 import { assertServable } from './calendar/list-response.ts';
 import { Permissions } from './calendar/request.ts';
@@ -11,7 +11,7 @@ import { Serializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { UnpublishedRecordsCache } from './calendar/unpublished-records.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
-import type { Cms, Credentials } from './cms/port.ts';
+import type { Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
@@ -23,29 +23,21 @@ import { Idempotency } from './http/idempotency.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound } from './interface/errors.ts';
-import type { Mapping } from './mapping/mapping.ts';
-import type { Observe } from './observability/observations.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './store/idempotency-keys.ts';
 import { getRecord } from './store/records.ts';
-import type { Replica } from './store/replica.ts';
-import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
 import { epochToWallMs } from './time/zones.ts';
 
-export interface ApplicationOptions {
+type Given = 'replica' | 'cms' | 'mapping' | 'sync' | 'observe' | 'peers';
+
+export interface ApplicationOptions extends Pick<Services, Given> {
   config: Config;
-  mapping: Mapping;
-  cms: Cms;
   /** The service account of the settings. */
   serviceCredentials: Credentials;
-  replica: Replica;
-  sync: Sync;
-  observe: Observe;
   nowMs?: () => number;
   /** Monotonic clocks: of cached logins; of lookups of unknown ids and attempts at passwords. */
   clocks?: { cachesMs: () => number; attemptsMs: () => number } | undefined;
-  /** Of several gateways: the others, and the counters of limits and idempotency keys that all share. */
-  peers?: PeersPort | undefined;
+  /** Of several gateways: the counters of limits and idempotency keys that all share. */
   sharedCounters?: SharedCounters | undefined;
   idempotencyKeys?: IdempotencyStore | undefined;
 }
@@ -84,7 +76,11 @@ export function createApplication(options: ApplicationOptions) {
       replicaVersion: () => replica.version,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
-      assertPublic: (id) => assertPublicEvent(services, id),
+      // 404 for an event that the replica does not have for the public.
+      assertPublic(id) {
+        assertServable(services);
+        if (!getRecord(replica.db, 'event', id)) throw eventNotFound(id);
+      },
     }),
     config,
     cache: new ResponseCache(config.cache.responseBytes),
@@ -122,10 +118,4 @@ function createServices(options: ApplicationOptions): Services {
     cost: config.cost,
     lists: config.lists,
   };
-}
-
-/** Throws 404 for an event that the replica does not have for the public. */
-function assertPublicEvent(services: Services, id: number): void {
-  assertServable(services);
-  if (!getRecord(services.replica.db, 'event', id)) throw eventNotFound(id);
 }

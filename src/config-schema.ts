@@ -2,6 +2,7 @@
 // environment variables, docs/configuration.md and config/schema.json follow from here.
 
 import { LIMITS } from './fixed-limits.ts';
+import { merged } from './model/json.ts';
 
 /** The pages exist in these; `http/pages/texts/` has a file for each. */
 export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
@@ -9,7 +10,7 @@ export const PAGE_LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl'] as const;
 const INT32_MAX = 2_147_483_647;
 
 const section = <const Properties>(description: string, properties: Properties) =>
-  ({ type: 'object', additionalProperties: false, description, properties }) as const;
+  ({ type: 'object', default: {}, additionalProperties: false, description, properties }) as const;
 
 const integer = (limits: { default: number; minimum: number; maximum?: number }, description: string) =>
   ({ type: 'integer', maximum: INT32_MAX, ...limits, description }) as const;
@@ -19,6 +20,12 @@ const flag = (byDefault: boolean, description: string) =>
 
 /** `writeOnly` marks a credential: it may also come from a file, and no message shows it. */
 const text = <const Rules>(rules: Rules, description: string) => ({ type: 'string', ...rules, description }) as const;
+
+const oneOf = <const Words extends readonly string[]>(words: Words, byDefault: Words[number], description: string) =>
+  ({ type: 'string', enum: words, default: byDefault, description }) as const;
+
+const list = <const Item>(maxItems: number, items: Item, description: string) =>
+  ({ type: 'array', default: [], uniqueItems: true, maxItems, items, description }) as const;
 
 /** A setting without a default is absent unless an operator sets it. */
 export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. The file may leave out every key.", {
@@ -35,12 +42,11 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       { minLength: 1, writeOnly: true },
       "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
     ),
-    readAs: {
-      type: 'string',
-      enum: ['visitor', 'account'],
-      default: 'visitor',
-      description: 'Whose view everybody gets: account only for a site that shows its visitors nothing.',
-    },
+    readAs: oneOf(
+      ['visitor', 'account'],
+      'visitor',
+      'Whose view everybody gets: account only for a site that shows its visitors nothing.',
+    ),
     userAgent: text(
       { default: 'calendar-gateway', maxLength: 200, pattern: '^[ -~]*calendar-gateway[ -~]*$' },
       'User-Agent of calls to the CMS, with calendar-gateway in it, if a firewall lets only certain ones through.',
@@ -82,7 +88,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
       default: false,
       description:
         'Proxies whose X-Forwarded-For counts: none, every peer (true), or these. Behind others all clients are one.',
-      items: { type: 'string', description: 'An address or a network such as 10.0.0.0/8 or ::1.', format: 'network' },
+      items: text({ format: 'network' }, 'An address or a network such as 10.0.0.0/8 or ::1.'),
       uniqueItems: true,
       maxItems: 100,
     },
@@ -91,36 +97,28 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     { minLength: 1, format: 'base-address' },
     'Public base URL of the gateway, used in links; http://localhost:PORT if absent.',
   ),
-  mounts: {
-    type: 'array',
-    default: [],
-    description: 'Path prefixes under which the API is served, in addition to /calendar/events/v1.',
-    uniqueItems: true,
-    maxItems: 20,
-    items: {
-      type: 'string',
-      description: 'A path such as /wp-json/tribe/events/v1.',
-      pattern: '^(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
-      not: { enum: ['/docs', '/mcp'] },
-    },
-  },
-  allowedOrigins: {
-    type: 'array',
-    default: [],
-    description: 'Sites whose scripts may read responses; empty: all, as in WordPress. Name those where staff log in.',
-    uniqueItems: true,
-    maxItems: 100,
-    items: {
-      type: 'string',
-      description: 'An origin in lower case such as https://www.example.org, without a path.',
-      pattern: '^https?://[a-z0-9.:\\[\\]-]+$',
-    },
-  },
-  mcp: {
-    default: 'read',
-    description: 'Tools for AI assistants at /mcp: none, those that read, or also those that write (docs/agents.md).',
-    enum: ['off', 'read', 'write'],
-  },
+  mounts: list(
+    20,
+    text(
+      // Not a path of the gateway itself.
+      { pattern: '^(?!/(docs|mcp)$)(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$' },
+      'A path such as /wp-json/tribe/events/v1.',
+    ),
+    'Path prefixes under which the API is served, in addition to /calendar/events/v1.',
+  ),
+  allowedOrigins: list(
+    100,
+    text(
+      { pattern: '^https?://[a-z0-9.:\\[\\]-]+$' },
+      'An origin in lower case such as https://www.example.org, without a path.',
+    ),
+    'Sites whose scripts may read responses; empty: all, as in WordPress. Name those where staff log in.',
+  ),
+  mcp: oneOf(
+    ['off', 'read', 'write'],
+    'read',
+    'Tools for AI assistants at /mcp: none, those that read, or also those that write (docs/agents.md).',
+  ),
   dataDir: text(
     { minLength: 1 },
     'Directory that keeps the replica across restarts; absent: a temporary replica, synced at every start.',
@@ -167,7 +165,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
           description: 'Names of categories that every event of this source gets, besides its own.',
           uniqueItems: true,
           maxItems: 20,
-          items: { type: 'string', description: 'A name, such as Library.', minLength: 1, maxLength: 200 },
+          items: text({ minLength: 1, maxLength: 200 }, 'A name, such as Library.'),
         },
         merge: {
           type: 'boolean',
@@ -194,11 +192,7 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
   }),
   cost: section('Currency of costs without one, on a site whose event plugin has none in its settings.', {
     symbol: text({ default: '$', maxLength: 10 }, 'Currency symbol.'),
-    position: {
-      default: 'prefix',
-      description: 'Position of the symbol beside the amount.',
-      enum: ['prefix', 'postfix'],
-    },
+    position: oneOf(['prefix', 'postfix'], 'prefix', 'Position of the symbol beside the amount.'),
     code: text(
       { default: '', pattern: '^([A-Z]{3})?$' },
       'ISO code, such as EUR, if the symbol means several currencies.',
@@ -267,11 +261,11 @@ export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. 
     'Redis or Valkey of several gateways of one site (docs/scaling.md), such as redis://cache:6379.',
   ),
   log: section('Logging.', {
-    level: {
-      default: 'info',
-      description: 'Minimum level of log lines; warn leaves out requests below status 500.',
-      enum: ['debug', 'info', 'warn', 'error', 'silent'],
-    },
+    level: oneOf(
+      ['debug', 'info', 'warn', 'error', 'silent'],
+      'info',
+      'Minimum level of log lines; warn leaves out requests below status 500.',
+    ),
   }),
 });
 
@@ -304,22 +298,17 @@ type Present = { default: unknown } | { properties: unknown };
 
 /** The configuration with all defaults. Without `upstream.url` there is no CMS: `loadConfig` requires sources then. */
 export type Config = Settings & typeof LIMITS;
+/** Keys with a default are always there. */
 type Settings = ValueOf<typeof CONFIG_SCHEMA>;
 /** The schema requires the name and one of the addresses. */
 export type SourceSettings = Settings['sources'][number];
 
-const settings = defaultsOf(CONFIG_SCHEMA);
 /** The values of all settings that have a default, and the fixed limits beside them. */
-export const DEFAULTS: Settings & typeof LIMITS = {
-  ...settings,
-  upstream: { ...settings.upstream, limits: { ...LIMITS.upstream.limits, ...settings.upstream.limits } },
-  cache: { ...LIMITS.cache, ...settings.cache },
-  limits: { ...LIMITS.limits, ...settings.limits },
-};
+export const DEFAULTS: Config = merged(LIMITS, defaultsOf(CONFIG_SCHEMA) as Settings);
 
-function defaultsOf<Schema>(schema: Schema): ValueOf<Schema> {
-  const { properties, default: value } = schema as { properties?: object; default?: unknown };
-  if (properties === undefined) return value as ValueOf<Schema>;
+function defaultsOf(schema: { properties?: object; default?: unknown }): unknown {
+  const { properties, default: value } = schema;
+  if (properties === undefined) return value;
   const values = Object.entries(properties).map(([key, below]) => [key, defaultsOf(below)]);
   return Object.fromEntries(values.filter(([, below]) => below !== undefined));
 }

@@ -8,19 +8,34 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { isObject, type JsonObject, setAt, valueIn } from './model/json.ts';
+import { isObject, type JsonObject, merged, setAt, valueIn } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
 
 /** Always served, beside the configured mounts. */
 const MOUNT = '/calendar/events/v1';
 
-const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
-ajv.addFormat('web-address', isWebAddress);
-// Of a site: addresses are made of it by appending to it.
-ajv.addFormat('base-address', (text) => isWebAddress(text) && !/[?#]/.test(text));
-ajv.addFormat('redis-address', (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname));
-ajv.addFormat('network', isNetwork);
-const validate = ajv.compile(CONFIG_SCHEMA);
+/** The formats of the schema: the test, and what an operator reads of a text that fails it. */
+const FORMATS: Readonly<Record<string, { validate: (text: string) => boolean; reason: string }>> = {
+  'web-address': {
+    validate: isWebAddress,
+    reason: 'must be a URL that begins with http:// or https://, without spaces, user and password',
+  },
+  // Of a site: addresses are made of it by appending to it.
+  'base-address': {
+    validate: (text) => isWebAddress(text) && !/[?#]/.test(text),
+    reason: 'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
+  },
+  'redis-address': {
+    validate: (text) => /^rediss?:\/\/\S+$/.test(text) && Boolean(URL.parse(text)?.hostname),
+    reason: 'must be the URL of a host, such as redis://cache:6379',
+  },
+  network: {
+    validate: isNetwork,
+    reason: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
+  },
+};
+
+const validate = new Ajv({ verbose: true, allowUnionTypes: true, formats: FORMATS }).compile(CONFIG_SCHEMA);
 
 /** True for an address without credentials that links and files of code can hold as it stands. */
 export function isWebAddress(text: string): boolean {
@@ -52,44 +67,31 @@ export function loadConfig({
   env: NodeJS.ProcessEnv;
   warn?: (message: string) => void;
 }): Config {
-  const config = structuredClone<JsonObject>(DEFAULTS);
-  mergePlatformPort(config, env.PORT);
+  let config: Config = DEFAULTS;
+  // Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything.
+  const port = /^\d{1,5}$/.test(env.PORT ?? '') ? Number(env.PORT) : Number.NaN;
+  if (port < 65_536) config = merged(config, { listen: { port } });
   const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
-  if (path !== undefined) merge(config, resolvePaths(readLayer(path), dirname(path)));
+  if (path !== undefined) config = merged(config, readLayer(path));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
     const layer = nested(key, value);
     check(layer, () => variable);
-    merge(config, layer);
+    config = merged(config, layer);
   }
-  const validated = config as JsonObject & Config;
-  checkDependencies(validated);
-  const { limits } = validated.upstream;
-  limits.headersTimeoutMs = Math.round((limits.deadlineMs * 2) / 3);
-  return { ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] };
-}
-
-/** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
-function mergePlatformPort(config: JsonObject, port: string | undefined): void {
-  const layer = nested('listen.port', Number(port));
-  if (port !== undefined && /^\d{1,5}$/.test(port) && validate(layer)) merge(config, layer);
-}
-
-/** In a file, paths are relative to its folder, so that it may be moved and mounted as a whole. */
-function resolvePaths(layer: JsonObject, folder: string): JsonObject {
-  const { mapping, dataDir } = layer;
-  if (typeof mapping === 'string' && isMappingPath(mapping)) layer.mapping = resolve(folder, mapping);
-  if (typeof dataDir === 'string') layer.dataDir = resolve(folder, dataDir);
-  return layer;
+  checkDependencies(config);
+  return merged(config, {
+    mounts: [...new Set([MOUNT, ...config.mounts])],
+    lists: { maxPerPage: Math.max(config.lists.perPage, config.lists.maxPerPage) },
+    upstream: { limits: { headersTimeoutMs: Math.round((config.upstream.limits.deadlineMs * 2) / 3) } },
+  });
 }
 
 /** A text with a slash or the ending `.json` is a path; everything else is the name of a file in `mappings/`. */
 export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.test(nameOrPath);
 
 /** The `Authorization` header of the service account; undefined without one. */
-export function basicCredentialsOf({ upstream }: Config): string | undefined {
-  if (upstream.user === undefined) return undefined;
-  return basicAuth(upstream.user, upstream.password);
-}
+export const basicCredentialsOf = ({ upstream: { user, password } }: Config): string | undefined =>
+  user === undefined ? undefined : basicAuth(user, password);
 
 /** The `Authorization` header for a user and an application password. */
 export const basicAuth = (user: string, password = ''): string =>
@@ -113,14 +115,9 @@ export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
 /** The address of the site. Without a CMS the gateway itself is the site. */
 export const siteUrlOf = (config: Config): string => config.upstream.url ?? publicUrlOf(config);
 
-/** A server that listens on all addresses is reachable on the loopback address. */
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
 /** The address of a path on the admin port, such as `/ready`, of the gateway that runs with these settings. */
-export function adminUrl({ adminHost, adminPort }: Config['listen'], path: string): string {
-  const host = LOOPBACK[adminHost] ?? adminHost;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}${path}`;
-}
+export const adminUrl = ({ adminHost, adminPort }: Config['listen'], path: string): string =>
+  `http://${adminHost.includes(':') ? `[${adminHost}]` : adminHost}:${adminPort}${path}`;
 
 /**
  * Reads a file of the operator, also one with a byte order mark.
@@ -153,13 +150,19 @@ function readTextFile(path: string, location: string, maxBytes?: number): string
   }
 }
 
-/** Reads and validates the operator's file; errors name it. */
+/**
+ * Reads and validates the operator's file; errors name it. Paths in it are relative to its folder, which may be moved
+ * and mounted as a whole.
+ */
 function readLayer(path: string): JsonObject {
   const json = readJsonFile(path, path);
   if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
   // Editors find the schema by this key.
   delete json.$schema;
   check(json, (key) => (key === '' ? path : `${path}, ${key}`));
+  const { mapping, dataDir } = json;
+  if (typeof mapping === 'string' && isMappingPath(mapping)) json.mapping = resolve(dirname(path), mapping);
+  if (typeof dataDir === 'string') json.dataDir = resolve(dirname(path), dataDir);
   return json;
 }
 
@@ -169,46 +172,23 @@ function check(layer: JsonObject, locationOf: (key: string) => string): void {
   // Before the error of "oneOf" are those of its parts.
   const error = validate.errors!.at(-1)!;
   const path = error.instancePath.slice(1).replaceAll('/', '.');
-  const schemaOfKey = (error.parentSchema ?? {}) as { description?: string; properties?: object };
+  const { description = '', properties = {} } = error.parentSchema as Rule;
   if (error.keyword === 'additionalProperties') {
     const key = [path, error.params.additionalProperty].filter(Boolean).join('.');
-    const known = Object.keys(schemaOfKey.properties ?? {}).join(', ');
+    const known = Object.keys(properties).join(', ');
     throw new ConfigError(locationOf(key), 'there is no such key', `Known here are ${known}.`);
   }
-  throw new ConfigError(locationOf(path), reasonOf(error), schemaOfKey.description ?? '');
+  throw new ConfigError(locationOf(path), reasonOf(error), description);
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  integer: 'a whole number',
-  boolean: 'true or false',
-};
-
-const FORMATS: Readonly<Record<string, string>> = {
-  'web-address': 'must be a URL that begins with http:// or https://, without spaces, user and password',
-  'base-address':
-    'must be a URL that begins with http:// or https://, without spaces, user, password, query and fragment',
-  'redis-address': 'must be the URL of a host, such as redis://cache:6379',
-  network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
-};
-
-function reasonOf({ keyword, params, message, schema }: ErrorObject): string {
-  if (keyword === 'type') {
-    const types = [params.type].flat().join(' or ');
-    return `must be ${TYPES[types] ?? `of type ${types}`}`;
-  }
+function reasonOf({ keyword, params, message = 'is invalid' }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
-  if (keyword === 'format') return FORMATS[params.format] ?? `must match the format ${params.format}`;
-  if (keyword === 'pattern') return 'has an invalid format';
-  if (keyword === 'not') return 'is a path of the gateway itself';
-  if (keyword === 'oneOf') {
-    const keys = (schema as { required: string[] }[]).flatMap(({ required }) => required);
-    return `needs one of ${keys.join(' and ')}, and not both`;
-  }
-  return message ?? 'is invalid';
+  if (keyword === 'format') return FORMATS[params.format]!.reason;
+  return message;
 }
 
 /** Checks what the schema of a single key cannot express. */
-function checkDependencies({ upstream, listen, lists, sources, push = [] }: Config): void {
+function checkDependencies({ upstream, listen, sources, push = [] }: Config): void {
   const { url, user, password, readAs } = upstream;
   const refuse = (isWrong: boolean, ...problem: [location: string, reason: string, remedy: string]) => {
     if (isWrong) throw new ConfigError(...problem);
@@ -233,12 +213,6 @@ function checkDependencies({ upstream, listen, lists, sources, push = [] }: Conf
     'Set upstream.user and its password, or read as a visitor.',
   );
   refuse(
-    lists.perPage > lists.maxPerPage,
-    'lists.perPage',
-    'is greater than lists.maxPerPage',
-    'Raise lists.maxPerPage, or lower lists.perPage.',
-  );
-  refuse(
     hasSame(sources.map(({ name }) => name)),
     'sources (CALENDAR_SOURCES)',
     'has two sources of one name',
@@ -256,15 +230,6 @@ function checkDependencies({ upstream, listen, lists, sources, push = [] }: Conf
     'is the same as listen.port',
     'Choose another port.',
   );
-}
-
-/** Merges objects by key and replaces everything else. The schema has accepted both sides. */
-function merge(target: JsonObject, source: JsonObject): void {
-  for (const [key, value] of Object.entries(source)) {
-    const current = target[key];
-    if (isObject(current) && isObject(value)) merge(current, value);
-    else target[key] = value;
-  }
 }
 
 const nested = (key: string, value: unknown): JsonObject =>
@@ -290,30 +255,20 @@ interface Rule {
 }
 
 const PREFIX = 'CALENDAR_';
-/** Not settings: the path of the configuration file, and the variables of the sandbox. */
+/** Not a setting: the path of the configuration file. */
 export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
-const SANDBOX_PREFIX = 'CALENDAR_SANDBOX_';
 /** More than any password or URL has. */
 const MAX_SECRET_BYTES = 4096;
 
 /** All keys, in the order of the schema. */
-export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, '');
+export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []);
 
-function settingsBelow(rule: Rule, path: string): Setting[] {
-  if (rule.properties)
-    return Object.entries(rule.properties).flatMap(([name, below]) =>
-      settingsBelow(below, path === '' ? name : `${path}.${name}`),
-    );
-  const variable = variableOf(path);
-  return [
-    {
-      key: path,
-      variable,
-      fileVariable: rule.writeOnly ? `${variable}_FILE` : undefined,
-      description: rule.description ?? '',
-      types: [rule.type ?? 'string'].flat(),
-    },
-  ];
+function settingsBelow({ properties, writeOnly, description = '', type = 'string' }: Rule, path: string[]): Setting[] {
+  if (properties) return Object.entries(properties).flatMap(([name, below]) => settingsBelow(below, [...path, name]));
+  const key = path.join('.');
+  const variable = variableOf(key);
+  const fileVariable = writeOnly ? `${variable}_FILE` : undefined;
+  return [{ key, variable, fileVariable, description, types: [type].flat() }];
 }
 
 /**
@@ -322,13 +277,8 @@ function settingsBelow(rule: Rule, path: string): Setting[] {
  */
 function variableOf(key: string): string {
   const name = key.replace(/^listen\./, '').replace(/S$/, '');
-  return (
-    PREFIX +
-    name
-      .replace(/([a-z])([A-Z])/g, '$1_$2')
-      .replaceAll('.', '_')
-      .toUpperCase()
-  );
+  const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').replaceAll('.', '_');
+  return PREFIX + words.toUpperCase();
 }
 
 /**
@@ -338,25 +288,24 @@ function variableOf(key: string): string {
  * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, warn: (message: string) => void) {
-  /** With the values as the schema wants them. */
-  const assignments: { variable: string; key: string; value: unknown }[] = [];
-  const unknown: string[] = [];
-  const textOf = (variable: string) => withoutLineBreak(env[variable] ?? '');
-  for (const variable of Object.keys(env)) {
-    const text = textOf(variable);
-    if (!variable.startsWith(PREFIX) || variable.startsWith(SANDBOX_PREFIX) || variable === CONFIG_FILE_VARIABLE)
-      continue;
-    if (text === '' || isServiceLink(variable, text)) continue;
-    const setting = SETTINGS.find((each) => each.variable === variable);
-    const fileSetting = SETTINGS.find((each) => each.fileVariable === variable);
-    if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });
-    else if (fileSetting) {
-      if (textOf(fileSetting.variable) !== '')
-        throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      const secret = readSecretFile(text.trim(), variable);
-      assignments.push({ variable, key: fileSetting.key, value: parse(secret, fileSetting) });
-    } else unknown.push(variable);
+  const given = new Map<string, string>();
+  for (const [variable, text = ''] of Object.entries(env)) {
+    const value = withoutLineBreak(text);
+    const isOurs = variable.startsWith(PREFIX) && variable !== CONFIG_FILE_VARIABLE && !isServiceLink(variable, value);
+    if (isOurs && value !== '') given.set(variable, value);
   }
+  /** With the values as the schema wants them. */
+  const assignments = SETTINGS.flatMap((setting) => {
+    const { key, variable, fileVariable = '' } = setting;
+    const text = given.get(variable);
+    const path = given.get(fileVariable);
+    if (path === undefined) return text === undefined ? [] : [{ variable, key, value: parse(text, setting) }];
+    if (text !== undefined)
+      throw new ConfigError(fileVariable, `is set, and ${variable} too`, 'Set only one of the two.');
+    return [{ variable: fileVariable, key, value: parse(readSecretFile(path.trim(), fileVariable), setting) }];
+  });
+  const known = new Set(SETTINGS.flatMap(({ variable, fileVariable }) => [variable, fileVariable]));
+  const unknown = [...given.keys()].filter((variable) => !known.has(variable));
   if (unknown.length > 0) warn(`ignored environment variables that the gateway does not know: ${unknown.join(', ')}`);
   return assignments;
 }
@@ -370,18 +319,17 @@ function isServiceLink(variable: string, text: string): boolean {
   return isPort || /_SERVICE_(HOST|PORT)|_PORT_\d{1,5}_(TCP|UDP|SCTP)/.test(variable);
 }
 
-/** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
+/**
+ * The value of a variable: a text as it stands, without outer blanks unless it is a secret; a list of texts by its
+ * commas (`10.0.0.0/8, ::1`); and everything else as JSON (`3000`, `True`, the objects of `sources`).
+ */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return types.includes('array') ? jsonOrText(text) : text;
-  const trimmed = text.trim();
-  const lower = trimmed.toLowerCase();
-  if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
-  if (types.includes('array')) {
-    const values = trimmed.split(',').map((value) => value.trim());
-    return values.filter((value) => value !== '');
-  }
-  const isNumeric = types.includes('integer') || types.includes('number');
-  return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+  const isSecret = fileVariable !== undefined;
+  if (types.includes('string')) return isSecret ? text : text.trim();
+  const value = jsonOrText(isSecret ? text : text.toLowerCase());
+  if (isSecret || !types.includes('array') || typeof value === 'boolean') return value;
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '');
 }
 
 /** A text that is no JSON stays one, which the schema rejects. The error of `JSON.parse` would quote it. */

@@ -26,30 +26,35 @@ export class ApiError extends Error {
   }
 }
 
-/** What a rejection means, in the gateway's terms. Each adapter translates the errors of its CMS into these kinds. */
-export type RejectionKind =
+/**
+ * What a rejection means, in the gateway's terms, and the HTTP status that it usually has. Each adapter translates the
+ * errors of its CMS into these kinds.
+ */
+const USUAL_STATUS = {
   /** The CMS itself says that there is no such record. Another 404, as of a proxy, is `failed`. */
-  | 'not-found'
+  'not-found': 404,
   /** The record exists, and this caller may not see it. */
-  | 'not-visible'
+  'not-visible': 403,
   /** The CMS, or something in front of it, does not let this caller do that. */
-  | 'forbidden'
+  forbidden: 403,
   /** The credentials are wrong: `fields` names the part (`username`, `email`), if the CMS tells it. */
-  | 'unauthenticated'
+  unauthenticated: 401,
   /** The CMS ignores credentials of this scheme: for it, the caller is anonymous. */
-  | 'unknown-scheme'
+  'unknown-scheme': 401,
   /** The CMS has no such collection, as when a plugin is inactive. It does not mean that a record is missing. */
-  | 'no-collection'
+  'no-collection': 404,
   /** `fields` are invalid, if the CMS names them. */
-  | 'invalid'
+  invalid: 400,
   /** `fields` belong to another record: to `existingId`, if the CMS names it. */
-  | 'conflict'
+  conflict: 400,
   /** The record is in the trash already. */
-  | 'in-trash'
+  'in-trash': 410,
   /** The collection has no trash. */
-  | 'no-trash'
+  'no-trash': 501,
   /** Anything else. */
-  | 'failed';
+  failed: 500,
+};
+export type RejectionKind = keyof typeof USUAL_STATUS;
 
 /** Whether a failed call has changed something in the CMS. */
 export type Written = 'no' | 'yes' | 'unknown';
@@ -89,20 +94,6 @@ export const ifRejected =
     throw error;
   };
 
-const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
-  'not-found': 404,
-  'not-visible': 403,
-  forbidden: 403,
-  unauthenticated: 401,
-  'unknown-scheme': 401,
-  'no-collection': 404,
-  invalid: 400,
-  conflict: 400,
-  'in-trash': 410,
-  'no-trash': 501,
-  failed: 500,
-};
-
 export type UnavailableReason =
   | 'refused'
   | 'timeout'
@@ -121,11 +112,10 @@ export type UnavailableReason =
  */
 export class CmsUnavailable extends Error {
   readonly reason: UnavailableReason;
-  readonly retryAfterS: number;
+  /** If the CMS or the circuit breaker says one. */
+  readonly retryAfterS: number | undefined;
   readonly outcomeUnknown: boolean;
   readonly status: number | undefined;
-  /** True if the CMS or the circuit breaker gave `retryAfterS`; otherwise it is the default. */
-  readonly hasRetryAfter: boolean;
 
   constructor(
     reason: UnavailableReason,
@@ -135,10 +125,9 @@ export class CmsUnavailable extends Error {
     super(message, { cause: options.cause });
     this.name = 'CmsUnavailable';
     this.reason = reason;
-    this.retryAfterS = options.retryAfterS ?? 5;
+    this.retryAfterS = options.retryAfterS;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.status = options.status;
-    this.hasRetryAfter = options.retryAfterS !== undefined;
   }
 }
 

@@ -4,13 +4,15 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Application, createApplication } from './application.ts';
+import type { openCluster } from './cluster/cluster.ts';
+import type { Peers } from './cluster/peers.ts';
 import { createNoCms, NO_CMS, siteWithoutCms } from './cms/none/none.ts';
 import { IdMap } from './cms/payload/ids.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { openSource } from './cms/sources/open-source.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
-import { basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
+import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
@@ -19,7 +21,6 @@ import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
-import type { CmsName } from './mapping/mapping-file.ts';
 import type { Site } from './model/records.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Observe } from './observability/observations.ts';
@@ -30,92 +31,69 @@ import { Sources } from './sync/sources/sources.ts';
 import { Sync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
 
-/** The entry point of `cluster/`, which only a gateway with `redisUrl` loads. */
-type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'openCluster'>;
-
-/** Creates a gateway, with the cluster module if the configuration has a `redisUrl`. */
+/** Creates a gateway. Only one with a `redisUrl` loads the code of clusters. */
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
   if (config.redisUrl === undefined) return new Gateway(config, log);
-  return new Gateway(config, log, await import('./cluster/cluster.ts'));
+  const { openCluster } = await import('./cluster/cluster.ts');
+  return new Gateway(config, log, openCluster);
 }
 
+interface OpenedCms {
+  cms: Cms;
+  /** Of the service account; undefined without one. */
+  serviceCredentials: Credentials;
+  /** Whose view of images the sync gets. WordPress hides those that were uploaded to a draft from visitors. */
+  imageReader?: Credentials;
+  /** A replica that was filled with the numbers of another id map must not be used. */
+  idMapId?: number | undefined;
+  /** Only without a CMS: nobody else says what the site is. */
+  ownSite?: Site;
+}
+
+const LOST_IDS =
+  'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
+
 /**
- * Opens the CMS that the mapping names; none if the settings name no site. The result has the credentials of the
- * service account (undefined without one), and the id of the id map: a replica that was filled with the numbers of
- * another id map must not be used.
+ * Opens the CMS that the mapping names; none if the settings name no site.
  * @param idMapFile of the id map, for a CMS whose ids are texts; absent: the numbers end with the process
  * @param areSourcesRead whether a calendar without a CMS is complete
  * @throws ConfigError if the file cannot be used
  */
-export const openCms: OpenCms = (config, mapping, ...rest) =>
-  CMS_OPENERS[config.upstream.url === undefined ? 'none' : mapping.cms](config, mapping, ...rest);
-
-type OpenCms = (
+export function openCms(
   config: Config,
   mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-  areSourcesRead?: () => boolean,
-) => {
-  cms: Cms;
-  serviceCredentials: Credentials;
-  imageReader?: Credentials;
-  idMapId?: number | undefined;
-  /** Only without a CMS: nobody else says what the site is. */
-  ownSite?: Site;
-};
-
-const openNoCms: OpenCms = (config, _mapping, _observe, _idMapFile, areSourcesRead = () => true) => {
-  const ownSite = siteWithoutCms(config);
-  return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
-};
-
-const openWordPress: OpenCms = (config, _mapping, observe) => {
-  const { url, limits, userAgent } = config.upstream;
-  const account = basicCredentialsOf(config);
-  const cms = createWordPress({ url: url!, observe, limits, userAgent });
-  // WordPress hides images that were uploaded to a draft, also those of published events: the account reads them.
-  return { cms, serviceCredentials: account, imageReader: account };
-};
-
-const openPayload: OpenCms = (config, { file: source, kinds }, observe, idMapFile) => {
-  const { url, limits, userAgent, user, password = '' } = config.upstream;
-  const warnOfLostIds = () => {
-    const message =
-      'The ids of this site are texts: every record gets another id at the next start, without a CALENDAR_DATA_DIR.';
-    if (idMapFile === undefined) observe({ type: 'message', level: 'warn', message });
-  };
+  areSourcesRead = () => true,
+): OpenedCms {
+  const { url, limits, userAgent, user, password } = config.upstream;
+  if (url === undefined) {
+    const ownSite = siteWithoutCms(config);
+    return { cms: createNoCms(ownSite, areSourcesRead), serviceCredentials: undefined, ownSite };
+  }
+  const client = { url, limits, userAgent, observe };
+  if (mapping.cms === 'wordpress') {
+    const account = basicCredentialsOf(config);
+    return { cms: createWordPress(client), serviceCredentials: account, imageReader: account };
+  }
+  const warnOfLostIds = () => observe({ type: 'message', level: 'warn', message: LOST_IDS });
+  const onFirstId = idMapFile === undefined ? warnOfLostIds : undefined;
   // No id map in a cluster: each gateway would give a record another number.
-  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, warnOfLostIds) : undefined;
-  const cms = createPayload({
-    url: url!,
-    observe,
-    limits,
-    userAgent,
-    idMap,
-    specs: Object.values(kinds),
-    site: source.payload,
-  });
-  const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
+  const idMap = config.redisUrl === undefined ? new IdMap(idMapFile, onFirstId) : undefined;
+  const { file, kinds } = mapping;
+  const cms = createPayload({ ...client, idMap, specs: Object.values(kinds), site: file.payload });
+  const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password!);
   return { cms, serviceCredentials, idMapId: idMap?.mapId };
-};
-
-const CMS_OPENERS: Readonly<Record<CmsName | 'none', OpenCms>> = {
-  none: openNoCms,
-  wordpress: openWordPress,
-  payload: openPayload,
-};
+}
 
 /** The replica and everything built on it: a damaged replica is replaced together with all of that. */
 interface ReplicaStack extends Pick<Application, 'listener'> {
   replica: Replica;
-  peers: ReturnType<Cluster['createPeers']> | undefined;
+  peers: Peers | undefined;
   sync: Sync;
   sources: Sources;
   push: Push | undefined;
 }
-
-type Cluster = ReturnType<ClusterModule['openCluster']>;
 
 /**
  * Settings that a reload may change: only the application reads them, and it keeps nothing that was made with them.
@@ -137,12 +115,12 @@ export class Gateway {
   readonly #observe: Observe;
   readonly #mapping: Mapping;
   readonly #file: string | undefined;
-  readonly #openedCms: ReturnType<OpenCms>;
-  readonly #cluster: Cluster | undefined;
+  readonly #openedCms: OpenedCms;
+  readonly #cluster: ReturnType<typeof openCluster> | undefined;
   readonly #admin: RequestListener;
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
-  readonly #servers: Awaited<ReturnType<typeof openServer>>[] = [];
-  readonly #failure = Promise.withResolvers<unknown>();
+  #servers: readonly Awaited<ReturnType<typeof openServer>>[] = [];
+  /** Replaced as a whole if the replica is damaged. */
   #current: ReplicaStack;
   #replacing: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -150,9 +128,10 @@ export class Gateway {
   /**
    * Opens no port.
    * @param log receives every observation, as the metrics do
+   * @param clusterOpener with a `redisUrl` only
    * @throws ConfigError for an unreadable mapping or an unusable data directory
    */
-  constructor(config: Config, log: Observe, clusterModule?: ClusterModule) {
+  constructor(config: Config, log: Observe, clusterOpener?: typeof openCluster) {
     const metrics = createMetrics();
     this.#config = config;
     this.#observe = (observation) => {
@@ -164,14 +143,13 @@ export class Gateway {
     const areSourcesRead = () => this.#current.sync.state().complete || this.#current.sources.isRead();
     const idMapFile = this.#file && `${this.#file}.ids`;
     this.#openedCms = openCms(config, this.#mapping, this.#observe, idMapFile, areSourcesRead);
-    if (config.redisUrl !== undefined)
-      this.#cluster = clusterModule?.openCluster({
-        url: config.redisUrl,
-        siteUrl: siteUrlOf(config),
-        mapping: this.#mapping,
-        intervalMs: this.#intervalMs,
-        observe: this.#observe,
-      });
+    this.#cluster = clusterOpener?.({
+      url: config.redisUrl!,
+      siteUrl: siteUrlOf(config),
+      mapping: this.#mapping,
+      intervalMs: config.sync.intervalS * 1000,
+      observe: this.#observe,
+    });
     this.#current = this.#openReplicaStack();
     this.#admin = createAdmin({
       metrics,
@@ -185,36 +163,22 @@ export class Gateway {
     });
   }
 
-  /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
-  get failed(): Promise<unknown> {
-    return this.#failure.promise;
-  }
-
-  get #intervalMs(): number {
-    return this.#config.sync.intervalS * 1000;
-  }
-
   /**
-   * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
-   * everything.
+   * Opens both ports and starts the sync.
+   * @throws ConfigError if a port cannot be opened: then the process must end
    */
   async start(): Promise<{ url: string; adminUrl: string }> {
     const { limits, listen } = this.#config;
     const { host, port, adminHost, adminPort } = listen;
-    try {
-      // Both ports before the sync: a gateway that cannot serve must not call the CMS.
-      const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
-      const adminServer = await openServer(this.#admin, ofAdmin);
-      this.#servers.push(adminServer);
-      const isProxy = createProxyCheck(listen.trustProxies);
-      const listener: RequestListener = (req, res) => this.#current.listener(req, res);
-      this.#servers.unshift(await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy }));
-      this.#startSync();
-      return { url: publicUrlOf(this.#config), adminUrl: `http://${adminHost}:${adminServer.port}` };
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    // Both ports before the sync: a gateway that cannot serve must not call the CMS.
+    const ofAdmin = { ...limits, variables: 'CALENDAR_ADMIN', host: adminHost, port: adminPort };
+    const adminServer = await openServer(this.#admin, ofAdmin);
+    const isProxy = createProxyCheck(listen.trustProxies);
+    const listener: RequestListener = (req, res) => this.#current.listener(req, res);
+    const server = await openServer(listener, { ...limits, variables: 'CALENDAR', host, port, isProxy });
+    this.#servers = [server, adminServer];
+    this.#startSync();
+    return { url: publicUrlOf(this.#config), adminUrl: adminUrl({ ...listen, adminPort: adminServer.port }, '') };
   }
 
   /**
@@ -258,43 +222,41 @@ export class Gateway {
   /** @param quarantine why the replica's file must not be used */
   #openReplicaStack(quarantine?: string): ReplicaStack {
     const config = this.#config;
-    const { upstream, cache } = config;
+    const { readAs } = config.upstream;
     const { cms, serviceCredentials, imageReader, idMapId = '' } = this.#openedCms;
     const mapping = this.#mapping;
     const observe = this.#observe;
     const file = this.#file;
-    const cluster = this.#cluster;
-    const peers = cluster?.createPeers();
+    const peers = this.#cluster?.createPeers();
     const replica = new Replica({
       file,
       quarantine,
-      identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${upstream.readAs}${idMapId}`,
-      renderedBytes: cache.recordBytes,
+      identity: `${siteUrlOf(config)} ${mapping.name} ${mappingFingerprint(mapping)} ${readAs}${idMapId}`,
+      renderedBytes: config.cache.recordBytes,
+      // After the call that noticed the damage has failed.
       onDamage: (reason) => setImmediate(() => this.#replaceReplica(reason)),
       onChanged: peers && ((records) => peers.changed(changedRecords(mapping, records))),
     });
-    try {
-      if (replica.quarantined !== undefined && file !== undefined)
-        observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: replica.quarantined });
-      const visitorCredentials = upstream.readAs === 'account' ? serviceCredentials : undefined;
-      const isPollDue = peers && (() => peers.takesLease());
-      const access = { cms, visitorCredentials, imageReader };
-      const sync = new Sync({ ...access, replica, mapping, observe, isPollDue, intervalMs: this.#intervalMs });
-      const application = this.#openApplication(config, { replica, peers, sync });
-      const sources = this.#openSources(replica, sync);
-      return { ...application, replica, peers, sync, sources, push: this.#createPush(replica, sync) };
-    } catch (error) {
-      replica.close();
-      throw error;
-    }
-  }
-
-  #createPush(replica: Replica, sync: Sync): Push | undefined {
-    const { push: receivers } = this.#config;
-    if (receivers === undefined) return undefined;
+    const reason = replica.quarantined ?? quarantine;
+    const renamed = file === undefined ? 'the temporary file' : `${file}.quarantined`;
+    if (reason !== undefined) observe({ type: 'replica-quarantined', file: renamed, reason });
+    const sync = new Sync({
+      cms,
+      visitorCredentials: readAs === 'account' ? serviceCredentials : undefined,
+      imageReader,
+      replica,
+      mapping,
+      observe,
+      intervalMs: config.sync.intervalS * 1000,
+      isPollDue: peers && (() => peers.takesLease()),
+    });
+    const application = this.#openApplication(config, { replica, peers, sync });
+    const sources = this.#openSources(replica, sync);
+    const { push: receivers } = config;
     const isReady = () => sync.state().complete;
     const lease = this.#cluster?.createPushLease();
-    return new Push({ receivers, replica, isReady, lease, observe: this.#observe });
+    const push = receivers && new Push({ receivers, replica, isReady, lease, observe });
+    return { ...application, replica, peers, sync, sources, push };
   }
 
   #openSources(replica: Replica, sync: Sync): Sources {
@@ -304,7 +266,7 @@ export class Gateway {
     const options = { allowPrivate: settings.privateSources, timezone: () => site().timezone };
     return new Sources({
       sources: sources.map((each) => ({
-        name: each.name!,
+        name: each.name,
         address: (each.icalendar ?? each.events)!,
         categories: each.categories ?? [],
         isMerged: each.merge ?? true,
@@ -359,11 +321,14 @@ export class Gateway {
     this.#replacing = this.#closeReplicaStack()
       .then(() => {
         this.#current = this.#openReplicaStack(`it is damaged: ${reason}`);
-        if (this.#file === undefined)
-          this.#observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
         this.#startSync();
       })
-      .catch(this.#failure.resolve)
+      .catch((error) => {
+        // Uncaught, so that the process ends: without a replica it can answer nothing.
+        setImmediate(() => {
+          throw error;
+        });
+      })
       .finally(() => {
         this.#replacing = undefined;
       });

@@ -53,10 +53,6 @@ process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') fail(error);
 });
-process.on('uncaughtException', (error) => {
-  // `serve` registers its own handler.
-  if (process.listenerCount('uncaughtException') === 1) fail(error);
-});
 
 try {
   process.exitCode = await run(process.argv.slice(2));

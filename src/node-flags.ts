@@ -17,31 +17,16 @@ export const NODE_FLAGS: readonly string[] = [
 /** Of glibc, for the process: it returns freed memory, and has one arena for all threads instead of eight per core. */
 export const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
-/** `--no-allocation_site_pretenuring` -> `allocation-site-pretenuring` */
-const nameOf = (flag: string): string =>
-  flag
-    .replace(/=.*/, '')
-    .replaceAll('_', '-')
-    .replace(/^--(no-)?/, '');
-
-/**
- * The flags that are not set yet. What the operator sets, even to another value, stays.
- * @param execArgv Node's flags of this process, as in `process.execArgv`
- * @param nodeOptions the variable NODE_OPTIONS
- */
-export function missingFlags(execArgv: readonly string[], nodeOptions = ''): string[] {
-  const given = new Set([...execArgv, ...nodeOptions.split(/\s+/)].map(nameOf));
-  return NODE_FLAGS.filter((flag) => !given.has(nameOf(flag)));
-}
-
 /**
  * Replaces this process by one with all flags: V8 takes most of them only at its start. The process id and
- * the terminal stay, so a supervisor does not notice. Returns if no flag is missing, or where a process
+ * the terminal stay, so a supervisor does not notice. Returns if the process has them, or where a process
  * cannot be replaced (Windows).
  */
 export function restartWithFlags(): void {
   const { execPath, execArgv, argv, env } = process;
-  const missing = missingFlags(execArgv, env.NODE_OPTIONS);
-  if (missing.length === 0 || !process.execve || process.platform === 'win32') return;
-  process.execve(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)], { ...MEMORY_ENVIRONMENT, ...env });
+  const hasFlags = NODE_FLAGS.every((flag) => execArgv.includes(flag));
+  if (hasFlags || !process.execve || process.platform === 'win32') return;
+  // What the operator gives on the command line comes last: of two values V8 takes that.
+  const flags = [...NODE_FLAGS, ...execArgv];
+  process.execve(execPath, [execPath, ...flags, ...argv.slice(1)], { ...MEMORY_ENVIRONMENT, ...env });
 }

@@ -27,6 +27,7 @@ const LAYERS = [
   'cms',
   'observability',
   'config.ts',
+  'config-schema.ts',
   'time',
   'text',
   'model',

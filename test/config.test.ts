@@ -46,6 +46,9 @@ describe('configuration', () => {
     expect(basicCredentialsOf(config)).to.equal(undefined);
   });
 
+  it('permits pages of the default size', () =>
+    expect(loadConfig({ file: file({ lists: { perPage: 100 } }), env: SITE }).lists.maxPerPage).to.equal(100));
+
   it('accepts proxies as addresses and networks', () => {
     const trustProxies = ['10.0.0.0/8', '::1', '2001:db8::/32'];
     expect(loadConfig({ file: file({ listen: { trustProxies } }), env: SITE }).listen).to.deep.include({
@@ -89,7 +92,6 @@ describe('configuration', () => {
       CALENDAR_SYNC_INTERVAL: '2.5',
       CALENDAR_WEBHOOK_SECRET: 'at-least-eight',
       CALENDAR_REDIS_URL: 'redis://:pw@cache:6379',
-      CALENDAR_SANDBOX_CACHE: 'not ours',
     };
     const config = loadConfig({ env });
     const { url, user, password } = config.upstream;

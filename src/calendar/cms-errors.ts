@@ -137,5 +137,5 @@ export function unavailableError(error: CmsUnavailable): ApiError {
     );
   }
   const message = 'The site behind this calendar does not answer at the moment. Try again shortly.';
-  return upstreamAway(message, { reason: error.reason }, error.retryAfterS, error);
+  return upstreamAway(message, { reason: error.reason }, error.retryAfterS ?? 5, error);
 }

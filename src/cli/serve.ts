@@ -17,8 +17,8 @@ import { siteError } from './advice.ts';
 import { readSite } from './open-site.ts';
 
 /**
- * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the gateway cannot
- * start, it releases everything and throws `ConfigError`.
+ * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. Throws
+ * `ConfigError` if the gateway cannot start.
  */
 export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
@@ -41,14 +41,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const { url, adminUrl } = await gateway.start();
   say('info', `serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
   say('info', `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
-  const failed = gateway.failed.then((error) => ({ error }));
-  const end = await Promise.race([signalled, failed]);
-  if (typeof end === 'object') {
-    log({ type: 'fatal', error: end.error });
-    await gateway.stop().catch(() => undefined);
-    return 1;
-  }
-  say('info', `${end}: finishing requests in flight; a second signal exits immediately`);
+  say('info', `${await signalled}: finishing requests in flight; a second signal exits immediately`);
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;

@@ -185,8 +185,8 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
 }
 
 /** True for a 5xx, unless the CMS says when to come back, as in maintenance. */
-export const isServerError = ({ reason, status = 0, hasRetryAfter }: CmsUnavailable): boolean =>
-  reason === 'status' && status >= 500 && !hasRetryAfter;
+export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
+  reason === 'status' && status >= 500 && retryAfterS === undefined;
 
 /** True for failures that a retry may solve. */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {

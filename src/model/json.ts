@@ -35,6 +35,16 @@ export function setAt(root: JsonObject, path: readonly (string | number)[], valu
   target[path.at(-1)!] = value;
 }
 
+/** Both objects as one, key by key. Where both have a value that is no object, that of `above` counts. */
+export function merged<Below extends object, Above extends object>(below: Below, above: Above): Below & Above {
+  const result = { ...below } as JsonObject;
+  for (const [key, value] of Object.entries(above)) {
+    const current = result[key];
+    result[key] = isObject(current) && isObject(value) ? merged(current, value) : value;
+  }
+  return result as Below & Above;
+}
+
 /** Names that every object inherits, which a key would shadow, and `prototype`, which leads to those of classes. */
 export const INHERITED_NAMES: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),

@@ -16,38 +16,18 @@ export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
 export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
 export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
-// Ids of posts by their ranges, each of which ends where the next begins:
-//   1                     the CMS's own posts
-//   TERM_ID_OFFSET        terms that serve as venues or organizers: their ids plus this
-//   FIRST_ALLOCATED_ID    records of a CMS whose ids are texts
-//   FIRST_OCCURRENCE_ID   occurrences of series
-//   FIRST_EMBEDDED_ID     venues and organizers that are text inside an event
-//   FIRST_SOURCE_ID       records of sources, of all kinds
+// Ids of posts by their ranges, each of which ends where the next begins. Below the first are the CMS's own ids.
 
-/**
- * Embedded records (venues and organizers that are text inside an event) have ids from here on. CMS ids are
- * lower, and a number of this size is still exact. An actor sees an embedded record if they see an event that
- * contains it.
- */
-export const FIRST_EMBEDDED_ID = 2 ** 52;
-
-/**
- * Records of sources (read-only calendars beside the CMS) have ids from here on, which derive from the source's name
- * and the record's key there. They are above all others.
- */
-export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
-
-/**
- * Added to the id of a term that serves as a venue or organizer: the offset is above every post id and below
- * the ids of embedded records.
- */
+/** Terms that serve as venues or organizers: their ids plus this. */
 export const TERM_ID_OFFSET = 1_000_000_000_000;
-
-/**
- * Records of a CMS whose ids are texts have ids from here on, which the gateway allocates. No CMS has such
- * numbers of its own.
- */
+/** Records of a CMS whose ids are texts: the gateway allocates these numbers. */
 export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
+/** Occurrences of series: `occurrenceId` computes them, so that they stay the same for ever. */
+export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
+/** Embedded records. An actor sees one if they see an event that contains it. */
+export const FIRST_EMBEDDED_ID = 2 ** 52;
+/** Records of sources, of all kinds: from the source's name and the record's key there. These numbers are still exact. */
+export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
 /** A day of 24 hours. */
 export const DAY_MS = 86_400_000;
@@ -271,13 +251,6 @@ export const PLURALS = {
   category: 'categories',
   tag: 'tags',
 } as const satisfies Record<Kind, string>;
-
-/**
- * The CMS has one record for a series. Its occurrences have ids from here on, above all ids of posts and
- * terms and below those of embedded records: each is computed from the series and the day, so that it stays
- * the same for ever.
- */
-export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
 
 const IDS_PER_DAY = 100;
 const MAX_DAYS = 100_000;

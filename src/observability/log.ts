@@ -13,10 +13,7 @@ export interface LogOptions {
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/**
- * The level and message of each observation. No observation contains credentials on purpose. A text that comes from
- * elsewhere, such as an error of the CMS, might: the log removes what looks like some.
- */
+/** The level and message of each observation. */
 const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [Level, message: string] } = {
   request: ({ status, method, route }) => [status >= 500 ? 'warn' : 'info', `${status} ${method} ${route}`],
   webhook: ({ result }) => ['debug', `webhook: ${result}`],
@@ -24,7 +21,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   'cms-call': ({ status, method, path }) => ['debug', `the CMS responded ${status} to ${method} ${path}`],
   'cms-failed': ({ method, path, message }) => [
     'warn',
-    `no usable response of the CMS to ${method} ${path}: ${redactCredentials(message)}`,
+    `no usable response of the CMS to ${method} ${path}: ${message}`,
   ],
   breaker: ({ bulkhead, state }) => [
     state === 'closed' ? 'info' : 'warn',
@@ -33,18 +30,18 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
   queue: () => ['debug', 'calls to the CMS'],
   'sync-state': ({ from, to, why }) => [
     to === 'unreachable' || to === 'stale' ? 'warn' : 'info',
-    `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
+    `replica: ${from} -> ${to}: ${why}`,
   ],
   'sync-progress': ({ collection, done, total }) => ['info', `initial sync of ${collection}: ${done} of ${total}`],
   'sync-decision': ({ collection, decision }) => ['debug', `${collection}: ${decision}`],
   'sync-poll': ({ changed, removed }) => ['debug', `polled the CMS: ${changed} changed, ${removed} deleted`],
   'source-read': ({ source, events, problem }) => [
     problem === undefined ? 'info' : 'warn',
-    `source ${source}: ${redactCredentials(problem ?? `${events} events`)}`,
+    `source ${source}: ${problem ?? `${events} events`}`,
   ],
   'replica-quarantined': ({ file, reason }) => [
     'warn',
-    `renamed the unusable replica file to ${file} and started a new replica: ${redactCredentials(reason)}`,
+    `renamed the unusable replica file to ${file} and started a new replica: ${reason}`,
   ],
   fatal: () => ['error', 'uncaught error: the process ends'],
   'cluster-connection': ({ isConnected, reason }) =>
@@ -61,7 +58,7 @@ const LINES: { [T in Observation['type']]: (observation: ObservationOf<T>) => [L
     failures === 1 ? 'warn' : 'debug',
     `outgoing webhook to push.${receiver}, ${host}: ${answer}`,
   ],
-  message: ({ level, message }) => [level, redactCredentials(message)],
+  message: ({ level, message }) => [level, message],
 };
 
 /** Fields that the message already contains; `pretty` lines omit them. */
@@ -88,7 +85,7 @@ export function createLog({ level, stream = process.stderr }: LogOptions): Obser
 
   return (observation) => {
     const [level, message] = lineOf(observation);
-    if (log.isLevelEnabled(level)) log[level](fieldsOf(observation), message);
+    if (log.isLevelEnabled(level)) log[level](fieldsOf(observation), redactCredentials(message));
   };
 }
 
@@ -122,7 +119,10 @@ function describeError(error: unknown, depth = 0): object {
   };
 }
 
-/** Removes what looks like credentials: authorization headers, and user and password in a URL. */
+/**
+ * Removes what looks like credentials: authorization headers, and user and password in a URL. No observation contains
+ * some on purpose. A text that comes from elsewhere, such as an error of the CMS, might.
+ */
 export function redactCredentials(text: string): string {
   return (
     text

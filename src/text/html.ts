@@ -25,7 +25,7 @@ const IGNORED = {
 
 /**
  * The text of HTML as browsers read it, with its entities: `I <3 Jazz, 5 < 6` has no tags, and comments and scripts are
- * no text. A tag without an end, at the end, is text.
+ * no text.
  * @param separatorOf what a tag of this name puts between the texts before and after it
  */
 export function htmlText(html: string, separatorOf: (tagName: string) => string = () => ''): string {
@@ -52,11 +52,9 @@ export function htmlText(html: string, separatorOf: (tagName: string) => string 
       },
     },
   );
-  const lastTag = html.lastIndexOf('<');
-  const end = lastTag > html.lastIndexOf('>') && !html.startsWith('<!--', lastTag) ? lastTag : html.length;
-  tokenizer.write(html.slice(0, end));
+  tokenizer.write(html);
   tokenizer.end();
-  return hidden === undefined ? text + html.slice(end) : text;
+  return text;
 }
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -127,22 +125,9 @@ export const escapeMarkup = (text: string): string => text.replace(/[&<>]/g, (ch
 export const escapeHtmlOnce = (text: string): string =>
   text.replace(/&(?!#?\w+;)|[<>"']/g, (character) => ESCAPES[character]!);
 
-const TYPED_CHARACTERS: Readonly<Record<string, string>> = {
-  '‘': "'",
-  '’': "'",
-  '“': '"',
-  '”': '"',
-  '′': "'",
-  '″': '"',
-  '–': '--',
-  '—': '--',
-  '…': '...',
-  '×': 'x',
-};
-
 /** Undoes `wptexturize`, by which WordPress turns typed quotes, dashes and dots into typographic ones. */
 export const undoTypography = (text: string): string =>
-  text.replace(/[‘’“”′″–—…×]/g, (character) => TYPED_CHARACTERS[character]!);
+  text.replace(/[‘’′]/g, "'").replace(/[“”″]/g, '"').replace(/[–—]/g, '--').replaceAll('…', '...').replaceAll('×', 'x');
 
 /**
  * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a

@@ -16,25 +16,20 @@ const MAX_TAGS = 2000;
 const MAX_CHARACTERS = 50_000;
 const MAX_DEPTH = 20;
 
-/** Without a base, relative links lead nowhere, and relative pictures are left out. */
-export interface SafeHtmlOptions {
-  /** The address of the event's page: links are relative to it. */
-  linkBase?: string;
-  /** Pictures are relative to the site. */
-  imageBase?: string;
-}
-
-/** A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
-export async function safeHtml(description: string, options: SafeHtmlOptions): Promise<string> {
+/**
+ * A description as safe HTML. Cuts a long one, and reduces one of very many tags to its text.
+ * @param base the address of its page. Without one, relative links lead nowhere, and relative pictures are left out
+ */
+export async function safeHtml(description: string, base?: string): Promise<string> {
   const source = cutHtml(description, MAX_CHARACTERS);
   if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
     return `<p>${textLines(source, MAX_CHARACTERS).map(escapeHtml).join('<br>')}</p>`;
   // Loaded with the first description.
   const { default: sanitize } = await import('sanitize-html');
-  return sanitize(source, rulesOf(options));
+  return sanitize(source, rulesOf(base));
 }
 
-function rulesOf({ linkBase, imageBase }: SafeHtmlOptions): IOptions {
+function rulesOf(base: string | undefined): IOptions {
   return {
     allowedTags: TAGS.split(' '),
     nonTextTags: WITHOUT_TEXT.split(' '),
@@ -49,11 +44,11 @@ function rulesOf({ linkBase, imageBase }: SafeHtmlOptions): IOptions {
       a: (tagName, { href }) => ({
         tagName,
         // The target of a link to a part of the page has a name, and no address.
-        attribs: href === undefined ? {} : { href: absoluteUrl(href, linkBase), rel: 'nofollow noopener' },
+        attribs: href === undefined ? {} : { href: absoluteUrl(href, base), rel: 'nofollow noopener' },
       }),
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
-        attribs: { src: src ? absoluteUrl(src, imageBase) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
+        attribs: { src: src ? absoluteUrl(src, base) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
       }),
     },
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && webAddress(attribs.src) === undefined,

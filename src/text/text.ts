@@ -18,15 +18,9 @@ export function trimCharactersEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-const graphemes = new Intl.Segmenter();
-
-/** At most this many UTF-16 code units, and no part of a character as readers see it, such as an emoji of a family. */
-export function cutText(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text;
-  // The first character that does not fit may have two code units.
-  const read = graphemes.segment(text.slice(0, maxLength + 2));
-  return text.slice(0, read.containing(maxLength)?.index ?? 0);
-}
+/** At most this many UTF-16 code units, and no half of a character that has two. */
+export const cutText = (text: string, maxLength: number): string =>
+  text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
 /** Longer tags at the end of a cut text are not looked for. */
 const MAX_TAG = 4000;
@@ -119,13 +113,7 @@ export const absoluteUrl = (url: unknown, base?: string): string =>
 /** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');
 
-export interface PostalAddress {
-  address?: string;
-  zip?: string;
-  city?: string;
-  stateprovince?: string;
-  country?: string;
-}
+export type PostalAddress = Partial<Record<'address' | 'zip' | 'city' | 'stateprovince' | 'country', string>>;
 
 /** `40 Quay Street, Gullhaven, ME 04599, United States`; without a state or province: `Am Markt 1, 54539 Ürzig`. */
 export function postalAddress({ address, zip, city, stateprovince, country }: PostalAddress): string {

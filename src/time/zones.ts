@@ -101,10 +101,6 @@ export function wallMsToEpoch(wallMs: number, zone: Zone): number {
   if (zone.kind !== 'iana') return wallMs - zone.minutes * MINUTE_MS;
   const before = offsetMs(wallMs - DAY_MS, zone);
   const after = offsetMs(wallMs + DAY_MS, zone);
-  if (before === after) {
-    // No zone changes its offset twice within two days.
-    return wallMs - before;
-  }
   for (const offset of [offsetMs(wallMs, zone), before, after]) {
     if (offsetMs(wallMs - offset, zone) === offset) return wallMs - offset;
   }

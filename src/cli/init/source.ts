@@ -27,7 +27,8 @@ export async function initSource(
   const config = readConfigFile(file);
   const sources = Array.isArray(config.sources) ? (config.sources as SourceSettings[]) : [];
   const known = sources.find((each) => sourceAddress(each) === sourceAddress(source));
-  const entry = { name: known?.name ?? freeName(new URL(sourceAddress(source)).hostname, sources), ...source };
+  const name = known?.name ?? freeName(new URL(sourceAddress(source)).hostname, sources);
+  const entry = { name, ...source } as SourceSettings;
   const isPrivateAllowed = privateSources || (isObject(config.sync) && config.sync.privateSources === true);
   const snapshot = await readSource(entry, isPrivateAllowed, 'UTC');
   if (typeof snapshot === 'string') throw new ConfigError('the calendar', snapshot, SOURCE_ADVICE);

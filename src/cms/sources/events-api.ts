@@ -109,13 +109,13 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
   // The Events Calendar lists a protected event without its content: its flags are null.
   if (json.all_day === null) throw new Error('protected by a password');
   const url = addressOf(json.url);
-  const bases = { linkBase: url || siteUrl, imageBase: siteUrl };
+  const page = url || siteUrl;
   return {
     key: id,
     uid: lineOf(json.global_id) || `${new URL(siteUrl).hostname}?id=${id}`,
     title: lineOf(json.title),
-    description: await safeHtml(textOf(json.description, 100_000), bases),
-    excerpt: await safeHtml(textOf(json.excerpt, 100_000), bases),
+    description: await safeHtml(textOf(json.description, 100_000), page),
+    excerpt: await safeHtml(textOf(json.excerpt, 100_000), page),
     ...timesOf(json),
     cost: decodeEntities(lineOf(json.cost)),
     website: addressOf(json.website),

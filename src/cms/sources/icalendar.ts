@@ -234,7 +234,7 @@ async function descriptionOf(component: Component, url: string): Promise<string>
   const rich = textOf(component, 'x-alt-desc').replace(/\\([\\;,nN])/g, (_, c) => (/n/i.test(c) ? '\n' : c));
   const plain = textOf(component, 'description');
   const html = [rich, plain].find((text) => TAG.test(text));
-  if (html !== undefined) return (await safeHtml(html, url === '' ? {} : { linkBase: url, imageBase: url })).trim();
+  if (html !== undefined) return (await safeHtml(html, url === '' ? undefined : url)).trim();
   const blocks = escapeHtml(cutText(plain, MAX_TEXT))
     .replace(/\n\s*\n/g, '</p><p>')
     .replaceAll('\n', '<br>');

@@ -173,9 +173,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const { name, language } = brand;
     assertPublic(id);
     const event = await reader.event(id);
-    const { url: siteUrl } = site();
-    const eventUrl = webAddress(event.url) ?? siteUrl;
-    const description = new Html(await safeHtml(event.description, { linkBase: eventUrl, imageBase: siteUrl }));
+    const description = new Html(await safeHtml(event.description, webAddress(event.url) ?? site().url));
     const shareUrl = this.#urlOf({ event: id });
     const calendarFile = `${mounts[0]!.slice(1)}/events/${id}.ics`;
     const details = { event, description, query, language, shareUrl, calendarFile };
