@@ -10,14 +10,12 @@ import { createInProgress, invalidParam, keyReused } from '../interface/errors.t
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
-import { type ErrorResponse, errorResponse } from './error-handler.ts';
+import { errorResponse } from './error-handler.ts';
 import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** After this time a create has ended in the CMS, whether or not the gateway received the response. */
 const MAX_CREATE_MS = 120_000;
-/** Longer errors are not stored: nothing was created, and the CMS rejects the retry again. */
-const MAX_STORED_ERROR_BYTES = 4 * 1024;
 
 export interface CreateRequest {
   /** The header, not validated yet. */
@@ -101,7 +99,7 @@ export class Idempotency {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (isFinal(response) || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
+      else if (isSent && mayHaveWritten(error)) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     } finally {
@@ -153,13 +151,7 @@ export class Idempotency {
   };
 }
 
-/** True if every retry gets the same error: not after a failure of the CMS or the gateway, a login or a limit. */
-function isFinal({ status, body }: ErrorResponse): boolean {
-  const isTemporary = status >= 500 || status === 401 || status === 403 || status === 429;
-  return !isTemporary && Buffer.byteLength(JSON.stringify(body)) <= MAX_STORED_ERROR_BYTES;
-}
-
-/** False if the CMS has refused the record itself before it stored anything. A retry would create it a second time. */
+/** False if the CMS has refused the record itself before it stored anything: then a retry is a request of its own. */
 function mayHaveWritten(error: unknown): boolean {
   if (error instanceof CmsRejected) return error.written !== 'no';
   if (error instanceof CmsUnavailable) return error.outcomeUnknown;
