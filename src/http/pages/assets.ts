@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context } from 'koa';
@@ -31,21 +31,12 @@ const A_YEAR_SECONDS = 31_536_000;
 const compress = promisify<Buffer, Buffer>(gzip);
 
 /**
- * Throws if a file is missing.
- * @param local files of this folder; `packaged`: files of packages, by the name in the URL: `package/path`
+ * Assets by the names of their files. Throws if one is missing.
+ * @param specifiers as of an `import`: `./page.css` of this folder, `swagger-ui-dist/swagger-ui.css` of a package
  */
-export function readAssets(local: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
-  const files = [
-    ...local.map((name) => [name, new URL(name, import.meta.url)] as const),
-    ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
-  ];
-  return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url))]));
-}
-
-/** Relative to the package's `package.json`, because packages do not export all of their files. */
-function packageFileUrl(path: string): URL {
-  const [name, ...rest] = path.split('/');
-  return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
+export function readAssets(specifiers: readonly string[]): Assets {
+  const urls = specifiers.map((specifier) => new URL(import.meta.resolve(specifier)));
+  return new Map(urls.map((url) => [basename(url.pathname), asset(extname(url.pathname), readFileSync(url))]));
 }
 
 /** `extension` decides on the type: `.css`. */
@@ -67,6 +58,7 @@ export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: strin
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
   ctx.set('Cache-Control', cacheControl ?? ofVersion);
   ctx.set('Content-Type', type);
+  ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.vary('Accept-Encoding');
   ctx.status = status;
   const acceptsGzip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
