@@ -175,11 +175,26 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-/**
- * Its functions in their order: `runEndpoint` (may this calendar do that?), `runOncePerKey` (`Idempotency-Key`),
- * `runOperation` (validates, and calls the use case).
- */
 function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
+  /** May this calendar do that? */
+  async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+    const { isDryRun = false, state, endpoint } = endpointRequest;
+    const { actor, requestId, baseUrl } = state;
+    const { operation } = endpoint;
+    if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
+    // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
+    if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
+      throw notReady(services.sync.status().percent);
+    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
+    const created: CreatedRecord[] = [];
+    const images = createRequestImages(services, { actor, requestId, created });
+    try {
+      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
+    } finally {
+      images.release();
+    }
+  }
+
   /** Runs a create with an `Idempotency-Key` once per key. */
   function runOncePerKey(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
@@ -199,6 +214,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     });
   }
 
+  /** Validates the parameters, and calls the use case. */
   async function runOperation(
     { route, endpoint, pathSegment, state, body }: EndpointRequest,
     request: RequestContext,
@@ -229,23 +245,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     });
   }
 
-  return async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { isDryRun = false, state, endpoint } = endpointRequest;
-    const { actor, requestId, baseUrl } = state;
-    const { operation } = endpoint;
-    if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
-    // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
-    if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
-      throw notReady(services.sync.status().percent);
-    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
-    const created: CreatedRecord[] = [];
-    const images = createRequestImages(services, { actor, requestId, created });
-    try {
-      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
-    } finally {
-      images.release();
-    }
-  };
+  return runEndpoint;
 }
 
 /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */

@@ -78,7 +78,9 @@ export class Idempotency {
   async #run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
     this.#running.add(creationKey);
     let entry = claimed;
+    /** Another gateway holds the key now: what is stored of it is no longer ours. */
     let isLost = false;
+    /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
@@ -113,20 +115,15 @@ export class Idempotency {
       await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     });
-    if (id === undefined) return this.#run(creationKey, claim, create);
-    await this.#keys.compareAndSet(creationKey, claim, { ...claim, state: 'done', id });
-    return replayed(await create.readForReplay(id));
+    return id === undefined
+      ? this.#run(creationKey, claim, create)
+      : this.#replayCreated(creationKey, claim, id, create);
   }
 
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
   async #resolveUnknown(creationKey: string, entry: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
     const { isKnown, id } = await this.#findCreated(creationKey, create);
-    if (id !== undefined) {
-      const response = await create.readForReplay(id);
-      const { response: _unknown, ...rest } = entry;
-      await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
-      return replayed(response);
-    }
+    if (id !== undefined) return this.#replayCreated(creationKey, entry, id, create);
     const startedMs = this.#services.nowMs();
     if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
       const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: randomUUID() };
@@ -138,6 +135,13 @@ export class Idempotency {
     throw unavailableError(
       new CmsUnavailable('reset', 'the gateway that sent the create ended', { outcomeUnknown: true }),
     );
+  }
+
+  /** The CMS has the record of this key: stores its id, and answers as to every later retry. */
+  async #replayCreated(creationKey: string, entry: IdempotencyEntry, id: number, { readForReplay }: CreateRequest) {
+    const { response: _unknown, ...rest } = entry;
+    await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
+    return replayed(await readForReplay(id));
   }
 
   #findCreated(creationKey: string, { kind, request }: CreateRequest) {
