@@ -8,7 +8,8 @@ import { gzip } from 'node:zlib';
 import type { Context } from 'koa';
 
 export interface Asset {
-  type: string;
+  /** Decides on the type: `.css`. */
+  extension: string;
   version: string;
   content: Buffer;
   /** Compressed for the first request that accepts it. */
@@ -17,15 +18,6 @@ export interface Asset {
 
 export type Assets = Map<string, Asset>;
 
-const TYPES: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.xml': 'application/xml; charset=utf-8',
-};
 const A_YEAR_SECONDS = 31_536_000;
 
 const compress = promisify<Buffer, Buffer>(gzip);
@@ -39,11 +31,10 @@ export function readAssets(specifiers: readonly string[]): Assets {
   return new Map(urls.map((url) => [basename(url.pathname), asset(extname(url.pathname), readFileSync(url))]));
 }
 
-/** `extension` decides on the type: `.css`. */
 export function asset(extension: string, data: string | Buffer): Asset {
   const content = Buffer.from(data);
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
-  return { type: TYPES[extension]!, version, content };
+  return { extension, version, content };
 }
 
 /** The URL of an asset with its version, relative to the page. */
@@ -54,10 +45,10 @@ export const assetUrl = (name: string, assets: Assets): string => `-/assets/${na
  * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
  */
 export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string, status = 200): Promise<void> {
-  const { type, version, content } = asset;
+  const { extension, version, content } = asset;
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
   ctx.set('Cache-Control', cacheControl ?? ofVersion);
-  ctx.set('Content-Type', type);
+  ctx.type = extension;
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.vary('Accept-Encoding');
   ctx.status = status;
