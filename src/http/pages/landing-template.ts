@@ -4,7 +4,7 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { subscribeLinks } from './calendar-links.ts';
 import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
-import { type Filter, hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
+import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type Brand, Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
@@ -61,8 +61,6 @@ export interface EventsView {
   /** A CSS class with the colour of the event's category. */
   colorClass: (event: PublicEvent) => string;
   options: FilterOptions;
-  /** Names of the filters that have no control. */
-  filterNames: Partial<Record<Filter, string>>;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
   /** The name of the calendar. */
@@ -155,13 +153,16 @@ function listTitle({ query, today, language: { texts, dates } }: EventsView): st
     : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
 }
 
-function activeFilters({ query, filterNames, language: { texts } }: EventsView): Html | false {
+/** Names organizer and tag, which have no control, as an event of the list does: `Organizer: The Choir.` */
+function activeFilters({ query, list: { events }, language: { texts } }: EventsView): Html | false {
+  const { organizer, tags } = query.filters;
   if (Object.keys(query.filters).length === 0) return false;
-  const named = Object.entries(filterNames).map(
-    ([filter, name]) => `${fill(filter === 'tags' ? texts.tagFilter : texts.organizerFilter, { name })} `,
-  );
+  const shownOrganizer = events.flatMap((event) => event.organizer).find(({ id }) => String(id) === organizer);
+  const shownTag = events.flatMap((event) => event.tags).find(({ id }) => String(id) === tags);
+  const named = (text: string, name: unknown) => html`${fill(text, { name: textLine(String(name)) })} `;
   const all = hrefOf(query, { filters: {}, page: 1 });
-  return html`<p class="active">${named}<a id="all" href="${all}">${texts.removeFilters}</a></p>`;
+  return html`<p class="active">${organizer && named(texts.organizerFilter, shownOrganizer?.organizer ?? organizer)}
+${tags && named(texts.tagFilter, shownTag?.name ?? tags)}<a id="all" href="${all}">${texts.removeFilters}</a></p>`;
 }
 
 function monthLinks(query: LandingQuery, month: string, { dates, texts }: Language): Html {

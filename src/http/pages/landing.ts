@@ -14,7 +14,7 @@ import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
-import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
+import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
 import { backLink, eventsView, landingPage, monthRange } from './landing-template.ts';
 import { fill } from './language.ts';
 import { type Brand, Html, html } from './page-template.ts';
@@ -141,13 +141,12 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       ofMonth,
       next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
       options,
-      filterNames: filterNames(query, list.events),
       name,
       calendarFile,
     });
     const title = fill(language.texts.title, { name });
     const description = fill(language.texts.description, { name });
-    const head = html`${metadata(brand, title, description, this.#urlOf({ ...query, view: undefined }))}
+    const head = html`${metadata(brand, { title, description, url: this.#urlOf({ ...query, view: undefined }) })}
 <link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
 <link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
 ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyKnown())}`;
@@ -169,7 +168,7 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const image = event.image ? webAddress(event.image.url) : undefined;
     const texts = [language.dates.when(event), textLine(event.excerpt || event.description)];
     const summary = texts.filter((text) => text !== '').join(': ');
-    const head = html`${metadata(brand, title, summary, shareUrl, image)}
+    const head = html`${metadata(brand, { title, description: summary, url: shareUrl, image })}
 ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
     const content = html`${backLink(brand, query)}${eventArticle(details)}`;
     return landingPage({ brand, query, title: `${title} – ${name}`, head, content });
@@ -187,8 +186,15 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
+interface Preview {
+  title: string;
+  description: string;
+  url: string;
+  image?: string | undefined;
+}
+
 /** For search engines, and for previews of links (Open Graph). */
-const metadata = ({ name }: Brand, title: string, description: string, url: string, image?: string): Html =>
+const metadata = ({ name }: Brand, { title, description, url, image }: Preview): Html =>
   html`<link rel="canonical" href="${url}">
 <meta name="description" content="${description}">
 <meta property="og:type" content="website">
@@ -213,17 +219,4 @@ function listRange({ day, month, past }: LandingQuery, today: string): DayRange 
 function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
   const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
   return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;
-}
-
-/** The names of organizer and tag, which an event of the list has. */
-function filterNames(
-  { filters: { organizer, tags } }: LandingQuery,
-  events: PublicEvent[],
-): Partial<Record<Filter, string>> {
-  const named = events.flatMap(({ organizer: all }) => all).find(({ id }) => String(id) === organizer);
-  const tag = events.flatMap(({ tags: all }) => all).find(({ id }) => String(id) === tags);
-  return {
-    ...(organizer === undefined ? {} : { organizer: textLine(String(named?.organizer ?? organizer)) }),
-    ...(tags === undefined ? {} : { tags: textLine(tag?.name ?? tags) }),
-  };
 }
