@@ -67,7 +67,7 @@ const MAX_NETWORKS = 100_000;
 
 interface Window {
   requests: number;
-  /** How many of them the shared counter has. */
+  /** How many of them the sum in Redis has already. */
   shared: number;
   endsMs: number;
 }
@@ -137,14 +137,17 @@ export class RateLimit {
   }
 }
 
-/** Adds the new requests to the shared count and takes over the sum. */
+/**
+ * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
+ * 80, the sum becomes 95, and so does the count here.
+ */
 async function share(counter: Counter, network: string, window: Window): Promise<void> {
   const unshared = window.requests - window.shared;
   window.shared = window.requests;
-  const { consumedPoints, msBeforeNext } = await counter.penalty(network, unshared);
+  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(network, unshared);
   const meanwhile = window.requests - window.shared;
-  window.requests = consumedPoints + meanwhile;
-  window.shared = consumedPoints;
+  window.requests = sum + meanwhile;
+  window.shared = sum;
   window.endsMs = performance.now() + msBeforeNext;
 }
 
