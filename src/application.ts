@@ -15,11 +15,13 @@ import type { Credentials } from './cms/port.ts';
 import { publicUrlOf } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { createListener } from './http/app.ts';
-import { Authenticator, createLoginLimit } from './http/auth.ts';
-import { createClientAddress, RateLimit, type SharedCounters } from './http/client-limits.ts';
+import { Authenticator } from './http/auth.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { RateLimit, type SharedCounters } from './http/client-limits.ts';
 import { createPublicRead, createUseCases } from './http/endpoints.ts';
 import { createCors } from './http/headers.ts';
 import { Idempotency } from './http/idempotency.ts';
+import { LoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import { eventNotFound } from './interface/errors.ts';
@@ -64,7 +66,7 @@ export function createApplication(options: ApplicationOptions) {
   const rateLimit = new RateLimit(limits, sharedCounters);
   const listener = createListener({
     ...routeOptions,
-    authenticator: new Authenticator(cms, createLoginLimit(limits, sharedCounters), clocks?.cachesMs),
+    authenticator: new Authenticator(cms, new LoginLimit(limits, sharedCounters), clocks?.cachesMs),
     pages: pages({
       config: config.pages,
       cost: config.cost,

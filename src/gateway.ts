@@ -16,7 +16,7 @@ import { adminUrl, basicCredentialsOf, publicUrlOf, siteUrlOf } from './config.t
 import type { Config } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 import { createAdmin, type ReportedChange } from './http/admin.ts';
-import { createProxyCheck } from './http/client-limits.ts';
+import { createProxyCheck } from './http/client-address.ts';
 import { openServer } from './http/server.ts';
 import { createSharedCounters, createSharedIdempotencyKeys } from './http/shared-state.ts';
 import { loadMapping } from './mapping/load.ts';

@@ -1,96 +1,14 @@
-// Which client a request comes from, by its connection or by what trusted proxies report, and what one client, or all
-// together, may ask for: slots that all share, requests per minute, and load shedding, which rejects requests with 503
-// before any work is done, if accepting them would make all others wait.
+// What one client, or all together, may ask for: slots that all share, requests per minute, and load shedding, which
+// rejects requests with 503 before any work is done, if accepting them would make all others wait.
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import proxyAddr from 'proxy-addr';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import { isPublicAddress } from '../cms/public-request.ts';
 import type { Config } from '../config-schema.ts';
 import { overloaded, tooManyRequests } from '../interface/errors.ts';
-import { MAX_HEADER_CHARACTERS } from '../interface/value-lengths.ts';
-import type { Observe } from '../observability/observations.ts';
 import { byteLength } from '../text/bytes.ts';
+import { type ClientAddress, network48Of, network64Of } from './client-address.ts';
 import type { Middleware } from './state.ts';
-
-export type ClientAddress = (req: IncomingMessage) => string;
-
-/** Stands for every entry of X-Forwarded-For that is not an IP address: such clients count as one. */
-const UNKNOWN = 'unknown';
-
-/** A dual-stack socket reports 10.0.0.1 as the IPv4-mapped address `::ffff:10.0.0.1`. */
-const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
-
-const peerOf = ({ socket }: IncomingMessage): string => unmapped(socket.remoteAddress ?? '');
-
-/**
- * Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as
- * another client.
- */
-function parseForwarded(entry: string): string {
-  const address = entry
-    .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
-    .replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1');
-  return isIP(address) === 0 ? UNKNOWN : unmapped(address);
-}
-
-/** Addresses and networks of proxies, such as `10.0.0.0/8` and `::1`; true: every peer; false: none. */
-type TrustedProxies = boolean | readonly string[];
-
-/** Returns a function that is true for the address of a trusted proxy. */
-export function createProxyCheck(trusted: TrustedProxies): (address: string) => boolean {
-  if (typeof trusted === 'boolean') return () => trusted;
-  const isProxy = proxyAddr.compile([...trusted]);
-  return (address) => isProxy(unmapped(address), 0);
-}
-
-/** @param observe gets one warning about a proxy in a private network that is not trusted */
-export function createClientAddress(trusted: TrustedProxies, observe: Observe): ClientAddress {
-  let isWarned = false;
-  function warn(peer: string): void {
-    if (isWarned || isPublicAddress(peer)) return;
-    isWarned = true;
-    const message =
-      `Requests from ${peer} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not ` +
-      'name that address: all clients behind it count as one in the limits. If it is your proxy, name it there.';
-    observe({ type: 'message', level: 'warn', message });
-  }
-  const isProxy = createProxyCheck(trusted);
-  const isTrusted = (entry: string, hop: number): boolean =>
-    hop === 0 || (trusted !== true && isProxy(parseForwarded(entry)));
-  return (req) => {
-    const forwarded = req.headers['x-forwarded-for'];
-    const peer = peerOf(req);
-    if (typeof forwarded !== 'string') return peer;
-    if (!isProxy(peer)) {
-      warn(peer);
-      return peer;
-    }
-    // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
-    const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
-    const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);
-    return address === req.socket.remoteAddress ? peer : parseForwarded(address);
-  };
-}
-
-/** Whom the rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
-export function network64Of(address: string): string {
-  // An IPv4 address has no colon; the expression of `isIPv6` is long.
-  if (!address.includes(':') || !isIPv6(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(':')}::/64`;
-}
-
-/**
- * Who holds slots that all clients share, or guesses passwords: of an IPv6 address the /48, because a home connection
- * or a rented server has up to 65,536 networks of /64, and ten would hold all slots.
- */
-export const network48Of = (address: string): string => network64Of(address).replace(/:[^:]+::\/64$/, '::/48');
 
 /** A tenth: ten networks together can take all slots. */
 const SHARES = 10;
@@ -149,7 +67,7 @@ const MAX_NETWORKS = 100_000;
 
 interface Window {
   requests: number;
-  /** How many of them the shared counter has. */
+  /** How many of them the sum in Redis has already. */
   shared: number;
   endsMs: number;
 }
@@ -219,14 +137,17 @@ export class RateLimit {
   }
 }
 
-/** Adds the new requests to the shared count and takes over the sum. */
+/**
+ * Adds the new requests to the sum in Redis, and takes over the sum: with 45 requests here, of which 30 are in a sum of
+ * 80, the sum becomes 95, and so does the count here.
+ */
 async function share(counter: Counter, network: string, window: Window): Promise<void> {
   const unshared = window.requests - window.shared;
   window.shared = window.requests;
-  const { consumedPoints, msBeforeNext } = await counter.penalty(network, unshared);
+  const { consumedPoints: sum, msBeforeNext } = await counter.penalty(network, unshared);
   const meanwhile = window.requests - window.shared;
-  window.requests = consumedPoints + meanwhile;
-  window.shared = consumedPoints;
+  window.requests = sum + meanwhile;
+  window.shared = sum;
   window.endsMs = performance.now() + msBeforeNext;
 }
 

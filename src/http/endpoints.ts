@@ -142,7 +142,8 @@ export function routes(options: RouteOptions): Middleware {
   const dispatch = router.routes();
 
   return async function routesMiddleware(ctx) {
-    // The routes are below the mount. Instead of an empty path the router would take that of the request.
+    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take for
+    // an absent one, and look at the whole path of the request.
     ctx.newRouterPath = ctx.state.path || '/';
     // The router adds the properties that are missing.
     await dispatch(ctx as RouterContext<State>, async () => {
@@ -175,11 +176,26 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   };
 }
 
-/**
- * Its functions in their order: `runEndpoint` (may this calendar do that?), `runOncePerKey` (`Idempotency-Key`),
- * `runOperation` (validates, and calls the use case).
- */
 function createEndpointRunner({ services, useCases, idempotency, limits }: RouteOptions) {
+  /** May this calendar do that? */
+  async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+    const { isDryRun = false, state, endpoint } = endpointRequest;
+    const { actor, requestId, baseUrl } = state;
+    const { operation } = endpoint;
+    if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
+    // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
+    if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
+      throw notReady(services.sync.status().percent);
+    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
+    const created: CreatedRecord[] = [];
+    const images = createRequestImages(services, { actor, requestId, created });
+    try {
+      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
+    } finally {
+      images.release();
+    }
+  }
+
   /** Runs a create with an `Idempotency-Key` once per key. */
   function runOncePerKey(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
     const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
@@ -200,6 +216,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     });
   }
 
+  /** Validates the parameters, and calls the use case. */
   async function runOperation(
     { route, endpoint, pathSegment, state, body }: EndpointRequest,
     request: RequestContext,
@@ -229,26 +246,10 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     );
   }
 
-  return async function runEndpoint(endpointRequest: EndpointRequest): Promise<ApiResponse> {
-    const { isDryRun = false, state, endpoint } = endpointRequest;
-    const { actor, requestId, baseUrl } = state;
-    const { operation } = endpoint;
-    if (services.cms.isReadOnly && WRITE_OPERATIONS.has(operation)) throw readOnlyCalendar();
-    // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
-    if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
-      throw notReady(services.sync.status().percent);
-    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
-    const created: CreatedRecord[] = [];
-    const images = createRequestImages(services, { actor, requestId, created });
-    try {
-      return await runOncePerKey(endpointRequest, { actor, requestId, baseUrl, images, created, isDryRun });
-    } finally {
-      images.release();
-    }
-  };
+  return runEndpoint;
 }
 
-/** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
+/** The id that the path names. Of an update by an unknown slug 0, as the original says: "Event with ID 0 does not exist." */
 async function idInPath(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
   if (route.by === 'id') return path.id!;
   return (await resolveSlug(services, route.kind as PostKind, path.slug!, request)) ?? 0;

@@ -10,14 +10,12 @@ import { createInProgress, invalidParam, keyReused } from '../interface/errors.t
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
-import { type ErrorResponse, errorResponse } from './error-handler.ts';
+import { errorResponse } from './error-handler.ts';
 import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** After this time a create has ended in the CMS, whether or not the gateway received the response. */
 const MAX_CREATE_MS = 120_000;
-/** Longer errors are not stored: nothing was created, and the CMS rejects the retry again. */
-const MAX_STORED_ERROR_BYTES = 4 * 1024;
 
 export interface CreateRequest {
   /** The header, not validated yet. */
@@ -80,7 +78,9 @@ export class Idempotency {
   async #run(creationKey: string, claimed: IdempotencyEntry, { create }: CreateRequest): Promise<ApiResponse> {
     this.#running.add(creationKey);
     let entry = claimed;
+    /** Another gateway holds the key now: what is stored of it is no longer ours. */
     let isLost = false;
+    /** The CMS may have received the record itself, and not only its venue or image. */
     let isSent = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and
     // takes the key over.
@@ -101,7 +101,7 @@ export class Idempotency {
       if (isLost) throw error;
       const { isUnexpected: _, ...response } = errorResponse(error);
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
-      else if (isFinal(response) || (isSent && mayHaveWritten(error))) await store({ state: 'done', response });
+      else if (isSent && mayHaveWritten(error)) await store({ state: 'done', response });
       else await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     } finally {
@@ -115,20 +115,15 @@ export class Idempotency {
       await this.#keys.delete(creationKey).catch(this.#warn);
       throw error;
     });
-    if (id === undefined) return this.#run(creationKey, claim, create);
-    await this.#keys.compareAndSet(creationKey, claim, { ...claim, state: 'done', id });
-    return replayed(await create.readForReplay(id));
+    return id === undefined
+      ? this.#run(creationKey, claim, create)
+      : this.#replayCreated(creationKey, claim, id, create);
   }
 
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
   async #resolveUnknown(creationKey: string, entry: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
     const { isKnown, id } = await this.#findCreated(creationKey, create);
-    if (id !== undefined) {
-      const response = await create.readForReplay(id);
-      const { response: _unknown, ...rest } = entry;
-      await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
-      return replayed(response);
-    }
+    if (id !== undefined) return this.#replayCreated(creationKey, entry, id, create);
     const startedMs = this.#services.nowMs();
     if (isKnown && startedMs - entry.startedMs > MAX_CREATE_MS) {
       const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: randomUUID() };
@@ -142,6 +137,13 @@ export class Idempotency {
     );
   }
 
+  /** The CMS has the record of this key: stores its id, and answers as to every later retry. */
+  async #replayCreated(creationKey: string, entry: IdempotencyEntry, id: number, { readForReplay }: CreateRequest) {
+    const { response: _unknown, ...rest } = entry;
+    await this.#keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
+    return replayed(await readForReplay(id));
+  }
+
   #findCreated(creationKey: string, { kind, request }: CreateRequest) {
     return this.#services.cmsRecords.findCreated(kind, creationKey, { actor: request.actor });
   }
@@ -153,13 +155,7 @@ export class Idempotency {
   };
 }
 
-/** True if every retry gets the same error: not after a failure of the CMS or the gateway, a login or a limit. */
-function isFinal({ status, body }: ErrorResponse): boolean {
-  const isTemporary = status >= 500 || status === 401 || status === 403 || status === 429;
-  return !isTemporary && Buffer.byteLength(JSON.stringify(body)) <= MAX_STORED_ERROR_BYTES;
-}
-
-/** False if the CMS has refused the record itself before it stored anything. A retry would create it a second time. */
+/** False if the CMS has refused the record itself before it stored anything: then a retry is a request of its own. */
 function mayHaveWritten(error: unknown): boolean {
   if (error instanceof CmsRejected) return error.written !== 'no';
   if (error instanceof CmsUnavailable) return error.outcomeUnknown;

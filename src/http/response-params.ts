@@ -105,13 +105,13 @@ export async function withProperties(list: ApiResponse, names: unknown): Promise
   const { name, items, rest } = response.body as RenderedList;
   const sparse = (await parseItems(items)).map((item) => {
     const selected = selectFields(item, names);
-    // A record with none of them.
+    // A record with none of them is `[]`.
     return utf8(JSON.stringify(isObject(selected) ? selected : {}));
   });
   return { ...response, body: new RenderedList(name, sparse, rest) };
 }
 
-/** The paths below each key; none if a path ends there. */
+/** The paths below each key: of `id,venue.city,venue.zip` none below `id`, and `city` and `zip` below `venue`. */
 function pathTree(paths: string[]): Map<string, string[]> {
   const tree = new Map<string, string[]>();
   for (const path of paths) {

@@ -8,7 +8,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 import { unreadableRequest } from '../interface/errors.ts';
-import { network48Of, SharedSlots } from './client-limits.ts';
+import { network48Of } from './client-address.ts';
+import { SharedSlots } from './client-limits.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
 import { MAX_HEADERS } from './read-request.ts';
@@ -121,9 +122,10 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
+    // The error is in a request of its own: its response follows those of earlier requests.
     if (!res || (res.req.complete && res.writableFinished)) send();
     else if (res.req.complete) res.once('close', send);
-    // The error is in the body of this request.
+    // The error is in the body of the newest request: it is the response to that, or ends one that has begun.
     else if (!res.headersSent) res.writeHead(status, headers).end(json);
     else if (res.writableFinished) socket.destroySoon();
     else res.once('close', () => socket.destroySoon());

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, openConnection } from '../../src/cluster/connection.ts';
-import { createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
 import { RateLimit, type SharedCounters } from '../../src/http/client-limits.ts';
+import { LoginLimit } from '../../src/http/login-limit.ts';
 import { createSharedCounters } from '../../src/http/shared-state.ts';
 import { until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
@@ -30,7 +30,7 @@ describe('shared rate limits', function () {
   });
 
   it('counts failed logins, and trusts addresses after a login, across gateways', async () => {
-    const [a, b] = shared.map((counters) => createLoginLimit(LOGINS, counters)) as [LoginLimit, LoginLimit];
+    const [a, b] = shared.map((counters) => new LoginLimit(LOGINS, counters)) as [LoginLimit, LoginLimit];
     const attempt = async (limit: LoginLimit, address: string, outcome: 'accepted' | 'failed' | 'unknown') => {
       const started = await limit.start(address, 'anna');
       if ('end' in started) await started.end(outcome);
@@ -62,14 +62,14 @@ describe('shared rate limits', function () {
   });
 
   it('counts in memory while Redis is unavailable', async () => {
-    const limit = createLoginLimit(LOGINS, shared[0]);
+    const limit = new LoginLimit(LOGINS, shared[0]);
     await redisServer.kill();
     for (let n = 0; n < 3; n += 1) expect(await limit.start('203.0.113.1', 'bert')).to.have.property('end');
     expect(await limit.start('203.0.113.1', 'bert')).to.have.property('retryAfterS');
   });
 
   it('stores no user name in Redis', async () => {
-    const limit = createLoginLimit(LOGINS, shared[0]);
+    const limit = new LoginLimit(LOGINS, shared[0]);
     await limit.start('203.0.113.1', 'secretname');
     const { createClient } = await import('@redis/client');
     const client = createClient({ url: redisServer.url });

@@ -6,7 +6,8 @@ import { ANONYMOUS } from '../../src/calendar/request.ts';
 import type { CallOptions } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/wordpress.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
-import { Authenticator, createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
+import { Authenticator } from '../../src/http/auth.ts';
+import { LoginLimit } from '../../src/http/login-limit.ts';
 import { basic } from '../faults/fake-wordpress.ts';
 
 const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };
@@ -23,7 +24,7 @@ describe('a rejected login', () => {
       requested += 1;
       throw new CmsRejected('unauthenticated', 'No.');
     };
-    identity = new Authenticator({ account, readLogin }, createLoginLimit(MANY));
+    identity = new Authenticator({ account, readLogin }, new LoginLimit(MANY));
   });
   afterEach(() => {
     performance.now = now;
@@ -60,11 +61,11 @@ describe('a rejected login', () => {
 describe('credentials', () => {
   const RIGHT = basic('editor', 'right');
   let calls: CallOptions[];
-  let limit: ReturnType<typeof createLoginLimit>;
+  let limit: LoginLimit;
   let identity: Authenticator;
   beforeEach(() => {
     calls = [];
-    limit = createLoginLimit(MANY);
+    limit = new LoginLimit(MANY);
     const account = async (options: CallOptions) => {
       calls.push(options);
       if (options.credentials !== RIGHT) throw new CmsRejected('unauthenticated', 'No.');
@@ -119,7 +120,7 @@ describe('credentials', () => {
         if (options.credentials !== TOKEN) throw new CmsRejected('forbidden', 'Expired token');
         return { userId: 7, roles: [], permissions: new Set<string>(), mayUpload: false };
       };
-      limit = createLoginLimit({ ...MANY, failedLoginsPerAddress: 3 });
+      limit = new LoginLimit({ ...MANY, failedLoginsPerAddress: 3 });
       const cms = { account, readLogin };
       identity = new Authenticator(cms, limit, () => passedMs);
     });
@@ -227,7 +228,7 @@ describe('credentials', () => {
       const failing = async () => {
         throw new Error('no count');
       };
-      const logins: LoginLimit = { start: async () => ({ isTrusted: false, end: failing }) };
+      const logins: Pick<LoginLimit, 'start'> = { start: async () => ({ isTrusted: false, end: failing }) };
       const account = async () => {
         throw new CmsRejected('unauthenticated', 'No.');
       };

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, network48Of, network64Of } from '../../src/http/client-limits.ts';
+import { createClientAddress, network48Of, network64Of } from '../../src/http/client-address.ts';
 import type { Observation } from '../../src/observability/observations.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>

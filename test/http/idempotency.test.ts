@@ -101,10 +101,10 @@ describe('Idempotency-Key on creates', () => {
     expect(status).to.equal(401);
   });
 
-  it('a retry gets the same error if that is final, and is executed if it was temporary', async () => {
-    const bad = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
-    const again = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
-    expect([bad.status, again.status, again.headers['idempotent-replayed']]).to.deep.equal([400, 400, 'true']);
+  it('a request after an error that left no record is executed, with another body too', async () => {
+    expect((await create('/events', { ...event, end_date: '2026-01-01' }, 'bad')).status).to.equal(400);
+    const mended = await create('/events', event, 'bad');
+    expect([mended.status, mended.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
     cms.onWrite = () => {
       throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };
@@ -188,16 +188,6 @@ describe('Idempotency-Key on creates', () => {
       first.body.id,
     ]);
     expect(cms.writes).to.have.length(1);
-  });
-
-  it('a very long error is not stored', async () => {
-    const long = Array.from({ length: 12 }, (_, i) => [`${i}`.padEnd(200, 'n'), 'x'.repeat(70_000)]);
-    const body = { ...event, ...Object.fromEntries(long) };
-    const responses = [await create('/events', body, 'k'), await create('/events', body, 'k')];
-    expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal([
-      [400, undefined],
-      [400, undefined],
-    ]);
   });
 
   it('a gateway does not create if another gateway took its key over meanwhile', async () => {

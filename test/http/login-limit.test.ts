@@ -1,7 +1,7 @@
 // The limit of failed logins: which attempts count together, and which are never locked out.
 
 import { expect } from 'chai';
-import { createLoginLimit, type LoginLimit } from '../../src/http/auth.ts';
+import { LoginLimit } from '../../src/http/login-limit.ts';
 
 describe('login limit', () => {
   const options = { failedLoginsPerAddress: 5, failedLoginsPerUser: 3, failedLoginWindowS: 300 };
@@ -9,7 +9,7 @@ describe('login limit', () => {
   const ELSEWHERE = '203.0.113.1';
   let limit: LoginLimit;
   beforeEach(() => {
-    limit = createLoginLimit(options);
+    limit = new LoginLimit(options);
   });
 
   const start = async (address: string, user: string, of = limit) => {

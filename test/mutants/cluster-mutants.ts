@@ -76,10 +76,10 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       title: 'after Redis was emptied',
     },
   }),
-  ...mutantsOf('src/http/auth.ts', 'test/cluster/shared-counters.test.ts', {
+  ...mutantsOf('src/http/login-limit.ts', 'test/cluster/shared-counters.test.ts', {
     'cluster: Redis has only a keyed hash of a user name': {
-      function: 'createLoginLimit.start',
-      code: "createHmac('sha256', _1)\n.update(accountKey(_2) ?? _2)\n.digest('base64url')",
+      function: 'start',
+      code: "_1.update(accountKey(_2) ?? _2).digest('base64url')",
       replacement: '_2',
       title: 'stores no user name',
     },

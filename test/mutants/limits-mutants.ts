@@ -4,7 +4,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const LIMITS_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/http/client-limits.ts', 'test/faults/limits.test.ts', {
+  ...mutantsOf('src/http/client-address.ts', 'test/faults/limits.test.ts', {
     'only what the proxy appends to X-Forwarded-For is trusted': {
       function: 'createClientAddress.isTrusted',
       code: '_1 !== true &&',
@@ -22,31 +22,31 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     'concurrent bodies': { function: 'loadShedding', code: 'if (!_1.tryTake(_2)) throw OVERLOADED_WITH_BODY;' },
     'a finished body no longer counts': { function: 'loadShedding', code: "_1.once('close', () => _2.release(_3));" },
   }),
-  ...mutantsOf('src/http/auth.ts', 'test/http/login-limit.test.ts', {
+  ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', {
     'guesses at one user are counted together': {
-      function: 'createLoginLimit.start',
-      code: '{ count: _1, of: _2, points: failedLoginsPerUser },\n]',
+      function: 'startPassword',
+      code: '{ count: this.#byUser, of: _1, points: failedLoginsPerUser },\n]',
       replacement: ']',
     },
     'guesses from one address are counted together': {
-      function: 'createLoginLimit.start',
-      code: '{ count: _1, of: _2, points: failedLoginsPerAddress },',
+      function: 'startPassword',
+      code: '{ count: this.#byNetwork, of: _1, points: failedLoginsPerAddress },',
     },
     'concurrent guesses are counted': {
-      function: 'createLoginLimit.start',
+      function: 'startPassword',
       code: 'if (_1.length > 0) {',
       replacement: 'if (false) {',
       test: 'test/faults/limits.test.ts',
       title: 'slow down guesses from one address at any user, also concurrent ones',
     },
     'letter case makes no new count': {
-      function: 'createLoginLimit.start',
+      function: 'start',
       code: 'accountKey(_1) ?? _1',
       replacement: '_1',
       title: 'in lower case',
     },
     'guesses are counted per IPv6 network': {
-      function: 'createLoginLimit.start',
+      function: 'start',
       code: 'network48Of(_1)',
       replacement: '_1',
       title: '/48',

@@ -26,15 +26,22 @@ const LISTED_PROPERTIES =
   'id,url,status,title,excerpt,all_day,start_date,end_date,utc_start_date,utc_end_date,timezone,cost,website,' +
   'event_status,event_status_reason,attendance_mode,online_url,categories,tags,venue,organizer';
 
-const SEARCHED =
-  'search start_date starts_before categories tags venue organizer geoloc_lat geoloc_lng geoloc_distance ' +
-  'event_status featured page per_page';
+/**
+ * Parameters of lists that are no arguments of tools: they shape a response, bring a copy up to date, or say less well
+ * what another one says. Every other filter of the API's table is an argument.
+ */
+const OMITTED: ReadonlySet<string> = new Set([
+  ...['strict_dates', 'end_date', 'starts_after', 'ends_before', 'ends_after', 'order', 'orderby', 'fields'],
+  ...['include', 'exclude', 'slug', 'post', 'post_parent', 'status', 'geoloc', 'ticketed'],
+  ...['modified_after', 'custom_fields'],
+]);
 
 /** Where the words of the API's table would lead an assistant astray. */
-const SEARCH_DESCRIPTIONS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   start_date: 'Events that start on this day or later. Default: today. One that began earlier needs an earlier day',
   starts_before: 'Events that start on this day or before',
   event_status: 'Only events of which the website says one of these. Without it a list has cancelled events too',
+  event: 'Only those of this event, by id',
 };
 
 const DRY_RUN = { type: 'boolean', description: 'Check everything and say what would happen, but write nothing' };
@@ -44,19 +51,15 @@ const IDEMPOTENCY_KEY = {
   description: 'A text of your choice: a repeated call with the same one gets the event of the first call',
 };
 
-const pick = (parameters: readonly Parameter[], names: string): Parameter[] =>
-  names.split(' ').map((name) => parameters.find((one) => one.name === name)!);
-
 /** `more`: arguments that are no parameters of the API. */
 function schemaOf(
   parameters: readonly Parameter[],
-  descriptions: Readonly<Record<string, string>> = {},
-  more: Record<string, object> = {},
+  more: Readonly<Record<string, object>> = {},
 ): ListedTool['inputSchema'] {
   const properties = parameters.map((parameter) => {
     const { name, type } = parameter;
     const hint = type.inline && hintOf(type);
-    const description = [descriptions[name] ?? parameter.description, hint].filter(Boolean).join('. ');
+    const description = [parameter.description, hint].filter(Boolean).join('. ');
     return [name, { ...parameterSchema(parameter), description }];
   });
   return {
@@ -73,10 +76,13 @@ const CHANGES = { readOnlyHint: false, destructiveHint: true, idempotentHint: tr
 const CREDENTIALS = 'Needs credentials of an account that may do that.';
 const ID = idParameters('event');
 
-function listTool(kind: Exclude<Kind, 'event'>, names: string, description: string): Tool {
-  const inputSchema = schemaOf(pick(LIST_PARAMETERS[kind], names));
+function listTool(kind: Kind, description: string): Tool {
+  const parameters = LIST_PARAMETERS[kind]
+    .filter(({ name }) => !OMITTED.has(name))
+    .map((parameter) => ({ ...parameter, description: DESCRIPTIONS[parameter.name] ?? parameter.description }));
+  const plural = PLURALS[kind];
   const text: Tool['text'] = (body, { page }) => listText(kind, body, page);
-  return { ...READ, name: `list_${PLURALS[kind]}`, description, path: `/${PLURALS[kind]}`, inputSchema, text };
+  return { ...READ, name: `list_${plural}`, description, path: `/${plural}`, inputSchema: schemaOf(parameters), text };
 }
 
 /** Changes the event with the id that is the first argument. */
@@ -84,19 +90,17 @@ function changeTool(
   request: Pick<Tool, 'name' | 'description' | 'method' | 'values'>,
   parameters: readonly Parameter[],
 ): Tool {
-  const inputSchema = schemaOf([ID[0]!, ...parameters], {}, { dry_run: DRY_RUN });
+  const inputSchema = schemaOf([ID[0]!, ...parameters], { dry_run: DRY_RUN });
   return { ...request, path: '/events/{id}', inputSchema, annotations: CHANGES, text: eventText };
 }
 
+const FINDS = 'Finds events of the calendar, the next ones first: by words, days, category, place and state.';
+
 export const READ_TOOLS: readonly Tool[] = [
   {
-    ...READ,
+    ...listTool('event', FINDS),
     name: 'search_events',
-    description: 'Finds events of the calendar, the next ones first: by words, days, category, place and state.',
-    path: '/events',
     values: { start_date: 'today', fields: LISTED_PROPERTIES },
-    inputSchema: schemaOf(pick(LIST_PARAMETERS.event, SEARCHED), SEARCH_DESCRIPTIONS),
-    text: (body, { page }) => listText('event', body, page),
   },
   {
     ...READ,
@@ -106,9 +110,9 @@ export const READ_TOOLS: readonly Tool[] = [
     inputSchema: schemaOf(ID),
     text: eventText,
   },
-  listTool('venue', 'search event has_events only_with_upcoming page per_page', 'The places where events take place.'),
-  listTool('organizer', 'search event has_events only_with_upcoming page per_page', 'Who organizes events.'),
-  listTool('category', 'search parent hide_empty page per_page', 'The categories of events.'),
+  listTool('venue', 'The places where events take place.'),
+  listTool('organizer', 'Who organizes events.'),
+  listTool('category', 'The categories of events.'),
 ];
 
 const UPDATED = updateParameters('event');
@@ -122,14 +126,14 @@ export const WRITE_TOOLS: readonly Tool[] = [
     description: `Adds an event. ${CREDENTIALS}`,
     method: 'POST',
     path: '/events',
-    inputSchema: schemaOf(BODY_PARAMETERS.event, {}, { dry_run: DRY_RUN, idempotency_key: IDEMPOTENCY_KEY }),
+    inputSchema: schemaOf(BODY_PARAMETERS.event, { dry_run: DRY_RUN, idempotency_key: IDEMPOTENCY_KEY }),
     annotations: ADDS,
     text: eventText,
   },
   changeTool({ name: 'update_event', description: UPDATE, method: 'POST' }, UPDATED),
   changeTool(
     { name: 'cancel_event', description: CANCEL, method: 'POST', values: { event_status: 'cancelled' } },
-    pick(UPDATED, 'event_status_reason'),
+    UPDATED.filter(({ name }) => name === 'event_status_reason'),
   ),
   changeTool({ name: 'delete_event', description: DELETE, method: 'DELETE' }, []),
 ];

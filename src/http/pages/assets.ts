@@ -2,13 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context } from 'koa';
 
 export interface Asset {
-  type: string;
+  /** Decides on the type: `.css`. */
+  extension: string;
   version: string;
   content: Buffer;
   /** Compressed for the first request that accepts it. */
@@ -17,42 +18,23 @@ export interface Asset {
 
 export type Assets = Map<string, Asset>;
 
-const TYPES: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.xml': 'application/xml; charset=utf-8',
-};
 const A_YEAR_SECONDS = 31_536_000;
 
 const compress = promisify<Buffer, Buffer>(gzip);
 
 /**
- * Throws if a file is missing.
- * @param local files of this folder; `packaged`: files of packages, by the name in the URL: `package/path`
+ * Assets by the names of their files. Throws if one is missing.
+ * @param specifiers as of an `import`: `./page.css` of this folder, `swagger-ui-dist/swagger-ui.css` of a package
  */
-export function readAssets(local: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
-  const files = [
-    ...local.map((name) => [name, new URL(name, import.meta.url)] as const),
-    ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
-  ];
-  return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url))]));
+export function readAssets(specifiers: readonly string[]): Assets {
+  const urls = specifiers.map((specifier) => new URL(import.meta.resolve(specifier)));
+  return new Map(urls.map((url) => [basename(url.pathname), asset(extname(url.pathname), readFileSync(url))]));
 }
 
-/** Relative to the package's `package.json`, because packages do not export all of their files. */
-function packageFileUrl(path: string): URL {
-  const [name, ...rest] = path.split('/');
-  return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
-}
-
-/** `extension` decides on the type: `.css`. */
 export function asset(extension: string, data: string | Buffer): Asset {
   const content = Buffer.from(data);
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
-  return { type: TYPES[extension]!, version, content };
+  return { extension, version, content };
 }
 
 /** The URL of an asset with its version, relative to the page. */
@@ -63,10 +45,11 @@ export const assetUrl = (name: string, assets: Assets): string => `-/assets/${na
  * @param cacheControl by default, caches may store a URL with the current version forever, and revalidate others
  */
 export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string, status = 200): Promise<void> {
-  const { type, version, content } = asset;
+  const { extension, version, content } = asset;
   const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
   ctx.set('Cache-Control', cacheControl ?? ofVersion);
-  ctx.set('Content-Type', type);
+  ctx.type = extension;
+  ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.vary('Accept-Encoding');
   ctx.status = status;
   const acceptsGzip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';

@@ -1,16 +1,11 @@
 // Links that put the shown events, or one event, into a visitor's calendar.
 
+import { placeOf } from '../../calendar/feeds/icalendar.ts';
 import { textLine } from '../../text/html.ts';
-import { postalAddress } from '../../text/text.ts';
 import { wholeDays } from '../../time/wall-time.ts';
 import { addDays } from './dates.ts';
 import type { LandingQuery } from './landing-query.ts';
 import type { PublicEvent } from './read-events.ts';
-
-export interface CalendarLink {
-  name: string;
-  url: string;
-}
 
 /**
  * The feed of the shown events. A list without a date begins by the start of its events, so that an exhibition of two
@@ -20,7 +15,7 @@ export interface CalendarLink {
 export const feedUrl = (file: string, filters: LandingQuery['filters'], endsAfter: string): string =>
   `${file}?${new URLSearchParams({ ends_after: endsAfter, ...filters })}`;
 
-const linkTo = (name: string, address: string, params: Record<string, string>): CalendarLink => ({
+const linkTo = (name: string, address: string, params: Record<string, string>) => ({
   name,
   url: `${address}?${new URLSearchParams(params)}`,
 });
@@ -28,7 +23,7 @@ const linkTo = (name: string, address: string, params: Record<string, string>): 
 const GOOGLE = 'https://calendar.google.com/calendar/render';
 
 /** Links to subscribe to a calendar file. `webcal:` makes calendar apps subscribe instead of import. */
-export function subscribeLinks(fileUrl: string, name: string): CalendarLink[] {
+export function subscribeLinks(fileUrl: string, name: string) {
   const url = fileUrl.replace(/^https?:/, 'webcal:');
   const subscription = { path: '/calendar/action/compose', rru: 'addsubscription', url, name };
   return [
@@ -39,11 +34,10 @@ export function subscribeLinks(fileUrl: string, name: string): CalendarLink[] {
 }
 
 /** Links that open the form for a new event with this one; none for an event without a date. */
-export function addLinks(event: PublicEvent, pageUrl: string): CalendarLink[] {
+export function addLinks(event: PublicEvent, pageUrl: string) {
   if (event.start_date === '') return [];
   const text = textLine(event.title);
-  const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
-  const location = venue ? textLine([venue.venue, postalAddress(venue)].filter((part) => part !== '').join(', ')) : '';
+  const location = placeOf(event);
   const [first, last] = wholeDays(event.start_date, event.end_date);
   const utc = (wall: string) => `${wall.replace(' ', 'T')}Z`;
   // Both programs read the last day of an all-day event as the first day without it.

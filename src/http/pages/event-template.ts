@@ -3,10 +3,10 @@
 import { textLine } from '../../text/html.ts';
 import { postalAddress, webAddress } from '../../text/text.ts';
 import { addLinks } from './calendar-links.ts';
-import { hrefOf, type LandingQuery } from './landing-query.ts';
+import { type Filter, hrefOf, type LandingQuery } from './landing-query.ts';
 import type { Language, Texts } from './language.ts';
 import { type Html, html } from './page-template.ts';
-import type { PublicEvent, Venue } from './read-events.ts';
+import type { PublicEvent, Term, Venue } from './read-events.ts';
 
 export interface EventDetails {
   event: PublicEvent;
@@ -20,23 +20,20 @@ export interface EventDetails {
   calendarFile: string;
 }
 
-type FilterLink = (filters: LandingQuery['filters'], name: string) => Html;
-
 export function eventArticle(details: EventDetails): Html {
   const { event, description, query, language, shareUrl, calendarFile } = details;
   const { texts } = language;
   const venues = [event.venue].flat();
-  const filterLink: FilterLink = (filters, name) => html`<a href="${hrefOf({ filters }, {})}">${textLine(name)}</a>`;
   const facts: [string, Html | string | false][] = [
     [texts.when, when(event, language)],
     [language.state(event), event.event_status_reason !== undefined && textLine(event.event_status_reason)],
-    [texts.where, venues.length > 0 && html`${venues.map((venue) => place(venue, texts, filterLink))}`],
+    [texts.where, venues.length > 0 && html`${venues.map((venue) => place(venue, texts))}`],
     [texts.online, online(event, texts)],
-    [event.organizer.length > 1 ? texts.organizers : texts.organizer, organizers(event, texts, filterLink)],
+    [event.organizer.length > 1 ? texts.organizers : texts.organizer, organizers(event, texts)],
     [texts.cost, event.cost !== '' && language.cost(event)],
-    [texts.categories, terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
+    [texts.categories, terms(event.categories, 'categories')],
     [texts.source, sources(event)],
-    [texts.tags, terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
+    [texts.tags, terms(event.tags, 'tags')],
   ];
   // Without a website of its own, the API gives the event's page on the site.
   const website = event.website === event.url ? undefined : webAddress(event.website);
@@ -70,11 +67,15 @@ function picture({ event: { image } }: EventDetails): Html | false {
   return webAddress(url) !== undefined && html`<img class="picture" src="${url}" alt=""${size}>`;
 }
 
-function place(venue: Venue, texts: Texts, filterLink: FilterLink): Html | false {
+/** To the events with this venue, organizer, category or tag. */
+const filterLink = (filter: Filter, id: number, name: string): Html =>
+  html`<a href="${hrefOf({ filters: { [filter]: String(id) } }, {})}">${textLine(name)}</a>`;
+
+function place(venue: Venue, texts: Texts): Html | false {
   if (typeof venue.venue !== 'string') return false;
   const address = postalAddress(venue);
   const website = webAddress(venue.website);
-  return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
+  return html`<div>${filterLink('venue', venue.id, venue.venue)}
 ${address !== '' && html`<br>${textLine(address)} <a href="${mapUrl(address)}" rel="noopener">${texts.map}</a>`}
 ${website !== undefined && html`<a href="${website}" rel="noopener">${texts.venueWebsite}</a>`}</div>`;
 }
@@ -92,7 +93,7 @@ function online({ attendance_mode: mode, online_url: url }: PublicEvent, texts: 
 const mapUrl = (address: string): string =>
   `https://www.openstreetmap.org/search?query=${encodeURIComponent(address.slice(0, 300).toWellFormed())}`;
 
-function organizers({ organizer }: PublicEvent, texts: Texts, filterLink: FilterLink): Html | false {
+function organizers({ organizer }: PublicEvent, texts: Texts): Html | false {
   const rows = organizer.flatMap(({ id, organizer: name, website }) => {
     if (typeof name !== 'string') return [];
     const address = webAddress(website);
@@ -100,14 +101,14 @@ function organizers({ organizer }: PublicEvent, texts: Texts, filterLink: Filter
     const link =
       address !== undefined &&
       html` <a href="${address}" rel="noopener" aria-label="${label}">${texts.organizerWebsite}</a>`;
-    return [html`<li>${filterLink({ organizer: String(id) }, name)}${link}</li>`];
+    return [html`<li>${filterLink('organizer', id, name)}${link}</li>`];
   });
   return rows.length > 0 && html`<ul>${rows}</ul>`;
 }
 
-const terms = (records: { id: number; name: string }[], link: (id: string, name: string) => Html): Html | false =>
+const terms = (records: Term[], filter: Filter): Html | false =>
   records.length > 0 &&
-  html`<ul class="terms">${records.map(({ id, name }) => html`<li>${link(String(id), name)}</li>`)}</ul>`;
+  html`<ul class="terms">${records.map(({ id, name }) => html`<li>${filterLink(filter, id, name)}</li>`)}</ul>`;
 
 /** Whose event it is, and where else it is. Of an event of the CMS alone nobody needs to be told. */
 function sources({ source, also_at: alsoAt = [], url }: PublicEvent): Html | false {

@@ -6,10 +6,18 @@ import { parseWallTime } from '../../time/wall-time.ts';
 const FILTERS = ['search', 'venue', 'organizer', 'categories', 'tags'] as const;
 export type Filter = (typeof FILTERS)[number];
 
+/**
+ * The views, in the order of their links; each is named by the text of its name. For another one the compiler asks for
+ * its texts, its link and what it shows (`landing-template.ts`); `landing.css` hides it while it is not chosen, and
+ * `view.js` has the default for each width of the screen.
+ */
+export const VIEWS = ['month', 'list'] as const;
+export type View = (typeof VIEWS)[number];
+
 /** Every part is valid. Absent parts have defaults. */
 export interface LandingQuery {
   /** Default: the list on narrow screens, the month on others; the list for a search or a day. */
-  view?: 'list' | 'month' | undefined;
+  view?: View | undefined;
   /** `YYYY-MM`. Default: the current month; the list begins today. */
   month?: string | undefined;
   /** `YYYY-MM-DD`: the list of this day alone. */
@@ -50,7 +58,7 @@ export function parseLandingQuery(querystring: string): LandingQuery {
   }
   const day = matching('day', DAY);
   const query: LandingQuery = {
-    view: matching('view', /^(list|month)$/) as LandingQuery['view'],
+    view: VIEWS.find((view) => view === params.get('view')),
     month: matching('month', MONTH),
     day: parseWallTime(`${day} 00:00:00`) === undefined ? undefined : day,
     page: Math.min(number('page') ?? 1, MAX_PAGE),
@@ -66,7 +74,7 @@ const isPast = ({ past, month, day, filters }: LandingQuery): boolean | undefine
   (past && filters.search !== undefined && month === undefined && day === undefined) || undefined;
 
 /** The view that the query asks for; undefined if the width of the screen decides. */
-export const viewOf = ({ view, day, filters }: LandingQuery): LandingQuery['view'] =>
+export const viewOf = ({ view, day, filters }: LandingQuery): View | undefined =>
   day === undefined ? (view ?? (filters.search === undefined ? undefined : 'list')) : 'list';
 
 /** The query as text, the same for equal queries: empty, or beginning with `?`. */

@@ -4,7 +4,7 @@ import { textLine } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
 import { subscribeLinks } from './calendar-links.ts';
 import { addDays, shiftMonth, spanOf, weekdayOf } from './dates.ts';
-import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
+import { hrefOf, type LandingQuery, VIEWS, type View, viewOf } from './landing-query.ts';
 import { fill, type Language } from './language.ts';
 import { type Brand, Html, html, pageFrame } from './page-template.ts';
 import type { DayRange, EventList, FilterOptions, PublicEvent } from './read-events.ts';
@@ -20,7 +20,7 @@ export interface LandingPage {
 }
 
 export function landingPage({ brand, query, title, head, content }: LandingPage): Html {
-  const { asset, language } = brand;
+  const { asset, language, root } = brand;
   const { texts } = language;
   const view = viewOf(query);
   return pageFrame(brand, {
@@ -35,7 +35,7 @@ ${head}`,
 <p id="notice" role="status" data-away="${texts.away}" data-stale="${texts.stale}"></p>
 ${content}
 </main>
-<footer><a href="docs">${texts.forDevelopers}</a></footer>
+<footer><a href="${root}docs">${texts.forDevelopers}</a></footer>
 <dialog id="dialog" aria-labelledby="event-title">
 <form method="dialog">
 <button class="close" aria-label="${texts.close}"><span aria-hidden="true">&times;</span></button>
@@ -43,6 +43,9 @@ ${content}
 </dialog>`,
   });
 }
+
+export const backLink = ({ root, language: { texts } }: Brand, query: LandingQuery): Html =>
+  html`<p class="back"><a href="${root}${hrefOf(query, { event: undefined })}">${texts.allEvents}</a></p>`;
 
 export interface EventsView {
   query: LandingQuery;
@@ -58,8 +61,6 @@ export interface EventsView {
   /** A CSS class with the colour of the event's category. */
   colorClass: (event: PublicEvent) => string;
   options: FilterOptions;
-  /** Names of the filters that have no control. */
-  filterNames: Partial<Record<Filter, string>>;
   /** The next event, if the shown days have none. */
   next: PublicEvent | undefined;
   /** The name of the calendar. */
@@ -97,21 +98,24 @@ ${select('categories', texts.category, texts.allCategories)}
 
 /** What a change of the query replaces. */
 function eventsSection(view: EventsView): Html {
-  const { query, list, ofMonth, today, language, month } = view;
+  const { query, list, ofMonth, language, month } = view;
   const { texts, dates } = language;
   const summary = language.counted(texts.eventCount, list.total);
+  const shown: Record<View, { title: string; content: Html } | undefined> = {
+    list: { title: listTitle(view), content: eventList(view) },
+    month: ofMonth && { title: dates.month(month), content: monthGrid(ofMonth, view) },
+  };
+  const parts = Object.entries(shown).flatMap(([name, part]) => (part ? [{ name, ...part }] : []));
   return html`<section id="events" aria-label="${texts.events}" data-summary="${summary}">
 ${activeFilters(view)}
 <div class="toolbar">
-<h1 class="in-list">${listTitle(view)}</h1>
-${ofMonth && html`<h1 class="in-month">${dates.month(month)}</h1>`}
+${parts.map(({ name, title }) => html`<h1 class="in-${name}">${title}</h1>\n`)}
 ${monthLinks(query, month, language)}
-${viewLinks(query, month, today, language)}
+${viewLinks(view)}
 </div>
 ${searchLink(view)}
 ${nextLink(view)}
-<div class="in-list list">${eventList(view)}</div>
-${ofMonth && html`<div class="in-month month">${monthGrid(ofMonth, view)}</div>`}
+${parts.map(({ name, content }) => html`<div class="in-${name} ${name}">${content}</div>\n`)}
 ${subscription(view)}
 </section>`;
 }
@@ -149,13 +153,16 @@ function listTitle({ query, today, language: { texts, dates } }: EventsView): st
     : fill(past ? texts.pastWith : texts.upcomingWith, { search: filters.search });
 }
 
-function activeFilters({ query, filterNames, language: { texts } }: EventsView): Html | false {
+/** Names organizer and tag, which have no control, as an event of the list does: `Organizer: The Choir.` */
+function activeFilters({ query, list: { events }, language: { texts } }: EventsView): Html | false {
+  const { organizer, tags } = query.filters;
   if (Object.keys(query.filters).length === 0) return false;
-  const named = Object.entries(filterNames).map(
-    ([filter, name]) => `${fill(filter === 'tags' ? texts.tagFilter : texts.organizerFilter, { name })} `,
-  );
+  const shownOrganizer = events.flatMap((event) => event.organizer).find(({ id }) => String(id) === organizer);
+  const shownTag = events.flatMap((event) => event.tags).find(({ id }) => String(id) === tags);
+  const named = (text: string, name: unknown) => html`${fill(text, { name: textLine(String(name)) })} `;
   const all = hrefOf(query, { filters: {}, page: 1 });
-  return html`<p class="active">${named}<a id="all" href="${all}">${texts.removeFilters}</a></p>`;
+  return html`<p class="active">${organizer && named(texts.organizerFilter, shownOrganizer?.organizer ?? organizer)}
+${tags && named(texts.tagFilter, shownTag?.name ?? tags)}<a id="all" href="${all}">${texts.removeFilters}</a></p>`;
 }
 
 function monthLinks(query: LandingQuery, month: string, { dates, texts }: Language): Html {
@@ -171,19 +178,20 @@ function monthLinks(query: LandingQuery, month: string, { dates, texts }: Langua
 </nav>`;
 }
 
-function viewLinks(query: LandingQuery, month: string, today: string, { texts }: Language): Html {
-  const isList = viewOf(query) !== 'month';
-  const monthHref = hrefOf(query, {
-    view: 'month',
-    month: month === today.slice(0, 7) ? undefined : month,
-    day: undefined,
-    page: 1,
+/** Without JavaScript the page is the list, unless the query asks for another view. */
+function viewLinks({ query, month, today, language: { texts } }: EventsView): Html {
+  const ofMonth = month === today.slice(0, 7) ? undefined : month;
+  const changes: Record<View, Partial<LandingQuery>> = {
+    month: { view: 'month', month: ofMonth, day: undefined, page: 1 },
+    list: { view: 'list' },
+  };
+  const current = viewOf(query) ?? 'list';
+  const links = VIEWS.map((view) => {
+    const isCurrent = view === current && new Html(' aria-current="page"');
+    return html`<a id="view-${view}" href="${hrefOf(query, changes[view])}"${isCurrent}>${texts[view]}</a>\n`;
   });
-  const listHref = hrefOf(query, { view: 'list' });
   return html`<nav class="views" aria-label="${texts.view}">
-<a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>${texts.month}</a>
-<a id="view-list" href="${listHref}"${isList && new Html(' aria-current="page"')}>${texts.list}</a>
-</nav>`;
+${links}</nav>`;
 }
 
 // The list: events by the day they start, each once.

@@ -17,7 +17,8 @@ let navigation = new AbortController();
 
 /** Fetches a page of this site. Throws if the gateway gives none. */
 async function load(url, options = {}) {
-  const response = await fetch(url, options);
+  // For any other type the gateway explains errors in JSON.
+  const response = await fetch(url, { ...options, headers: { accept: 'text/html' } });
   if (!response.headers.get('content-type')?.startsWith('text/html')) throw new Error(`status ${response.status}`);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
@@ -74,7 +75,7 @@ let opener;
 async function openEvent(url, signal) {
   const page = await load(url, { signal });
   const article = page.querySelector('#event');
-  if (!article) return say(page.querySelector('#unavailable').textContent, true);
+  if (!article) return say(page.querySelector('.empty').textContent, true);
   dialog.querySelector('#event')?.remove();
   dialog.append(article);
   prepareShare();
@@ -104,9 +105,9 @@ function go(url) {
   return show(url);
 }
 
-/** Keeps the page current, and leaves a page without events as soon as there are some. */
+/** Keeps the events current, and leaves the page of an error that is soon over as soon as there are some. */
 async function refresh() {
-  if (document.hidden || document.querySelector('main > #event')) return;
+  if (document.hidden || !document.querySelector('#events, #waiting')) return;
   const url = shown;
   try {
     const page = await load(url, { cache: 'no-cache' });

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import { type Config, DEFAULTS } from '../../config-schema.ts';
-import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
 import { textLine } from '../../text/html.ts';
 import { safeHtml } from '../../text/safe-html.ts';
@@ -15,9 +14,9 @@ import { feedUrl } from './calendar-links.ts';
 import { addDays, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { jsonLdScript } from './json-ld-template.ts';
-import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
-import { eventsView, landingPage, monthRange } from './landing-template.ts';
-import { fill, type Language } from './language.ts';
+import { type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
+import { backLink, eventsView, landingPage, monthRange } from './landing-template.ts';
+import { fill } from './language.ts';
 import { type Brand, Html, html } from './page-template.ts';
 import { type DayRange, EventReader, type FilterOptions, type PublicEvent } from './read-events.ts';
 
@@ -53,13 +52,6 @@ const COLORS = 12;
 const MAX_MONTH_EVENTS = 300;
 const MAX_SITEMAP_EVENTS = 1000;
 
-/** A page as it is sent. No cache keeps one with another status than 200. */
-export interface RenderedPage {
-  status: number;
-  page: Asset;
-  headers?: Record<string, string> | undefined;
-}
-
 export class Landing {
   readonly #options: LandingOptions;
   /** The API's absolute address. */
@@ -73,8 +65,12 @@ export class Landing {
     // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
     ignoreFetchAbort: true,
   });
-  /** Read once per version of the records, not with every page. */
-  #filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
+  /** Read once per version of the records, not with every page. A failed read is not kept. */
+  readonly #filterOptions = new LRUCache<number, FilterOptions, EventReader>({
+    max: 1,
+    fetchMethod: (_version, _stale, { context: reader }) => reader.filterOptions(),
+    ignoreFetchAbort: true,
+  });
 
   constructor(options: LandingOptions) {
     this.#options = options;
@@ -82,11 +78,11 @@ export class Landing {
   }
 
   /**
-   * Renders the page for a query string, or one that explains an error: 404 for an event that the public does not see,
-   * 503 until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is
-   * kept takes none.
+   * Renders the page for a query string. Throws what the API throws: 404 for an event that the public does not see, 503
+   * until the initial sync is complete. Calls `charge` for each read of the API that the page takes; a page that is kept
+   * takes none.
    */
-  async page(querystring: string, brand: Brand, charge: () => void): Promise<RenderedPage> {
+  async page(querystring: string, brand: Brand, charge: () => void): Promise<Asset> {
     const { replicaVersion, today, site } = this.#options;
     const query = parseLandingQuery(querystring);
     const { tag } = brand.language;
@@ -95,17 +91,7 @@ export class Landing {
       query.event === undefined
         ? this.#renderEvents(reader, query, brand)
         : this.#renderEvent(reader, query, brand, query.event);
-    try {
-      return { status: 200, page: (await this.#pages.fetch(key, { context: { render, charge } }))! };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      const { status, title, message } = describeError(error, query, brand.language);
-      return {
-        status,
-        page: asset('.html', unavailablePage(query, brand, title, message).text),
-        headers: error.headers,
-      };
-    }
+    return (await this.#pages.fetch(key, { context: { render, charge } }))!;
   }
 
   /** The page and its next events, for search engines. Throws what the API throws. */
@@ -135,7 +121,7 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const range = listRange(query, day);
     const list = await reader.list(range, query);
-    const options = await this.#readFilterOptions(reader);
+    const options = (await this.#filterOptions.fetch(this.#options.replicaVersion(), { context: reader }))!;
     const days = monthRange(month, language.dates.firstWeekday);
     const hasGrid = viewOf(query) !== 'list';
     const ofMonth = hasGrid ? await reader.many(days, query.filters, MAX_MONTH_EVENTS) : undefined;
@@ -155,13 +141,12 @@ ${urls.map((url) => html`<url><loc>${url}</loc></url>\n`)}</urlset>`;
       ofMonth,
       next: isEmpty ? (await reader.list({ first: addDays(end, 1) }, { filters: query.filters })).events[0] : undefined,
       options,
-      filterNames: filterNames(query, list.events),
       name,
       calendarFile,
     });
     const title = fill(language.texts.title, { name });
     const description = fill(language.texts.description, { name });
-    const head = html`${metadata(brand, title, description, this.#urlOf({ ...query, view: undefined }))}
+    const head = html`${metadata(brand, { title, description, url: this.#urlOf({ ...query, view: undefined }) })}
 <link rel="alternate" type="text/calendar" title="${name}" href="${calendarFile}">
 <link rel="alternate" type="application/atom+xml" title="${name}" href="${feed('events.atom', 'yesterday')}">
 ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyKnown())}`;
@@ -181,22 +166,10 @@ ${jsonLdScript(list.events, (event) => this.#urlOf({ event }), this.#isCurrencyK
     const image = event.image ? webAddress(event.image.url) : undefined;
     const texts = [language.dates.when(event), textLine(event.excerpt || event.description)];
     const summary = texts.filter((text) => text !== '').join(': ');
-    const head = html`${metadata(brand, title, summary, shareUrl, image)}
+    const head = html`${metadata(brand, { title, description: summary, url: shareUrl, image })}
 ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
-    const content = html`${backLink(query, language)}${eventArticle(details)}`;
+    const content = html`${backLink(brand, query)}${eventArticle(details)}`;
     return landingPage({ brand, query, title: `${title} – ${name}`, head, content });
-  }
-
-  #readFilterOptions(reader: EventReader): Promise<FilterOptions> {
-    const version = this.#options.replicaVersion();
-    if (this.#filterOptions?.version === version) return this.#filterOptions.options;
-    const reading = reader.filterOptions();
-    this.#filterOptions = { version, options: reading };
-    // The next page tries again.
-    reading.catch(() => {
-      this.#filterOptions = undefined;
-    });
-    return reading;
   }
 
   /** Costs without a currency are in dollars by default, which nobody said. */
@@ -211,11 +184,15 @@ ${jsonLdScript([event], () => shareUrl, this.#isCurrencyKnown())}`;
   }
 }
 
-const backLink = (query: LandingQuery, { texts }: Language): Html =>
-  html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">${texts.allEvents}</a></p>`;
+interface Preview {
+  title: string;
+  description: string;
+  url: string;
+  image?: string | undefined;
+}
 
 /** For search engines, and for previews of links (Open Graph). */
-const metadata = ({ name }: Brand, title: string, description: string, url: string, image?: string): Html =>
+const metadata = ({ name }: Brand, { title, description, url, image }: Preview): Html =>
   html`<link rel="canonical" href="${url}">
 <meta name="description" content="${description}">
 <meta property="og:type" content="website">
@@ -224,23 +201,6 @@ const metadata = ({ name }: Brand, title: string, description: string, url: stri
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">
 ${image && html`<meta property="og:image" content="${image}">`}`;
-
-function unavailablePage(query: LandingQuery, brand: Brand, title: string, message: string): Html {
-  const head = html`<meta name="robots" content="noindex">`;
-  const content = html`${query.event !== undefined && backLink(query, brand.language)}<h1>${title}</h1>
-<p class="empty" id="unavailable">${message}</p>`;
-  return landingPage({ brand, query, title: `${title} – ${brand.name}`, head, content });
-}
-
-/** The status and texts of the page that explains an error of the API. */
-function describeError({ status, code, message, data }: ApiError, { event }: LandingQuery, { texts }: Language) {
-  if (code === 'calendar_not_ready')
-    return { status, title: texts.events, message: fill(texts.syncing, { percent: String(data?.percent) }) };
-  if (status === 503 || event === undefined) return { status, title: texts.events, message };
-  return code === 'event-password-protected'
-    ? { status: 403, title: texts.protectedEvent, message: texts.protectedEventText }
-    : { status: 404, title: texts.eventNotFound, message: texts.eventNotFoundText };
-}
 
 /** The days of the list: those before today, one day, one month, or from today on. */
 function listRange({ day, month, past }: LandingQuery, today: string): DayRange {
@@ -257,17 +217,4 @@ function listRange({ day, month, past }: LandingQuery, today: string): DayRange 
 function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
   const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
   return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;
-}
-
-/** The names of organizer and tag, which an event of the list has. */
-function filterNames(
-  { filters: { organizer, tags } }: LandingQuery,
-  events: PublicEvent[],
-): Partial<Record<Filter, string>> {
-  const named = events.flatMap(({ organizer: all }) => all).find(({ id }) => String(id) === organizer);
-  const tag = events.flatMap(({ tags: all }) => all).find(({ id }) => String(id) === tags);
-  return {
-    ...(organizer === undefined ? {} : { organizer: textLine(String(named?.organizer ?? organizer)) }),
-    ...(tags === undefined ? {} : { tags: textLine(tag?.name ?? tags) }),
-  };
 }

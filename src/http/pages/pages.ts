@@ -1,15 +1,18 @@
 // The landing page and the documentation page, with all of their assets: of other hosts, browsers load pictures only.
 
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
+import type { ApiResponse } from '../../calendar/request.ts';
 import type { Config } from '../../config-schema.ts';
 import { decodeEntities } from '../../text/html.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
+import type { Context } from '../state.ts';
 import { type Assets, asset, assetUrl, readAssets, sendAsset } from './assets.ts';
-import { Landing, type LandingOptions, type RenderedPage } from './landing.ts';
-import { type Language, languageOf, preferredTag } from './language.ts';
-import { type Brand, type Html, html, pageFrame } from './page-template.ts';
-import { ERROR_PAGE } from './serve.ts';
+import { Landing, type LandingOptions } from './landing.ts';
+import { type LandingQuery, parseLandingQuery } from './landing-query.ts';
+import { backLink, landingPage } from './landing-template.ts';
+import { fill, type Language, languageOf, preferredTag, type Texts } from './language.ts';
+import { type Brand, Html, html, pageFrame } from './page-template.ts';
+import type { Pages } from './serve.ts';
 
 export interface PagesOptions extends LandingOptions {
   freshness: Freshness;
@@ -17,13 +20,11 @@ export interface PagesOptions extends LandingOptions {
   charge: (req: IncomingMessage, requests: number) => void;
 }
 
-const LANDING_ASSETS = readAssets(['landing.css', 'events.css', 'view.js', 'landing.mjs'], {});
-const DOCUMENTATION_ASSETS = readAssets(['page.css', 'icon.svg', 'documentation.css', 'documentation.mjs'], {
-  'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
-  'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
-});
-
-type Handler = (ctx: Context) => void | Promise<void>;
+const LANDING_ASSETS = readAssets(['./landing.css', './events.css', './view.js', './landing.mjs']);
+const DOCUMENTATION_ASSETS = readAssets([
+  ...['./page.css', './icon.svg', './documentation.css', './documentation.mjs'],
+  ...['swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css'],
+]);
 
 const DEFAULT_ACCENT = '#4338ca';
 
@@ -32,16 +33,20 @@ const themeCss = ({ accent = DEFAULT_ACCENT }: Config['pages']): string =>
   `:root {\n  --accent: light-dark(${accent}, color-mix(in oklab, ${accent}, white 60%));\n}\n`;
 
 /** The documentation (`/docs`), the landing page (`/`) if it is enabled, and their assets. */
-export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
+export function pages(options: PagesOptions): Pages {
   const { landing } = options.config;
   const theme = asset('.css', themeCss(options.config));
   const assets: Assets = new Map([...DOCUMENTATION_ASSETS, ...(landing ? LANDING_ASSETS : []), ['theme.css', theme]]);
-  return new Map<string, Handler>([
-    ...(landing ? landingHandlers(options, assets) : []),
-    ['/docs', documentationHandler(options, assets)],
+  const landingPages = landing ? createLandingPages(options, assets) : undefined;
+  const byPath: Pages['byPath'] = new Map<string, Handler>([
+    ...(landingPages?.handlers ?? []),
+    ['/docs', (ctx) => sendDocumentation(ctx, options, assets)],
     ...[...assets].map(([name, file]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, file)]),
   ]);
+  return { byPath, explain: landingPages?.explain };
 }
+
+type Handler = (ctx: Context) => void | Promise<void>;
 
 function brandOf({ config, site }: PagesOptions, assets: Assets, language: Language, root = ''): Brand {
   return {
@@ -53,7 +58,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets, language: Langu
   };
 }
 
-function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
+function createLandingPages(options: PagesOptions, assets: Assets) {
   const { config, freshness, charge, publicUrl } = options;
   const landing = new Landing(options);
   const cacheControl = publicCacheControl(freshness);
@@ -65,49 +70,44 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
     if (config.locale === undefined) ctx.vary('Accept-Language');
     return brandOf(options, assets, languageOf(config.locale ?? preferredTag(ctx.get('Accept-Language'))), root);
   };
-  const send = (ctx: Context, { status, page, headers = {} }: RenderedPage) => {
-    setPageHeaders(ctx);
-    ctx.set(headers);
-    return sendAsset(ctx, page, status === 200 ? cacheControl : 'no-store', status);
-  };
   const chargeOne = (ctx: Context) => () => charge(ctx.req, 1);
-  return [
-    ['/', async (ctx) => send(ctx, await landing.page(ctx.querystring, brandFor(ctx), chargeOne(ctx)))],
+  const handlers: [string, Handler][] = [
+    [
+      '/',
+      async (ctx) => {
+        setPageHeaders(ctx);
+        await sendAsset(ctx, await landing.page(ctx.querystring, brandFor(ctx), chargeOne(ctx)), cacheControl);
+      },
+    ],
     ['/robots.txt', (ctx) => sendAsset(ctx, robots, cacheControl)],
     ['/sitemap.xml', async (ctx) => sendAsset(ctx, await landing.sitemap(chargeOne(ctx)), cacheControl)],
-    // The address may be one in a folder, `/a/b`, and the gateway itself below a path of its host.
-    [
-      ERROR_PAGE,
-      (ctx) => send(ctx, errorPage(brandFor(ctx, '../'.repeat(ctx.path.split('/').length - 2)), ctx.status)),
-    ],
   ];
-}
 
-/** For an address without a page, or an error of one. */
-function errorPage(brand: Brand, status: number): RenderedPage {
-  const { name, root, language } = brand;
-  const { pageNotFound, pageNotFoundText, error, errorText, allEvents } = language.texts;
-  const [title, message] = status === 404 ? [pageNotFound, pageNotFoundText] : [error, errorText];
-  const { text } = pageFrame(brand, {
-    title: `${title} – ${name}`,
-    head: html`<link rel="stylesheet" href="${brand.asset('landing.css')}">`,
-    body: html`<main id="main" tabindex="-1">
-<h1>${title}</h1>
-<p class="empty">${message}</p>
-<p><a href="${root}./">${allEvents}</a></p>
-</main>`,
-  });
-  return { status, page: asset('.html', text) };
-}
-
-/** Swagger UI fills the page. */
-function documentationHandler(options: PagesOptions, assets: Assets): Handler {
-  return (ctx) => {
+  async function explain(ctx: Context, error: ApiResponse): Promise<void> {
     setPageHeaders(ctx);
-    ctx.set('Cache-Control', 'no-cache');
-    ctx.type = 'html';
-    ctx.body = documentationPage(options, assets).text;
-  };
+    // The address may be one in a folder, `/a/b`, and the gateway itself below a path of its host.
+    const brand = brandFor(ctx, '../'.repeat(ctx.path.split('/').length - 2));
+    const page = asset('.html', errorPage(brand, parseLandingQuery(ctx.querystring), error).text);
+    await sendAsset(ctx, page, 'no-store', error.status);
+  }
+  return { handlers, explain };
+}
+
+/** For an address without a page, or an error of one. A browser asks again for a page that may come soon (503). */
+function errorPage(brand: Brand, query: LandingQuery, error: ApiResponse): Html {
+  const [title, message] = describeError(error, brand.language.texts);
+  const content = html`${backLink(brand, query)}<h1>${title}</h1>
+<p class="empty"${error.status === 503 && new Html(' id="waiting"')}>${message}</p>`;
+  return landingPage({ brand, query, title: `${title} – ${brand.name}`, head: html``, content });
+}
+
+/** The title and the text of the page that explains an error. */
+function describeError({ status, body }: ApiResponse, texts: Texts): [title: string, message: string] {
+  const { code, data } = body as { code: string; data?: { percent?: number } };
+  if (code === 'calendar_not_ready') return [texts.events, fill(texts.syncing, { percent: String(data?.percent) })];
+  if (code === 'event-password-protected') return [texts.protectedEvent, texts.protectedEventText];
+  if (code === 'rest-event-not-found') return [texts.eventNotFound, texts.eventNotFoundText];
+  return status === 404 ? [texts.pageNotFound, texts.pageNotFoundText] : [texts.error, texts.errorText];
 }
 
 /**
@@ -125,17 +125,17 @@ function setPageHeaders(ctx: Context): void {
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
 }
 
-function documentationPage(options: PagesOptions, assets: Assets): Html {
+/** Swagger UI fills the page. */
+function sendDocumentation(ctx: Context, options: PagesOptions, assets: Assets): Promise<void> {
   const brand = brandOf(options, assets, languageOf('en'));
-  const { asset } = brand;
   const mounts = options.mounts.map((mount) => mount.slice(1));
   const document = `${mounts[0]}/doc`;
-  return pageFrame(brand, {
+  const { text } = pageFrame(brand, {
     title: `${brand.name}: API documentation`,
-    head: html`<link rel="stylesheet" href="${asset('swagger-ui.css')}">
-<link rel="stylesheet" href="${asset('documentation.css')}">
-<script defer src="${asset('swagger-ui.js')}"></script>
-<script type="module" src="${asset('documentation.mjs')}"></script>`,
+    head: html`<link rel="stylesheet" href="${brand.asset('swagger-ui.css')}">
+<link rel="stylesheet" href="${brand.asset('documentation.css')}">
+<script defer src="${brand.asset('swagger-ui-bundle.js')}"></script>
+<script type="module" src="${brand.asset('documentation.mjs')}"></script>`,
     ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the API</p></div>
@@ -143,4 +143,6 @@ function documentationPage(options: PagesOptions, assets: Assets): Html {
 <a href="${document}">${document}</a></p></noscript>
 </div>`,
   });
+  setPageHeaders(ctx);
+  return sendAsset(ctx, asset('.html', text), 'no-cache');
 }

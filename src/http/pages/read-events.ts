@@ -31,7 +31,7 @@ export interface Organizer extends Linked {
   organizer: string | [];
 }
 
-interface Term {
+export interface Term {
   id: number;
   name: string;
 }

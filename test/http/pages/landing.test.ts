@@ -8,6 +8,8 @@ import { upsert } from '../../store/changes.ts';
 import { organizer, term, venue } from '../../store/sample-records.ts';
 import { at, idsIn, image, landingFixture, on, TODAY, textOf } from './landing-fixture.ts';
 
+const BROWSER = { headers: { accept: 'text/html' } };
+
 describe('the landing page', () => {
   const fixture = landingFixture();
   const { start, get } = fixture;
@@ -284,7 +286,7 @@ describe('the landing page', () => {
       await start([on(1, '12', { status: 'draft', title: 'Secret' }), on(2, '12', { status: 'trash' })]);
       const calls = fixture.gateway.observations.filter(({ type }) => type === 'cms-call').length;
       for (const id of [1, 2, 3]) {
-        const { status, text, headers } = await fixture.gateway.requestPath(`/?event=${id}`);
+        const { status, text, headers } = await fixture.gateway.requestPath(`/?event=${id}`, BROWSER);
         expect([status, headers['cache-control']], String(id)).to.deep.equal([404, 'no-store']);
         expect(text).to.include('not in the calendar').and.not.include('Secret');
       }
@@ -299,7 +301,7 @@ describe('the landing page', () => {
         expect(await get(query), query)
           .to.include('Open title')
           .and.not.include('hidden-text');
-      const { status, text } = await fixture.gateway.requestPath('/?event=1');
+      const { status, text } = await fixture.gateway.requestPath('/?event=1', BROWSER);
       expect(status).to.equal(403);
       expect(text).to.include('A password protects').and.not.include('hidden-text');
     });

@@ -53,7 +53,7 @@ describe('the languages of the pages', () => {
 describe('the landing page in the language of the visitor', () => {
   const fixture = landingFixture();
   const ask = (path: string, language: string) =>
-    fixture.gateway.requestPath(path, { headers: { 'accept-language': language } });
+    fixture.gateway.requestPath(path, { headers: { 'accept-language': language, accept: 'text/html' } });
   const RECORDS = [
     venue(21, { title: 'Rathaus', city: 'Ürzig', website: 'https://rathaus.example/' }),
     organizer(26, { title: 'Chor', website: 'https://chor.example/' }),

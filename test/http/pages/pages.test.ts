@@ -8,8 +8,10 @@ import Koa from 'koa';
 import { request } from 'undici';
 import { DEFAULTS } from '../../../src/config-schema.ts';
 import { ApiError } from '../../../src/errors.ts';
+import { errorHandler } from '../../../src/http/error-handler.ts';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
-import { servePages } from '../../../src/http/pages/serve.ts';
+import { errorPages, servePages } from '../../../src/http/pages/serve.ts';
+import { accessLog, type State } from '../../../src/http/state.ts';
 import { until } from '../../until.ts';
 
 const options: PagesOptions = {
@@ -41,8 +43,13 @@ describe('pages', () => {
     config: Partial<PagesOptions['config']> = {},
     changed: Partial<PagesOptions> = {},
   ): Promise<string> {
-    const app = new Koa();
-    app.use(servePages(pages({ ...options, ...changed, config: { ...options.config, ...config } })) as Koa.Middleware);
+    const app = new Koa<State>();
+    const { mounts, publicUrl } = options;
+    const shown = pages({ ...options, ...changed, config: { ...options.config, ...config } });
+    app.use(accessLog(() => {}));
+    app.use(errorPages(shown, { mounts, publicUrl }));
+    app.use(errorHandler(() => {}));
+    app.use(servePages(shown));
     app.use((ctx) => {
       ctx.status = 404;
       ctx.body = 'passed on';
@@ -211,9 +218,11 @@ describe('pages', () => {
 
   it('show visitors the error of a list as a page', async () => {
     const tooLarge = new ApiError(400, 'calendar_list_too_large', 'These records have more than 8 MB.');
-    const response = await fetch(`${await served({}, { read: () => Promise.reject(tooLarge) })}/`);
+    const base = await served({}, { read: () => Promise.reject(tooLarge) });
+    const response = await fetch(`${base}/`, { headers: { accept: 'text/html' } });
     expect([response.status, response.headers.get('content-type')]).to.deep.equal([400, 'text/html; charset=utf-8']);
-    expect(await response.text()).to.include('These records have more than 8 MB.');
+    expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(await response.text()).to.include('<h1>Something went wrong</h1>');
   });
 
   it('name the calendar file and the feed of the shown filters, for apps that are given the address of the page', async () => {

@@ -1,0 +1,135 @@
+// Slows down the guessing of passwords and tokens through the gateway: counts failed logins by the network of the client
+// and by the name of the user.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Login } from '../cms/port.ts';
+import type { Config } from '../config-schema.ts';
+import { network48Of } from './client-address.ts';
+import { type Counter, type SharedCounters, wholeSeconds } from './client-limits.ts';
+
+/** The CMS may check the credentials now. */
+export interface Attempt {
+  /** The user has logged in from this network within a day. */
+  isTrusted: boolean;
+  /** `ignored`: as an unknown token. `unknown`: the CMS gave no usable response. */
+  end(outcome: 'accepted' | 'ignored' | 'failed' | 'unknown'): Promise<unknown>;
+}
+
+/** `isIgnored`: the reason is that the CMS has ignored too many tokens from this network. */
+export interface Refusal {
+  retryAfterS: number;
+  isIgnored: boolean;
+}
+
+type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
+
+/** Who tries to log in, and from where. */
+interface Guess {
+  network: string;
+  /** A keyed hash of the user's name. */
+  user: string;
+  /** Both: the key of what is known of this user in this network. */
+  both: string;
+  isTrusted: boolean;
+}
+
+const DAY_S = 24 * 3600;
+
+/**
+ * A user who logged in from a network within a day is trusted there, and has a counter of their own: a stranger who
+ * guesses the password of `anna` elsewhere does not lock her out at home, nor does her neighbour behind the same address,
+ * and her success does not reset the counters of others.
+ */
+export class LoginLimit {
+  readonly #limits: FailureLimits;
+  readonly #hashKey: Buffer;
+  readonly #byNetwork: Counter;
+  readonly #byUser: Counter;
+  readonly #byTrusted: Counter;
+  readonly #ignoredTokens: Counter;
+  readonly #trusted: Counter;
+
+  constructor(limits: FailureLimits, shared?: SharedCounters) {
+    const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS } = limits;
+    const counter = (name: string, points: number, duration = failedLoginWindowS): Counter =>
+      shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
+    this.#limits = limits;
+    this.#hashKey = shared?.hashKey ?? randomBytes(32);
+    this.#byNetwork = counter('logins-address', failedLoginsPerAddress);
+    this.#byUser = counter('logins-user', failedLoginsPerUser);
+    this.#byTrusted = counter('logins-both', failedLoginsPerUser);
+    this.#ignoredTokens = counter('ignored-address', failedLoginsPerAddress);
+    this.#trusted = counter('trusted', 1, DAY_S);
+  }
+
+  async start(address: string, name: string, kind: Login['kind'] = 'password'): Promise<Attempt | Refusal> {
+    const network = network48Of(address);
+    const hmac = createHmac('sha256', this.#hashKey);
+    const user = hmac.update(accountKey(name) ?? name).digest('base64url');
+    const both = `${network} ${user}`;
+    const guess = { network, user, both, isTrusted: (await this.#trusted.get(both)) !== null };
+    return kind === 'token' ? this.#startToken(guess) : this.#startPassword(guess);
+  }
+
+  /** Counts as a failure until it ends, so that concurrent guesses gain nothing. */
+  async #startPassword({ network, user, both, isTrusted }: Guess): Promise<Attempt | Refusal> {
+    const { failedLoginsPerAddress, failedLoginsPerUser } = this.#limits;
+    const counts = isTrusted
+      ? [{ count: this.#byTrusted, of: both, points: failedLoginsPerUser }]
+      : [
+          { count: this.#byNetwork, of: network, points: failedLoginsPerAddress },
+          { count: this.#byUser, of: user, points: failedLoginsPerUser },
+        ];
+    const giveBack = () => Promise.all(counts.map(({ count, of }) => count.reward(of)));
+    const results = await Promise.all(counts.map(({ count, of }) => count.penalty(of)));
+    const over = results.filter(({ consumedPoints }, i) => consumedPoints > counts[i]!.points);
+    if (over.length > 0) {
+      await giveBack();
+      return { retryAfterS: wholeSeconds(Math.max(...over.map((each) => each.msBeforeNext))), isIgnored: false };
+    }
+    return {
+      isTrusted,
+      end: async (outcome) => {
+        if (outcome === 'failed') return undefined;
+        await giveBack();
+        return outcome === 'accepted' && Promise.all([this.#trust(both), this.#byTrusted.delete(both)]);
+      },
+    };
+  }
+
+  /** Counts nothing until it ends: requests with tokens, of which many run at a time, must not block passwords. */
+  async #startToken({ network, both, isTrusted }: Guess): Promise<Attempt | Refusal> {
+    const { failedLoginsPerAddress } = this.#limits;
+    if (!isTrusted) {
+      const [failed, ignored] = await Promise.all([this.#byNetwork.get(network), this.#ignoredTokens.get(network)]);
+      for (const result of [failed, ignored])
+        if (result && result.consumedPoints >= failedLoginsPerAddress)
+          return { retryAfterS: wholeSeconds(result.msBeforeNext), isIgnored: result === ignored };
+    }
+    return {
+      isTrusted,
+      end: async (outcome) => {
+        if (outcome === 'accepted') return this.#trust(both);
+        if (outcome === 'ignored') return this.#ignoredTokens.penalty(network);
+        return outcome === 'failed' && this.#byNetwork.penalty(network);
+      },
+    };
+  }
+
+  #trust(both: string): Promise<unknown> {
+    return this.#trusted.set(both, 1, DAY_S);
+  }
+}
+
+const MAX_NAME_LENGTH = 250;
+/** Control characters, characters of HTML tags, and malformed UTF-8. */
+const INVALID_NAME = /[\p{Cc}<>\uFFFD]/u;
+
+/**
+ * The name under which failed logins of a user count: `Anna ` as `anna`. Undefined for one from which WordPress removes
+ * characters, so that it might be the name of another user: `an<b>na`.
+ */
+export function accountKey(user: string): string | undefined {
+  return user.length > MAX_NAME_LENGTH || INVALID_NAME.test(user) ? undefined : user.trim().toLowerCase();
+}
