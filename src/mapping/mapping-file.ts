@@ -5,7 +5,6 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
-import { codecSchema } from './codecs/registry.ts';
 import type { CodecSpec } from './field-accessor.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 
@@ -114,10 +113,7 @@ export type MappingFile = {
   payload?: SiteSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
-/** The codec part of the file is for editors only; the registry is authoritative. */
-const mappingSchema = { ...schema, definitions: { ...schema.definitions, codec: codecSchema() } };
-
-const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(mappingSchema);
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(schema);
 
 /** @throws ConfigError that names the file, the JSON pointer and the reason */
 export function validateMappingFile(json: unknown, file: string): MappingFile {

@@ -7,6 +7,7 @@ import { CODECS } from '../../src/mapping/codecs/registry.ts';
 import { CORE_LOCATIONS } from '../../src/mapping/compile.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 import { KINDS } from '../../src/model/records.ts';
+import { NAMED_CODECS, OPTIONS_OF_CODECS } from './samples.ts';
 
 const FILE = new URL('../../docs/mapping-reference.md', import.meta.url);
 const SECTION = /(<!-- reference -->\n)([\s\S]*?)(<!-- \/reference -->)/;
@@ -83,12 +84,12 @@ function fieldRows(): string[][] {
 
 const codecRows = (): string[][] =>
   Object.entries(CODECS)
-    .filter(([, { internal }]) => !internal)
-    .map(([name, { fits, onlyField, defaultFor = [], optionsSchema }]) => [
+    .filter(([name]) => NAMED_CODECS.includes(name))
+    .map(([name, { fits, onlyField, defaultFor = [] }]) => [
       code(name),
       onlyField === undefined ? fits.join(', ') : code(onlyField),
       defaultFor.join(', '),
-      optionsSchema ? code(JSON.stringify(optionsSchema).replaceAll('#/definitions/', '')) : '',
+      name in OPTIONS_OF_CODECS ? code(JSON.stringify(OPTIONS_OF_CODECS[name]).replaceAll('#/definitions/', '')) : '',
     ]);
 
 const part = (heading: string, ...texts: string[]): string => `\n## ${heading}\n\n${texts.join('\n')}`;
