@@ -39,6 +39,9 @@ export interface FieldSpec extends LocationSpec {
   sentWith?: string[];
 }
 
+/** `"meta.cost"` is short for `{ "at": "meta.cost" }`. */
+export const fieldSpecOf = (spec: string | FieldSpec): FieldSpec => (typeof spec === 'string' ? { at: spec } : spec);
+
 /** A value of the site that the API has no field for. */
 export interface CustomFieldSpec extends LocationSpec {
   readOnly?: boolean;

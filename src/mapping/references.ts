@@ -22,10 +22,10 @@ export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;
  * Compiles `"embedded": { ... }`, which gives the path of each field of the embedded record.
  * @throws MappingFieldError
  */
-export function embeddedAccessor(
+export function compileEmbedded(
   kind: LinkedKind,
   pathTexts: Record<string, string>,
-): { accessor: FieldAccessor; reader: EmbeddedReader } {
+): { accessor: FieldAccessor; embedded: EmbeddedReader } {
   if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `lacks "${kind}": the path of its name`);
   const fields = Object.entries(pathTexts).map(([name, text]) => {
     const field = FIELDS[kind][name];
@@ -33,7 +33,7 @@ export function embeddedAccessor(
       throw new MappingFieldError(`/embedded/${name}`, `is no text field of a ${kind}`);
     return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
   });
-  const reader: EmbeddedReader = (cmsRecord) => {
+  const embedded: EmbeddedReader = (cmsRecord) => {
     const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
     const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
     if (!name) return undefined;
@@ -48,11 +48,11 @@ export function embeddedAccessor(
     return record as unknown as LinkedRecord;
   };
   const accessor: FieldAccessor = {
-    read: (cmsRecord) => [reader(cmsRecord)?.id ?? []].flat(),
+    read: (cmsRecord) => [embedded(cmsRecord)?.id ?? []].flat(),
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
     storedPaths: [],
   };
-  return { accessor, reader };
+  return { accessor, embedded };
 }
 
 /**

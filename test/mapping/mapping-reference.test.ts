@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FIELDS } from '../../src/interface/fields.ts';
+import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
 import { CODECS } from '../../src/mapping/codecs/registry.ts';
-import { CORE_LOCATIONS } from '../../src/mapping/compile.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 import { KINDS } from '../../src/model/records.ts';
 import { NAMED_CODECS, OPTIONS_OF_CODECS } from './samples.ts';
@@ -67,7 +67,7 @@ function fieldRows(): string[][] {
     for (const [name, field] of Object.entries(FIELDS[kind])) {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
       const without = (cms: 'wordpress' | 'payload'): string => {
-        const location = CORE_LOCATIONS[cms][shape][field.key];
+        const location = CMS_RULES[cms].coreLocations[shape][field.key];
         return location ? code(String(location.read ?? location.at)) : '';
       };
       const row = [

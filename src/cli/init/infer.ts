@@ -3,7 +3,7 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/value-types.ts';
-import { isCoreField } from '../../mapping/compile.ts';
+import { isCoreField } from '../../mapping/cms-rules.ts';
 import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import type { Kind } from '../../model/records.ts';

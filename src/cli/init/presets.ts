@@ -1,9 +1,9 @@
 // The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
-import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberLocation } from './infer.ts';

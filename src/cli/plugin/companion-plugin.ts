@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
-import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/compile-field.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
 export interface PluginOptions {

@@ -5,8 +5,8 @@ import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
 import { type ProbedSite, type ProbedType, siteFields } from '../../../src/cli/init/site.ts';
 import { pathsOf } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
-import { metaKeys } from '../../../src/mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
+import { metaKeys } from '../../../src/mapping/meta-keys.ts';
 
 type Json = Record<string, unknown>;
 
