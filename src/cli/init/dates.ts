@@ -5,11 +5,11 @@ import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { formatSample } from '../open-site.ts';
 import { type FieldLocation, likeness, plainName } from './infer.ts';
-import type { InitOptions } from './options.ts';
+import type { SomeOptions } from './options.ts';
 import { fieldAt, type SiteField } from './site.ts';
 
 /** What the operator says of dates by options. */
-type DateDecisions = Pick<InitOptions, 'seconds' | 'dateFormat' | 'fields'>;
+type DateDecisions = SomeOptions<'seconds' | 'dateFormat' | 'fields'>;
 
 export interface ProposedDates {
   /** Holds the date of the start. */
