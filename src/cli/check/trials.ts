@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { objectOrEmpty, valueIn } from '../../model/json.ts';
+import { valueIn } from '../../model/json.ts';
 import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import type { SampledRecords } from '../open-site.ts';
 
@@ -122,10 +122,6 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
   // WordPress adds HTML tags around a text.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }
-
-/** A value in an API of the plugin as the mapping reads it: of linked records, one or several, the ids. */
-export const shownByPlugin = (value: unknown, written: unknown): unknown =>
-  Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
 
 /** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
 const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
