@@ -1,5 +1,5 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. The mapping holds what
-// is sure; what is not is an assumption with an option, a note, or an unmapped field.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. What is sure is in the
+// mapping. What is not is an assumption with an option, a note, or an unmapped field.
 
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';

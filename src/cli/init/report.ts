@@ -56,8 +56,8 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
 }
 
 const unsureOf = (event: KindSpec, fields: readonly SiteField[]): string =>
-  `not sure what these fields of ${collectionName(event)} are, so the mapping leaves them out: ${shownFields(fields)}; ` +
-  'name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)';
+  `not sure what these fields of ${collectionName(event)} are, so the mapping leaves them out: ` +
+  `${shownFields(fields)}; name one with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)`;
 
 function describeCollection(site: ProbedSite, base: string): string {
   const type = typeAt(site, base);
