@@ -77,8 +77,7 @@ const PAYLOAD_POSTS: CoreLocations = {
 export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
   wordpress: {
     coreLocations: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
-    selectFields: (kind, events) =>
-      kind.storedAs === 'posts' ? selectFromPosts(kind, events) : selectFromTerms(kind, events),
+    selectFields: selectFromWordPress,
     checkFields({ storedAs, spec }) {
       if (storedAs === 'posts') checkVisibilityFields(spec);
     },
@@ -103,23 +102,16 @@ const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** What searches look at. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
-function selectFromPosts({ kind, spec, readPaths }: RuledKind, events: KindSpec): string {
+function selectFromWordPress({ kind, storedAs, spec, readPaths }: RuledKind, events: KindSpec): string {
+  // Link tables need the key by which events refer to records of the kind.
+  const linkPaths = linkKeysOf(kind, events).map(({ key }) => key);
   const series = spec.occurrences ? [OCCURRENCES_FIELD] : [];
-  return withoutRepeats([...POST_PATHS, ...readPaths, ...linkPaths(kind, events), ...RENDERED_PATHS, ...series]);
+  if (storedAs === 'posts')
+    return withoutRepeats([...POST_PATHS, ...readPaths, ...linkPaths, ...RENDERED_PATHS, ...series]);
+  const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
+  // WordPress answers no `meta` of a term if `_fields` names `meta.colour`; of a post it answers only that key.
+  return withoutRepeats([...termPaths, ...readPaths, ...linkPaths].map((path) => path.split('.', 1)[0]));
 }
-
-/**
- * Names the first key of each path alone. WordPress answers no `meta` of a term if `_fields` names `meta.colour`; of a
- * post it answers only that key.
- */
-function selectFromTerms({ kind, readPaths }: RuledKind, events: KindSpec): string {
-  const ownPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
-  const paths = [...ownPaths, ...readPaths, ...linkPaths(kind, events)];
-  return withoutRepeats(paths.map((path) => path.split('.', 1)[0]));
-}
-
-/** Link tables need the key by which events refer to records of the kind. */
-const linkPaths = (kind: Kind, events: KindSpec): string[] => linkKeysOf(kind, events).map(({ key }) => key);
 
 /** Fields that decide who may list a record, or who may read all of it. */
 const VISIBILITY_FIELDS = ['status', 'author', 'protected'];

@@ -90,7 +90,7 @@ function fixedAccessor(value: string | number | boolean, { type }: Field): Field
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
 
-/** Compiles one place where a field is read or written: a date in parts, or the value at a path in the form of a codec. */
+/** One place where a field is read or written: a date in parts, or the value at a path in the form of a codec. */
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
   const location: LocationSpec = fieldSpecOf(spec);
   if (location.parts) {

@@ -1,5 +1,5 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. What is sure is in the
-// mapping. What is not is an assumption with an option, a note, or an unmapped field.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. What is sure is in
+// the mapping. What is not is an assumption with an option, a note, or an unmapped field.
 
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
@@ -19,11 +19,11 @@ import {
 } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import {
+  hasUnseenKeys,
   matchPresets,
   OWN_TYPES_PRESET,
   type PresetMatch,
   unknownEventPlugins,
-  unseenKeys,
   unsupportedPlugins,
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
@@ -137,7 +137,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
-  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && unseenKeys(mapping, site).length > 0;
+  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && hasUnseenKeys(mapping, site);
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
@@ -178,7 +178,7 @@ function generatedProposal(
     preset: undefined,
     mapping,
     isUnseen: false,
-    needsPlugin: unseenKeys(mapping, site).length > 0,
+    needsPlugin: hasUnseenKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
     notes: [],
     assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,

@@ -66,10 +66,6 @@ function describeCollection(site: ProbedSite, base: string): string {
   return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
 }
 
-const IN_TABLES =
-  'their dates are in database tables of its own, which no route of the REST API lists by their changes.';
-const UNDATED = 'the REST API shows none with a date.';
-
 /**
  * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
  * that the operator named: `wanted`) have no start.
@@ -80,10 +76,13 @@ export function whyNothingLines(site: ProbedSite, wanted: string | undefined): s
   const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
   const reasons = [
     ...plugins.map(
-      (title) => `This site has its events in ${title}. The gateway cannot serve its events: ${IN_TABLES}`,
+      (title) =>
+        `This site has its events in ${title}. The gateway cannot serve them: their dates are in database tables of ` +
+        'its own, which no route of the REST API lists by their changes.',
     ),
     ...unknown.map(
-      (name) => `This site may have its events in ${name}. The gateway cannot serve its events: ${UNDATED}`,
+      (name) =>
+        `This site may have its events in ${name}. The gateway cannot serve them: the REST API shows none with a date.`,
     ),
   ];
   if (reasons.length > 0)

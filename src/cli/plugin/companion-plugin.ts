@@ -183,8 +183,8 @@ function payloadPlugin({ kinds, file }: Mapping, { webhookUrl }: PluginOptions):
 }
 
 /**
- * `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes. `holdsSecret`: the
- * webhook secret is in the file.
+ * `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes.
+ * `holdsSecret`: the webhook secret is in the file.
  */
 export const SITE_PLUGINS = {
   wordpress: {
