@@ -22,6 +22,7 @@ import { checkWebhooks, listenForWebhooks } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { checkWrites } from './writes.ts';
 
+/** Each opens the site of a configuration, with what only its CMS needs to have checked. */
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */

@@ -164,9 +164,8 @@ function generatedProposal(
     upstream: 'wordpress',
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
-  const used = new Set([dates.start, dates.end].flatMap(pathsOf));
-  addLinked(mapping, type, site, used);
-  mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, used) };
+  addLinked(mapping, type, site);
+  mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, readPaths(mapping)) };
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
   const bases = eventTypes.map((each) => each.base);
@@ -193,20 +192,25 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
  * links.
  */
-function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
+function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
-    const found = inferLink(kind, event, site, used, taken);
+    const found = inferLink(kind, event, site, new Set(readPaths(mapping)), taken);
     if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts);
-    const fields = target ? inferFields(kind, target, new Set()) : {};
+    const fields = target ? inferFields(kind, target) : {};
     mapping[kind] = { ...found.collection, ...(Object.keys(fields).length > 0 && { fields }) };
   }
 }
 
+/** The paths that the mapping reads of an event. */
+const readPaths = ({ event }: Pick<MappingFile, 'event'>): string[] =>
+  Object.values(event.fields ?? {}).flatMap(pathsOf);
+
+/** The fields of the type that have values and that the mapping does not read. */
 function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SiteField[] {
-  const known = [...Object.values(event.fields ?? {}).flatMap(pathsOf), ...termBases, 'menu_order'];
+  const known = [...readPaths({ event }), ...termBases, 'menu_order'];
   // A mapped `acf.place.city` is a part of the field `acf.place`.
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
   return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path));
