@@ -54,7 +54,6 @@ export interface CustomFieldSpec extends LocationSpec {
 export interface OccurrenceWindow {
   pastDays?: number;
   futureDays?: number;
-  note?: string;
 }
 
 export interface KindSpec {

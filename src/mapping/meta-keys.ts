@@ -18,7 +18,9 @@ export interface MetaKey extends Omit<MetaType, 'default'> {
 
 const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
 
+/** A field that is at a path. */
 interface Use {
+  field: string;
   path: string;
   type: MetaType;
   writable: boolean;
@@ -29,25 +31,21 @@ interface Use {
  * mapping of events, adds the keys by which events refer to records of the kind.
  */
 export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
-  const keys = new Map<string, MetaKey>();
-  const add = (field: string, { path, type, writable }: Use): void => {
-    const [root, key, ...rest] = parsePath(path) ?? [];
-    if (root !== 'meta' || typeof key !== 'string') return;
-    const known = keys.get(key);
-    if (known) {
-      known.writable ||= writable;
-      return;
-    }
-    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
-    keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
-  };
   const { fields = {}, custom_fields = {}, readOnly = false } = spec;
-  for (const [name, fieldSpec] of Object.entries(fields))
-    for (const use of usesOf(fieldSpec, FIELDS[kind][name]!, readOnly)) add(name, use);
-  for (const [name, fieldSpec] of Object.entries(custom_fields))
-    for (const use of usesOf(fieldSpec, customFieldType(name, fieldSpec), readOnly)) add(name, use);
-  for (const { name, key } of events ? linkKeysOf(kind, events) : [])
-    add(name, { path: key, type: { type: 'integer' }, writable: false });
+  const links = events ? linkKeysOf(kind, events) : [];
+  const uses: Use[] = [
+    ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!, readOnly)),
+    ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one), readOnly)),
+    ...links.map(({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false })),
+  ];
+  const keys = new Map<string, MetaKey>();
+  for (const { field, path, type, writable } of uses) {
+    const [root, key, ...rest] = parsePath(path) ?? [];
+    if (root !== 'meta' || typeof key !== 'string') continue;
+    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
+    const first = keys.get(key) ?? { key, default: DEFAULTS[metaType.type], ...metaType, field, writable };
+    keys.set(key, { ...first, writable: first.writable || writable });
+  }
   return [...keys.values()];
 }
 
@@ -61,27 +59,30 @@ export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: strin
 /** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>
   ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
-    usesOf(events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
+    usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
   );
-
-function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
-  const spec = fieldSpecOf(fieldSpec);
-  const writable = !readOnly && !spec.readOnly;
-  const embedded = Object.values(spec.embedded ?? {}).map((path) => ({ path, type: TEXT, writable: false }));
-  if (spec.read === undefined) return [...embedded, ...usesOfLocation(spec, field, writable)];
-  const writes = [spec.write ?? []].flat().flatMap((location) => usesOfLocation(location, field, writable));
-  return [...embedded, ...usesOfLocation(spec.read, field, false), ...writes];
-}
 
 const TEXT: MetaType = { type: 'string' };
 
-function usesOfLocation(location: string | LocationSpec, field: Field, writable: boolean): Use[] {
-  const spec = fieldSpecOf(location);
-  const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
-  if (spec.at === undefined) return uses;
-  const { codec, options } = selectCodec(spec.as, field, '');
-  const type = spec.json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
-  const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
-  for (const path of paths) uses.push({ path, type, writable });
-  return uses;
+function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
+  const spec = fieldSpecOf(fieldSpec);
+  const writable = !readOnly && !spec.readOnly;
+  const at = (location: string | LocationSpec, isWritten: boolean): Use[] =>
+    pathsOf(location, field).map(([path, type]) => ({ field: name, path, type, writable: isWritten }));
+  const embedded = Object.values(spec.embedded ?? {}).map(
+    (path): Use => ({ field: name, path, type: TEXT, writable: false }),
+  );
+  if (spec.read === undefined) return [...embedded, ...at(spec, writable)];
+  return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, writable))];
+}
+
+/** The paths of a location, each with the type of what is stored there. */
+function pathsOf(location: string | LocationSpec, field: Field): [path: string, type: MetaType][] {
+  const { parts, at, as, json } = fieldSpecOf(location);
+  if (parts) return parts.map((part) => [part.at, TEXT]);
+  if (at === undefined) return [];
+  const { codec, options } = selectCodec(as, field, '');
+  const type = json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
+  const paths = codec.createAccessor?.(parsePath(at) ?? [], options, '').selectedPaths ?? [at];
+  return paths.map((path) => [path, type]);
 }

@@ -111,11 +111,11 @@ export async function checkSeries({ pluginAdvice, mapping, samples }: CheckConte
   const { occurrences } = mapping.file.event;
   const events = occurrences ? ((await samples()).records.event ?? []) : [];
   const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-  return judgeSeries(cmsRecords, pluginAdvice(), occurrences?.note);
+  return judgeSeries(cmsRecords, pluginAdvice());
 }
 
 /** `showOccurrences`: how the site comes to send them. */
-export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {
+export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string): Finding[] {
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
     const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
@@ -123,8 +123,8 @@ export function judgeSeries(events: readonly CmsRecord[], showOccurrences: strin
   }
   const series = events.filter(isSeries);
   const total = series.reduce((sum, event) => sum + (event[OCCURRENCES_FIELD] as unknown[]).length, 0);
-  const found = `${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`;
-  return [ok('series', note !== undefined && total > 0 ? `${found} (${note})` : found)];
+  const count = `${series.length} of ${pluralized(events.length, 'event')}`;
+  return [ok('series', `${count} are series, with ${total} occurrences`)];
 }
 
 /** A CMS may refuse a list before it looks for the collection. */

@@ -50,7 +50,10 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   return 0;
 }
 
-function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
+type ServiceAccount = NonNullable<ReturnType<typeof accountOf>>;
+
+/** A password from the environment stays there, and is written to no file. */
+function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions) {
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || password === undefined)
     throw new ConfigError(
@@ -89,7 +92,7 @@ const PAYLOAD_MAPPING = 'payload';
  * Payload site correspond to the API's.
  */
 function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions): Found {
-  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields ?? {}).length > 0)
+  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
       url,
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
@@ -112,13 +115,6 @@ interface OutputFile {
   text: string;
   /** Only its owner may read it. */
   isSecret: boolean;
-}
-
-interface ServiceAccount {
-  user: string;
-  password: string;
-  /** If true, the password stays in the environment and is written to no file. */
-  isFromEnvironment: boolean;
 }
 
 const SECRET_MODE = 0o600;
