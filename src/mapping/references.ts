@@ -85,14 +85,15 @@ export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
 export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   const field = kind === 'venue' ? 'venues' : 'organizers';
   const { terms, slug: pattern, key } = via;
-  if (terms !== undefined && pattern !== undefined) {
+  if (terms !== undefined && pattern !== undefined && key === undefined) {
     const buildTable: LinkField['buildTable'] = (linked, listedTerms) => {
       const termIds = new Map(listedTerms.map((term) => [term.slug, Number(term.id)]));
       return createTable(linked, ({ slug }) => termIds.get(pattern.replace('{slug}', () => String(slug || ''))));
     };
     return { field, kind, terms, buildTable };
   }
-  if (key === undefined) throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key"');
+  if (key === undefined || terms !== undefined || pattern !== undefined)
+    throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key" alone');
   const path = parsePathOrThrow(key, '/via/key');
   const numberOf = (cmsRecord: CmsRecord) => readInteger(readText(valueAt(cmsRecord, path)));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };

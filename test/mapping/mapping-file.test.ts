@@ -120,6 +120,14 @@ const cases: [string, unknown, string, RegExp][] = [
   ['an unknown key of a kind', sourceWith({}, { venue: { posts: 'v', field: {} } }), '/venue', /unknown key "field"/],
   ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event/terms', /not for this kind/],
   ['a venue as both', sourceWith({}, { venue: { posts: 'x', terms: 'y' } }), '/venue', /./],
+  ...[{}, { terms: 'x' }, { terms: 'x', slug: '_{slug}', key: 'meta.x' }].map(
+    (via): [string, object, string, RegExp] => [
+      `a link by neither or both: ${Object.keys(via)}`,
+      sourceWith({ venue: { at: 'meta.v', via } }),
+      '/event/fields/venue/via',
+      /needs "terms" and "slug", or "key" alone/,
+    ],
+  ),
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
   ['a collection of Payload for WordPress', sourceWith({}, { tag: { collection: 'x' } }), '/tag/collection', /not for/],
   [

@@ -143,9 +143,9 @@ function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, ob
         type: meta.type,
         default: meta.default,
         hint: hintOf(meta),
-        ...(meta.multiple ? { multiple: true } : {}),
-        ...(meta.absentWhenFalse ? { absent_when_false: true } : {}),
-        ...(meta.writable ? {} : { readonly: true }),
+        multiple: meta.multiple,
+        absent_when_false: meta.absentWhenFalse,
+        readonly: meta.writable ? undefined : true,
       },
     ]),
   );
