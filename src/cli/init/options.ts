@@ -81,11 +81,11 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     userAgent: fromEnvironment('upstream.userAgent'),
     /** The environment lets calendars be in private networks. */
     privateSources: assignments.some(({ key, value }) => key === 'sync.privateSources' && value === true),
-    mapping: parseChoice('--mapping', values.mapping, mappingNames()),
+    mapping: values.mapping,
     eventType: values['event-type'],
     fields: parseFields(values.field ?? []),
     dateFormat: parseFormat(values['date-format']),
-    seconds: parseChoice('--seconds', values.seconds, ['utc', 'wall'] as const),
+    seconds: parseSeconds(values.seconds),
     publicUrl: parseAddress('--public-url', values['public-url']),
     webhookUrl: parseAddress('--webhook-url', values['webhook-url']),
     out: values.out ?? INIT_OPTIONS.out.default,
@@ -137,15 +137,9 @@ function parseFormat(text: string | undefined): string | undefined {
   return text;
 }
 
-function parseChoice<T extends string>(
-  option: string,
-  value: string | undefined,
-  choices: readonly T[],
-): T | undefined {
-  const choice = choices.find((each) => each === value);
-  if (value !== undefined && choice === undefined)
-    throw new ConfigError(option, `"${value}" is not one of the choices`, `They are ${choices.join(', ')}.`);
-  return choice;
+function parseSeconds(text: string | undefined): 'utc' | 'wall' | undefined {
+  if (text === undefined || text === 'utc' || text === 'wall') return text;
+  throw new ConfigError('--seconds', `"${text}" is not one of the choices`, 'They are utc, wall.');
 }
 
 /** `event.start_date` -> path; `none` leaves the field out. */

@@ -108,7 +108,7 @@ function withUnserved(proposal: Proposal, unserved: readonly string[]): Proposal
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
   const names = mappingNames('wordpress');
   if (mapping !== undefined && !names.includes(mapping))
-    throw new ConfigError('--mapping', `${mapping} is not for WordPress`, `Those for it are ${names.join(', ')}.`);
+    throw new ConfigError('--mapping', `there is no ${mapping} for WordPress`, `There are ${names.join(', ')}.`);
   const bases = types.map(({ base }) => base);
   if (eventType !== undefined && !bases.includes(eventType))
     throw new ConfigError(

@@ -136,9 +136,6 @@ function define_type($type, $definition) {
         'rest_base' => $definition['base'],
         'menu_icon' => $definition['icon'],
         'supports' => ['title', 'editor', 'author', 'thumbnail', 'excerpt', 'revisions', 'custom-fields'],
-        // The roles have the same capabilities as for posts.
-        'capability_type' => 'post',
-        'map_meta_cap' => true,
         'rewrite' => ['slug' => $definition['rewrite'], 'with_front' => false],
     ]);
 }

@@ -346,7 +346,8 @@ describe('init', () => {
       expect(() => options({ field: [field] })).to.throw(ConfigError, /neither may be none/);
     for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
       expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
-    expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
+    for (const mapping of ['joomla', 'payload'])
+      expect(await errorOf(init(options({ mapping }), print))).to.match(/^--mapping: there is no .* gatherpress/s);
     expect(() => options({ seconds: 'ymd' })).to.throw(ConfigError, /utc, wall/);
   });
 });
