@@ -4,6 +4,7 @@ import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { Kind, Site } from '../../model/records.ts';
 import type { SampledRecord, Samples, SiteConnection } from '../open-site.ts';
 
@@ -72,6 +73,15 @@ export interface CmsChecks {
   judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kindMapping: KindMapping<Kind>): Promise<Finding | undefined>;
+  /** The record in an API of the event plugin itself; undefined if there is no such API. */
+  readByPlugin?(kindMapping: KindMapping<Kind>, id: number): Promise<PluginRecord | undefined>;
+}
+
+export interface PluginRecord {
+  /** Name of the API. */
+  api: string;
+  /** With the properties of this gateway's API; undefined if the plugin's API refuses it. */
+  record: JsonObject | undefined;
 }
 
 /** How the operator does in this CMS what several checks advise. */

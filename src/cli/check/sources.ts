@@ -1,23 +1,50 @@
-// The check of the sources: reads each as the gateway would.
+// The check of the sources: reads each as the gateway would. What was merged, only a running gateway knows.
 
+import { adminUrl } from '../../config.ts';
 import type { SourceSettings } from '../../config-schema.ts';
+import type { Sources } from '../../sync/sources/sources.ts';
 import { readSource, remarkText, SOURCE_ADVICE } from '../read-source.ts';
 import { pluralized } from '../table.ts';
 import { type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 
+type Status = Partial<ReturnType<Sources['status']>>;
+
+const STATUS_TIMEOUT_MS = 3000;
 const REMARKS_ADVICE = 'Ask the owner of this calendar to correct them: some of these events may be left out.';
 
 /** All that it needs of the context: without a CMS there is nothing else. */
 type Context = Pick<CheckContext, 'config' | 'site'>;
 
-export const checkSources = (context: Context): Promise<Finding[]> =>
-  Promise.all(context.config.sources.map((source) => checkSource(source, context)));
+export async function checkSources(context: Context): Promise<Finding[]> {
+  const { sources, listen } = context.config;
+  if (sources.length === 0) return [];
+  const status = await readStatus(adminUrl(listen, '/status'));
+  return Promise.all(sources.map((source) => judge(source, context, status)));
+}
 
-async function checkSource(source: SourceSettings, { config, site }: Context): Promise<Finding> {
+/** Nothing of a gateway that does not run, or runs without sources. */
+async function readStatus(url: string): Promise<Status> {
+  try {
+    return (await (await fetch(url, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) })).json()) as Status;
+  } catch {
+    return {};
+  }
+}
+
+async function judge(source: SourceSettings, { config, site }: Context, status: Status): Promise<Finding> {
   const { name } = source;
   const snapshot = await readSource(source, config.sync.privateSources, site.timezone);
   if (typeof snapshot === 'string') return fail(name, snapshot, SOURCE_ADVICE);
   const { events, remarks } = snapshot;
-  const message = [pluralized(events.length, 'event'), ...remarks.map(remarkText)].join('; ');
+  const parts = [pluralized(events.length, 'event'), mergedText(name, status), ...remarks.map(remarkText)];
+  const message = parts.filter((part) => part !== '').join('; ');
   return remarks.length > 0 ? warn(name, message, REMARKS_ADVICE) : ok(name, message);
+}
+
+/** The list of merges has a hundred of all sources: of the others it does not say why. */
+function mergedText(name: string, { sources = [], merged = [] }: Status): string {
+  const count = sources.find((source) => source.name === name)?.merged ?? 0;
+  const reasons = new Set(merged.filter(({ source }) => source === name).map(({ why }) => why));
+  if (count === 0) return '';
+  return `${count} of the running gateway shown as another calendar's (${[...reasons].join('; ')})`;
 }

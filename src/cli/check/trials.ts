@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { valueIn } from '../../model/json.ts';
+import { objectOrEmpty, valueIn } from '../../model/json.ts';
 import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import type { SampledRecords } from '../open-site.ts';
 
@@ -118,13 +118,21 @@ export function isSameValue(name: string, read: unknown, written: unknown): bool
   if (isNumber(written)) return read !== '' && Number(read) === Number(written);
   // Fields for phone numbers store them in the format of the country.
   if (name === 'phone') return digitsOf(read) === digitsOf(written);
-  if (name === 'cost' && typeof read === 'string' && typeof written === 'string')
-    return moneyIn(read).includes(moneyIn(written));
+  if (name === 'cost' && typeof read === 'string' && typeof written === 'string') return hasMoney(read, written);
   // WordPress adds HTML tags around a text.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }
 
-/** Without what sites write in their own way: `12 – 15` for `12 - 15`, and the blank before a currency. */
-const moneyIn = (text: string): string => text.replace(/[\s–-]+/gu, '');
+/** A value in an API of the plugin as the mapping reads it: of linked records, one or several, the ids. */
+export const shownByPlugin = (value: unknown, written: unknown): unknown =>
+  Array.isArray(written) ? [value].flat().map((record) => objectOrEmpty(record).id) : value;
+
+/** Amounts and currencies, in their order: `12.50` and `€`, however the site writes the blank between them. */
+const moneyIn = (text: string): string[] => text.match(/[\d.,]+|[^\d.,\s–-]+/gu) ?? [];
+
+function hasMoney(read: string, written: string): boolean {
+  const found = moneyIn(read);
+  return moneyIn(written).every((part) => found.splice(0, found.indexOf(part) + 1).length > 0);
+}
 
 const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

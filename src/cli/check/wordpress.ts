@@ -1,8 +1,12 @@
-// What `check` does for WordPress only: the companion plugin, its schema and its capabilities.
+// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, and an event plugin's own
+// API.
 
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
-import { openWordPressSite } from '../open-site.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
+import { objectOrEmpty } from '../../model/json.ts';
+import { PLURALS } from '../../model/records.ts';
+import { openWordPressSite, orIfRefused } from '../open-site.ts';
 import {
   absence,
   type CheckContext,
@@ -32,14 +36,24 @@ const ADVICE: CmsAdvice = {
     "descriptions: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this.",
 };
 
+/** By the part of the companion plugin for the event plugin. */
+const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
+
 /** Opens the site of the configuration. */
-export function openWordPressChecks(config: Config): CmsChecks {
+export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
+  const connection = openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
   return {
-    connection: openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream),
+    connection,
     advice: ADVICE,
     hasTimeZone: true,
     needsTimes: false,
     judgeField,
+    async readByPlugin({ kind }, id) {
+      const api = PLUGIN_APIS[file.wordpress?.hooks ?? ''];
+      if (api === undefined) return undefined;
+      const response = await orIfRefused(connection.call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
+      return { api, record: response && objectOrEmpty(response.json) };
+    },
   };
 }
 

@@ -4,12 +4,13 @@
 import { randomBytes } from 'node:crypto';
 import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
+import { FIELDS } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import { setAt, valueIn } from '../../model/json.ts';
 import type { CalendarRecord, Kind } from '../../model/records.ts';
 import { formatSample, isBlank, type Samples } from '../open-site.ts';
-import { type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
-import { DRAFT_TIMES, isSameValue, type TrialField, trialSteps } from './trials.ts';
+import { type CheckContext, type Finding, fail, ok, type PluginRecord, warn } from './checks.ts';
+import { DRAFT_TIMES, isSameValue, shownByPlugin, type TrialField, trialSteps } from './trials.ts';
 
 export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   if (!context.write) return [];
@@ -61,16 +62,24 @@ async function tryKind(trial: Trial): Promise<Finding[]> {
   return findings;
 }
 
+const NO_PLUGIN_ANSWER =
+  'Allow the account to read its drafts there, and run check --write again: the API of the plugin tells whether the ' +
+  'plugin reads what the gateway writes.';
+
 /** The fields that are not right, and how many are. */
 async function tryFields(trial: Trial, id: number): Promise<Finding[]> {
   const { kindMapping, records, site } = trial;
   const { kind, collection, storedAs } = kindMapping;
+  const findings: Finding[] = [];
+  const shown = await trial.readByPlugin?.(kindMapping, id);
+  if (shown && !shown.record) findings.push(warn(kind, `${shown.api} refuses the draft`, NO_PLUGIN_ANSWER));
   const results: Finding[] = [];
   for (const fields of trialSteps(records, site.timezone, kindMapping))
     results.push(...(await tryTogether(trial, id, fields)));
   const wrong = results.filter(({ state }) => state !== 'ok');
   const successes = `${results.length - wrong.length} of ${results.length} fields were written, read back and cleared`;
   return [
+    ...findings,
     ...wrong.map((finding) => ({ ...finding, name: `${kind}.${finding.name}` })),
     ok(kind, `created a ${storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
   ];
@@ -106,7 +115,7 @@ async function tryClearing(trial: Trial, id: number, fields: readonly TrialField
     return fields.map(({ name }) => warn(name, `the site refuses clearing it: ${outcome}`, CLEAR_WITH));
   return fields.map((field) =>
     isKept(field, outcome)
-      ? ok(field.name, '')
+      ? judgeByPlugin(trial, field, outcome)
       : warn(field.name, `clearing it was accepted, but ${readBack(trial, field, outcome)}`, CLEAR_WITH),
   );
 }
@@ -116,6 +125,8 @@ interface Outcome {
   valueFor: (field: TrialField) => unknown;
   before: CalendarRecord;
   after: CalendarRecord;
+  /** Of a plugin without an API of its own, and where it tells nothing: undefined. */
+  shown: PluginRecord | undefined;
 }
 
 /** @returns what the site has afterwards, or why it refuses the write */
@@ -135,7 +146,11 @@ async function write(
     const body = kindMapping.write(changes, { site, current, linkTables });
     await cms.update(kindMapping, id, body, options);
     const after = kindMapping.read(await read(), site, linkTables);
-    return { valueFor, before: kindMapping.read(current, site, linkTables), after };
+    // A plugin that does not read the key of a flag shows its default, which is one of the two values. Of other fields
+    // it shows nothing then, and a cleared field shows nothing either way.
+    const tells = fields.some((field) => !isBlank(valueFor(field)));
+    const shown = tells ? await trial.readByPlugin?.(kindMapping, id) : undefined;
+    return { valueFor, before: kindMapping.read(current, site, linkTables), after, shown };
   } catch (error) {
     if (error instanceof CmsRejected || error instanceof ApiError) return reasonOf(error);
     throw error;
@@ -148,7 +163,7 @@ const VALUE_CHANGED =
   'only needs the codec "number", and { "number": { "decimal": "," } } if the site expects a comma.';
 
 function judgeWritten(trial: Trial, field: TrialField, outcome: Outcome): Finding {
-  if (isKept(field, outcome)) return ok(field.name, '');
+  if (isKept(field, outcome)) return judgeByPlugin(trial, field, outcome);
   const { before, after } = outcome;
   const message = `writing it was accepted, but ${readBack(trial, field, outcome)}`;
   const isUnchanged = JSON.stringify(storedValue(after, field)) === JSON.stringify(storedValue(before, field));
@@ -168,6 +183,29 @@ const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Outcome)
 
 const pathOf = ({ kindMapping }: Trial, { property }: TrialField): string =>
   kindMapping.writtenPaths.get(property)?.join(', ') ?? '';
+
+const OTHER_KEY =
+  'Compare the key and the codec of the field in the mapping with those of the mapping that init proposes ' +
+  '(docs/mapping.md): the plugin reads the field from another key, or takes the value in another form.';
+
+/**
+ * What the gateway wrote, it reads back from the same key. An API of the plugin knows better: it leaves out the phone
+ * number of a venue that was written to a key which the plugin does not read.
+ */
+function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Outcome): Finding {
+  const { name } = field;
+  const right = ok(name, '');
+  if (!shown?.record) return right;
+  const value = shown.record[name];
+  const definition = FIELDS[kindMapping.kind][name];
+  // A custom field, or another that only this gateway's API has.
+  const isAdded = !definition || definition.parameter?.addition;
+  if (value === undefined && isAdded) return right;
+  const written = valueFor(field);
+  if (isSameValue(name, shownByPlugin(value, written), written)) return right;
+  const found = `${shown.api} shows ${sample(value)} after ${sample(written)} was written`;
+  return fail(name, `the plugin takes it for something else: ${found}`, OTHER_KEY);
+}
 
 const sample = (value: unknown): string => (isBlank(value) ? 'nothing' : formatSample(value));
 

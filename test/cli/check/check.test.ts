@@ -1,6 +1,9 @@
 // The findings of `check`, its exit code and output, and that it deletes its draft.
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -92,24 +95,40 @@ describe('check', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('reads each source', async () => {
+  it('reads each source, and says what the running gateway merged', async () => {
     const feeds = await startFeedSite();
+    const merged = [
+      { source: 'library', why: 'same UID and start' },
+      { source: 'other', why: 'same address and start' },
+    ];
+    const admin = createServer((_request, response) =>
+      response.end(JSON.stringify({ sources: [{ name: 'library', merged: 1 }], merged })),
+    );
+    await once(admin.listen(0, '127.0.0.1'), 'listening');
     try {
-      const config = {
-        sync: { privateSources: true },
-        sources: [
-          { name: 'library', icalendar: feeds.feed },
-          { name: 'page', icalendar: feeds.page },
-        ],
-      };
-      const result = await runCheck({}, { config });
+      const result = await runCheck(
+        {},
+        {
+          config: {
+            listen: { adminPort: (admin.address() as AddressInfo).port },
+            sync: { privateSources: true },
+            sources: [
+              { name: 'library', icalendar: feeds.feed },
+              { name: 'page', icalendar: feeds.page },
+            ],
+          },
+        },
+      );
       expect(row(result, 'sources', 'library')).to.deep.include({
         state: 'warn',
-        message: '1 event; 1 × no start (such as broken)',
+        message:
+          "1 event; 1 of the running gateway shown as another calendar's (same UID and start); " +
+          '1 × no start (such as broken)',
       });
       expect(row(result, 'sources', 'page').state).to.equal('fail');
       expect(row(result, 'sources', 'page').message).to.match(/a web page/);
     } finally {
+      admin.close();
       feeds.close();
     }
   });
@@ -246,6 +265,45 @@ describe('check', () => {
     expect(row(result, 'lists', 'rooms').state).to.equal('warn');
     expect(result.rows.filter(({ area }) => area === 'writes')).to.deep.equal([]);
     expect(site.requests.filter((each) => each.startsWith('POST'))).to.deep.equal([]);
+  });
+
+  it('fails with --write for a value that reads back and that the plugin shows as another, or not at all', async () => {
+    site = await startFakeSite({ types: [gigs({ meta: { ...META, seats: 'string' } })], logins: ['service:right'] });
+    // The Events Calendar takes "12.50 €" without a symbol in its row for 12.50 of its own currency.
+    site.before = ({ url = '' }, response) => {
+      if (!url.includes('/tribe/events/v1/events/')) return false;
+      response.setHeader('content-type', 'application/json');
+      const texts = { description: '<p>Written by check.</p>', excerpt: '<p>Written by check.</p>' };
+      response.end(JSON.stringify({ ...texts, cost: '$12.50', all_day: true, start_date: '2031-05-01 19:30:00' }));
+      return true;
+    };
+    const { event } = MAPPING;
+    // The original has no custom fields: that it does not show one says nothing.
+    const mapping = {
+      ...{ ...MAPPING, wordpress: { hooks: 'the-events-calendar' } },
+      event: { ...event, custom_fields: { seats: 'meta.seats' } },
+    };
+    let text = '';
+    await check({ config: configFile({}, mapping), json: true, write: true }, (part) => {
+      text += part;
+    });
+    const { rows } = JSON.parse(text) as Result;
+    const failed = rows.filter(({ area, state }) => area === 'writes' && state === 'fail');
+    const reason = 'the plugin takes it for something else: tribe/events/v1 shows';
+    expect(failed.map(({ name, message }) => [name, message])).to.deep.equal([
+      ['event.end_date', `${reason} nothing after 2031-05-01 21:00:00 was written`],
+      // A constant equals one of the two values.
+      ['event.all_day', `${reason} true after false was written`],
+      ['event.cost', `${reason} $12.50 after 12.50 € was written`],
+    ]);
+  });
+
+  it('warns with --write if the API of the plugin refuses the draft, which nothing but the site then judges', async () => {
+    const mapping = { ...MAPPING, wordpress: { hooks: 'the-events-calendar' } };
+    const result = await runCheck({}, { write: true, mapping });
+    const writes = result.rows.filter(({ area }) => area === 'writes').map(({ state, message }) => [state, message]);
+    expect(writes[0]).to.deep.equal(['warn', 'tribe/events/v1 refuses the draft']);
+    expect(writes[1]?.[1]).to.include('were written, read back and cleared');
   });
 
   it('fails with --write for a value that was accepted and not stored', async () => {
