@@ -1,27 +1,14 @@
 // The command line of a script for developers: its options, its --help, and one line for a mistake.
 
-import type { ParseArgsOptionDescriptor } from 'node:util';
-import { parseOptions } from '../src/cli/commands.ts';
-import { columns } from '../src/cli/table.ts';
+import { flag, type Option, optionsHelp, parseOptions } from '../src/cli/command-line.ts';
 import { ConfigError } from '../src/errors.ts';
 
-interface ScriptOption extends ParseArgsOptionDescriptor {
-  /** The word for the value in --help; an option of type `boolean` has none. `N` and `S` (seconds) must be numbers. */
-  value?: string;
+/** The value of one that is called `N` or `S` (seconds) must be a number. */
+interface ScriptOption extends Option {
   /** The values that it takes; absent: any. */
   choices?: readonly string[];
   /** It takes several of `choices`, with commas. */
   isList?: true;
-  help: string;
-}
-
-/** What --help prints: `about`, then each option with its default. */
-function helpText(about: string, options: Readonly<Record<string, ScriptOption>>): string {
-  const rows = Object.entries(options).map(([name, { value, help, default: preset }]) => [
-    `  --${name}${value === undefined ? '' : ` ${value}`}`,
-    preset === undefined ? help : `${help} (default: ${preset})`,
-  ]);
-  return `${[about.trimEnd(), '', ...columns([...rows, ['  --help', 'this']])].join('\n')}\n`;
 }
 
 /** Values of the options in the command line. Ends the process after --help, and with exit code 2 after a mistake. */
@@ -50,7 +37,7 @@ function mistakeIn(name: string, text: string, { value, choices, isList }: Scrip
 function parseScript<T extends Record<string, ScriptOption>>(about: string, options: T, allowWords: boolean) {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(helpText(about, options));
+    process.stdout.write(`${about.trimEnd()}\n\n${optionsHelp({ ...options, help: flag('this') })}\n`);
     process.exit(0);
   }
   const parsed = parsedOrEnd(() => parseOptions(args, options, allowWords));

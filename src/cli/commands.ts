@@ -1,9 +1,8 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { adminUrl, loadConfig, SETTINGS, settingsWithoutSecrets } from '../config.ts';
-import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
+import { flag, optionsHelp, parseOptions, textOption } from './command-line.ts';
 import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
 import { columns } from './table.ts';
 
@@ -14,29 +13,24 @@ export interface Command {
   run(args: string[]): Promise<number>;
 }
 
-/** Throws `ConfigError` for unknown options, and for other arguments unless `allowPositionals` is true. */
-export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: T,
-  allowPositionals = false,
-) {
-  try {
-    return parseArgs({ args, options, allowPositionals });
-  } catch (error) {
-    // After the first sentence Node advises on positional arguments, which most of these commands do not have.
-    const [reason = ''] = String(error instanceof Error ? error.message : error).split('. ');
-    throw new ConfigError('command line', reason, 'Try --help.');
-  }
-}
+const CONFIG = { config: textOption('FILE', 'settings; those of the environment win, see serve --help') } as const;
 
-/** Every setting. The texts are those of the schema, as in docs/configuration.md. */
-const settingsHelp = (): string =>
-  columns(SETTINGS.map(({ variable, description }) => [`  ${variable}`, description])).join('\n');
+const CHECK_OPTIONS = {
+  ...CONFIG,
+  write: flag(
+    'also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good',
+  ),
+  json: flag('machine-readable: {"ok", "counts", "rows": [{"area", "name", "state", "message", "advice"}]}'),
+} as const;
 
-export const CHECK_OPTIONS = {
-  config: { type: 'string' },
-  write: { type: 'boolean' },
-  json: { type: 'boolean' },
+const PLUGIN_OPTIONS = {
+  config: textOption(
+    'FILE',
+    "take the mapping and the webhook secret from the gateway's configuration and environment",
+  ),
+  mapping: textOption('NAME', 'one that comes with the gateway, or the path of a file (default: wordpress-meta)'),
+  'webhook-url': textOption('URL', "where the site reaches the gateway's admin port: http://GATEWAY:3001/-/changes"),
+  'webhook-secret': textOption('TEXT', 'signs the webhooks of WordPress; not needed with --config'),
 } as const;
 
 /** Each imports its code when it runs: `serve` would keep that of the others in memory. */
@@ -55,10 +49,9 @@ export const commands: Record<string, Command> = {
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
 Verifies that the site, the service account and the mapping fit together, and reads each source. It takes the same
-configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+configuration as serve.
 
-  --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
-  --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
+${optionsHelp(CHECK_OPTIONS)}
 
   calendar-gateway check --config calendar-gateway/config.json --write   after init, with secrets.env in the environment
 
@@ -78,7 +71,7 @@ configuration, or a site that does not answer or refuses the account.
 Serves calendar/events/v1 in front of the site in the configuration. Settings come from FILE (or CALENDAR_CONFIG) and
 from the environment, which wins. Their defaults are in docs/configuration.md.
 
-${settingsHelp()}
+${columns(SETTINGS.map(({ variable, description }) => [`  ${variable}`, description])).join('\n')}
 
 User, password, webhook secret and Redis URL may each be in a file: CALENDAR_UPSTREAM_PASSWORD_FILE names it.
 
@@ -86,7 +79,7 @@ SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exi
 in the configuration.
 `,
     async run(args) {
-      const { values } = parseOptions(args, { config: { type: 'string' } });
+      const { values } = parseOptions(args, CONFIG);
       const { serve } = await import('./serve.ts');
       return serve(values.config);
     },
@@ -101,7 +94,7 @@ secret is shown as "(secret)".
 Exit code: 0 printed, 2 a mistake in the configuration.
 `,
     async run(args) {
-      const { values } = parseOptions(args, { config: { type: 'string' } });
+      const { values } = parseOptions(args, CONFIG);
       const warn = (message: string) => process.stderr.write(`${message}\n`);
       const config = loadConfig({ file: values.config, env: process.env, warn });
       process.stdout.write(`${JSON.stringify(settingsWithoutSecrets(config), null, 2)}\n`);
@@ -118,7 +111,7 @@ prints the answer.
 Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake in the configuration.
 `,
     async run(args) {
-      const { values } = parseOptions(args, { config: { type: 'string' } });
+      const { values } = parseOptions(args, CONFIG);
       return health(values.config);
     },
   },
@@ -130,22 +123,15 @@ Prints the plugin to standard output: redirect it into a file, as below. For Wor
 wp-content/mu-plugins/, which registers the types and fields of the mapping; for Payload one TypeScript file, whose
 first lines say how to add it. With a webhook URL the site tells the gateway of every change immediately.
 
-  --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
-  --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
-                         ${mappingNames().join(', ')}
-  --webhook-url URL      where the site reaches the gateway's admin port: http://GATEWAY:3001/-/changes
-  --webhook-secret TEXT  signs the webhooks of WordPress; not needed with --config
+${optionsHelp(PLUGIN_OPTIONS)}
+
+Mappings: ${mappingNames().join(', ')}
 
   calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php
   calendar-gateway plugin --mapping payload > calendar-gateway.ts
 `,
     async run(args) {
-      const { values } = parseOptions(args, {
-        config: { type: 'string' },
-        mapping: { type: 'string' },
-        'webhook-url': { type: 'string' },
-        'webhook-secret': { type: 'string' },
-      });
+      const { values } = parseOptions(args, PLUGIN_OPTIONS);
       const { SITE_PLUGINS } = await import('./plugin/companion-plugin.ts');
       const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');

@@ -12,7 +12,7 @@ import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
+import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
 import type { LinkTables } from '../mapping/references.ts';
 import { ANY_STATUS, type CalendarRecord, type Kind, type Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/text.ts';
@@ -165,8 +165,7 @@ export function pathsOf(field: string | FieldSpec | undefined): string[] {
 
 /** Where a field is read. */
 export function locationOf(field: string | FieldSpec): LocationSpec {
-  const location = typeof field === 'string' ? field : (field.read ?? field);
-  return typeof location === 'string' ? { at: location } : location;
+  return fieldSpecOf(fieldSpecOf(field).read ?? field);
 }
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

@@ -1,23 +1,20 @@
-// Compiles one field of a mapping to a field accessor, and lists the `meta` keys that fields use, with the type with
-// which WordPress must register each. The field may be a date that the CMS stores in several keys, or a custom field,
-// for which the API has no field of its own.
+// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys, or
+// a custom field, for which the API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
-import { FIELDS, type Field, type FieldType } from '../interface/fields.ts';
+import type { Field, FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { isObject, setAt } from '../model/json.ts';
-import type { Kind } from '../model/records.ts';
 import { dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
 import { parseDateFormat } from './date-format.ts';
 import {
+  type Codec,
   type FieldAccessor,
   isWritablePath,
   MappingFieldError,
-  type MetaType,
   type Path,
-  parsePath,
   parsePathOrThrow,
   parseWritablePath,
   selectorOf,
@@ -25,7 +22,14 @@ import {
   valueAt,
   type WriteTarget,
 } from './field-accessor.ts';
-import type { CustomFieldSpec, DatePartSpec, FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
+import {
+  type CustomFieldSpec,
+  type DatePartSpec,
+  type FieldSpec,
+  fieldSpecOf,
+  type LocationSpec,
+} from './mapping-file.ts';
+import type { EmbeddedReader, LinkField } from './references.ts';
 
 /** A field of a kind, under its name in the API. */
 export interface CompiledField {
@@ -34,6 +38,10 @@ export interface CompiledField {
   accessor: FieldAccessor;
   /** Names of fields whose updates send this field too. */
   sentWith: readonly string[];
+  /** Reads the linked record that the event embeds. */
+  embedded?: EmbeddedReader;
+  /** The event refers to linked records otherwise than by their ids. */
+  linkField?: LinkField;
 }
 
 /** @throws MappingFieldError */
@@ -45,7 +53,7 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   if (spec.read !== undefined && spec.clearWith !== undefined)
     throw new MappingFieldError('/clearWith', 'goes into "write", beside its "at"');
   const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
-  if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnly(reader);
+  if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnlyAccessor(reader);
   if (spec.write === undefined) return reader;
   const writers = Array.isArray(spec.write)
     ? spec.write.map((location, index) => compileLocation(location, field, `/write/${index}`, true))
@@ -71,7 +79,7 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
   };
 }
 
-function readOnly({ read, selectedPaths, storedPaths }: FieldAccessor): FieldAccessor {
+export function readOnlyAccessor({ read, selectedPaths, storedPaths }: FieldAccessor): FieldAccessor {
   return { read, selectedPaths, storedPaths };
 }
 
@@ -82,44 +90,57 @@ function fixedAccessor(value: string | number | boolean, { type }: Field): Field
   return { read: () => value, selectedPaths: [], storedPaths: [] };
 }
 
+/** One place where a field is read or written: a date in parts, or the value at a path in the form of a codec. */
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
-  const location: LocationSpec = typeof spec === 'string' ? { at: spec } : spec;
+  const location: LocationSpec = fieldSpecOf(spec);
   if (location.parts) {
     if (field.type !== 'wall-time') throw new MappingFieldError(`${pointer}/parts`, 'only a date can have parts');
     return datePartsAccessor(location.parts, pointer, location.clearWith);
   }
-  const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);
+  const { at = '', json, clearWith } = location;
+  const path = parsePathOrThrow(at, typeof spec === 'string' ? pointer : `${pointer}/at`);
   const { name, codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
   if (definition.createAccessor) {
-    for (const key of ['json', 'clearWith'] as const)
-      if (location[key] !== undefined)
-        throw new MappingFieldError(`${pointer}/${key}`, `does not go with the codec "${name}"`);
+    const unfit = json !== undefined ? 'json' : clearWith !== undefined ? 'clearWith' : undefined;
+    if (unfit) throw new MappingFieldError(`${pointer}/${unfit}`, `does not go with the codec "${name}"`);
     const accessor = definition.createAccessor(path, options, pointer);
-    return isWritablePath(path) ? accessor : readOnly(accessor);
+    return isWritablePath(path) ? accessor : readOnlyAccessor(accessor);
   }
   const codec = definition.create!(options, { field, pointer: `${pointer}/as`, writeOnly });
-  const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
-  const accessor: FieldAccessor = {
+  const jsonPath = json === undefined ? undefined : parsePathOrThrow(json, `${pointer}/json`);
+  const accessor = valueAccessor(path, jsonPath, codec, field.type, clearWith);
+  return [path, jsonPath ?? []].every(isWritablePath) ? accessor : readOnlyAccessor(accessor);
+}
+
+/** @param jsonPath where the value is in the JSON text at `path`; absent: it is all that is there */
+function valueAccessor(
+  path: Path,
+  jsonPath: Path | undefined,
+  codec: Codec,
+  type: FieldType,
+  clearWith: unknown,
+): FieldAccessor {
+  return {
     read: (cmsRecord, zones) => {
       const stored = valueAt(cmsRecord, path);
       return codec.read(jsonPath ? valueAt(parseStoredJson(stored), jsonPath) : stored, zones);
     },
     write: (value, target) => {
-      const clears = location.clearWith !== undefined && isEmpty(value, field.type);
-      const stored = clears ? location.clearWith : codec.write(value, target.zones);
+      const clears = clearWith !== undefined && isEmpty(value, type);
+      const stored = clears ? clearWith : codec.write(value, target.zones);
       if (jsonPath) mergeJson(target, path, jsonPath, stored);
       else setAt(target.body, path, stored);
     },
     selectedPaths: [selectorOf(path)],
-    storedPaths: [location.at ?? ''],
+    storedPaths: [path.join('.')],
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
     isPartOfText: jsonPath !== undefined,
     isNumeric: codec.isNumeric === true,
   };
-  return [path, jsonPath ?? []].every(isWritablePath) ? accessor : readOnly(accessor);
 }
 
+/** What `clearWith` replaces: a number of the API, such as an image, is 0 if there is none. */
 function isEmpty(value: unknown, type: FieldType): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return value === '' || value === null || (type === 'number' && value === 0);
@@ -229,83 +250,4 @@ export function compileCustomField(name: string, spec: string | CustomFieldSpec)
   const field = customFieldType(name, spec);
   const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
   return { label, type: field.type, filter, accessor: compileField(spec, field) };
-}
-
-export interface MetaKey extends Omit<MetaType, 'default'> {
-  key: string;
-  /** Value of a key that is not set. */
-  default: string | boolean | number | readonly never[];
-  /** Name of the field that uses the key first. */
-  field: string;
-  writable: boolean;
-}
-
-const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
-
-interface Use {
-  path: string;
-  type: MetaType;
-  writable: boolean;
-}
-
-/**
- * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields. `events`, the
- * mapping of events, adds the keys by which events refer to records of the kind.
- */
-export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
-  const keys = new Map<string, MetaKey>();
-  const add = (field: string, { path, type, writable }: Use): void => {
-    const [root, key, ...rest] = parsePath(path) ?? [];
-    if (root !== 'meta' || typeof key !== 'string') return;
-    const known = keys.get(key);
-    if (known) {
-      known.writable ||= writable;
-      return;
-    }
-    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
-    keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
-  };
-  const { fields = {}, custom_fields = {}, readOnly = false } = spec;
-  for (const [name, fieldSpec] of Object.entries(fields))
-    for (const use of usesOf(fieldSpec, FIELDS[kind][name]!, readOnly)) add(name, use);
-  for (const [name, fieldSpec] of Object.entries(custom_fields))
-    for (const use of usesOf(fieldSpec, customFieldType(name, fieldSpec), readOnly)) add(name, use);
-  for (const { name, key } of events ? linkKeysOf(kind, events) : [])
-    add(name, { path: key, type: { type: 'integer' }, writable: false });
-  return [...keys.values()];
-}
-
-/** The keys of records of the kind by which events refer to them (`via`), each with the event's field. */
-export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: string; key: string }[] =>
-  Object.entries(fields).flatMap(([name, spec]) => {
-    const key = typeof spec === 'object' ? spec.via?.key : undefined;
-    return key !== undefined && FIELDS.event[name]?.references === kind ? [{ name, key }] : [];
-  });
-
-/** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
-export const pathsWithoutPassword = (events: KindSpec): string[] =>
-  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
-    usesOf(events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
-  );
-
-function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
-  const spec: FieldSpec = typeof fieldSpec === 'string' ? { at: fieldSpec } : fieldSpec;
-  const writable = !readOnly && !spec.readOnly;
-  const embedded = Object.values(spec.embedded ?? {}).map((path) => ({ path, type: TEXT, writable: false }));
-  if (spec.read === undefined) return [...embedded, ...usesOfLocation(spec, field, writable)];
-  const writes = [spec.write ?? []].flat().flatMap((location) => usesOfLocation(location, field, writable));
-  return [...embedded, ...usesOfLocation(spec.read, field, false), ...writes];
-}
-
-const TEXT: MetaType = { type: 'string' };
-
-function usesOfLocation(location: string | LocationSpec, field: Field, writable: boolean): Use[] {
-  const spec: LocationSpec = typeof location === 'string' ? { at: location } : location;
-  const uses: Use[] = (spec.parts ?? []).map(({ at }) => ({ path: at, type: TEXT, writable }));
-  if (spec.at === undefined) return uses;
-  const { codec, options } = selectCodec(spec.as, field, '');
-  const type = spec.json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
-  const paths = codec.createAccessor?.(parsePath(spec.at) ?? [], options, '').selectedPaths ?? [spec.at];
-  for (const path of paths) uses.push({ path, type, writable });
-  return uses;
 }

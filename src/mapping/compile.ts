@@ -1,85 +1,34 @@
-// Compiles a mapping file to functions that read and write the records of each kind. Fields that the file does not name
-// are where the CMS itself stores them (`CORE_LOCATIONS`).
+// Compiles a mapping file to functions that read and write the records of each kind. What depends on the CMS is in
+// cms-rules.ts.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
 import { DAY_MS, isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { wallAfter } from '../time/wall-time.ts';
 import { parseZone } from '../time/zones.ts';
+import { CMS_RULES } from './cms-rules.ts';
 import {
   type CompiledField,
   type CustomField,
   type CustomFields,
   compileCustomField,
   compileField,
-  linkKeysOf,
+  readOnlyAccessor,
 } from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
 import { type FieldAccessor, MappingFieldError, valueAt } from './field-accessor.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
-  type CmsName,
   collectionName,
   type FieldSpec,
+  fieldSpecOf,
   type KindSpec,
   type MappingFile,
   mappingError,
   validateMappingFile,
 } from './mapping-file.ts';
-import { createSeriesReaders, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
-import { compileLinkField, type EmbeddedReader, embeddedAccessor, type LinkField } from './references.ts';
-
-/** By the record's property (`key` in the field table). */
-type CoreLocations = Readonly<Record<string, FieldSpec>>;
-
-const same = (path: string): FieldSpec => ({ at: path });
-const rendered = (path: string): FieldSpec => ({ read: `${path}.rendered`, write: path });
-const readOnly = (path: string): FieldSpec => ({ at: path, readOnly: true });
-const instant = (path: string): FieldSpec => ({ at: path, as: 'instant' });
-
-const WORDPRESS_POSTS: CoreLocations = {
-  title: rendered('title'),
-  slug: same('slug'),
-  description: rendered('content'),
-  excerpt: rendered('excerpt'),
-  status: same('status'),
-  author: same('author'),
-  date: same('date'),
-  dateUtc: same('date_gmt'),
-  modified: readOnly('modified'),
-  modifiedUtc: readOnly('modified_gmt'),
-  url: readOnly('link'),
-  protected: readOnly('content.protected'),
-  image: same('featured_media'),
-  parent: readOnly('parent'),
-};
-
-const WORDPRESS_TERMS: CoreLocations = {
-  /** The name of a venue or organizer that is a term. */
-  title: same('name'),
-  name: same('name'),
-  slug: same('slug'),
-  description: same('description'),
-  url: readOnly('link'),
-  parent: same('parent'),
-};
-
-/** Payload adds these to every record. The adapter translates the status. */
-const PAYLOAD_POSTS: CoreLocations = {
-  status: same('status'),
-  date: instant('createdAt'),
-  dateUtc: instant('createdAt'),
-  modified: { ...instant('updatedAt'), readOnly: true },
-  modifiedUtc: { ...instant('updatedAt'), readOnly: true },
-};
-
-export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {
-  wordpress: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
-  payload: { posts: PAYLOAD_POSTS, terms: {} },
-};
-
-/** True for a field that every post, or every term, of WordPress has. */
-export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
+import { createSeriesReaders, occurrenceParams } from './occurrences.ts';
+import { compileEmbedded, compileLinkField } from './references.ts';
 
 /**
  * @param name names the mapping in error messages
@@ -127,41 +76,40 @@ function within<T>(pointer: string, compile: () => T): T {
   }
 }
 
+/** Compiles the fields of a kind, and puts together what readers, writers, adapters and messages need of them. */
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapping<Kind> {
-  const { fields, embedded, linkFields } = compileFields(kind, spec, mapping);
+  const { occurrences, readOnly = false } = spec;
+  const storedAs = storedAsOf(kind, spec);
+  const isWritable = ({ field, accessor }: CompiledField): boolean =>
+    accessor.write !== undefined && !field.derived && !readOnly;
+  const fields = sendDependentTogether(compileFields(kind, spec, mapping), isWritable);
+  const writable = fields.filter(isWritable);
+  const embedded = Object.fromEntries(fields.flatMap(({ name, embedded }) => (embedded ? [[name, embedded]] : [])));
+  const linkFields = fields.flatMap(({ linkField }) => linkField ?? []);
   const customFields = compileCustomFields(kind, spec);
   const writableCustom = [...customFields].filter(([, { accessor }]) => accessor.write);
-  const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
-  sendDependentTogether(writable);
-  const storedAs = storedAsOf(kind, spec);
-  const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
-  const { occurrences } = spec;
-  if (occurrences && kind !== 'event') throw new MappingFieldError('/occurrences', 'only events can have occurrences');
-  if (occurrences && Object.keys(embedded).length > 0)
-    throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
-  if (mapping.upstream === 'payload') {
-    checkReferencePaths(spec, fields, embedded);
-    if (storedAs === 'posts') checkStatusPath(spec, fields);
-  } else if (storedAs === 'posts') checkVisibilityFields(spec);
+  const readPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
+  const ruled = { kind, spec, storedAs, fields, readPaths };
+  const rules = CMS_RULES[mapping.upstream];
+  rules.checkFields(ruled);
+  if (occurrences) checkOccurrences(kind, fields);
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
-    hasTrueDraftDates:
-      mapping.wordpress?.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
+    hasTrueDraftDates: isTypeOfCompanionPlugin(spec, mapping),
   });
-  const single = fields.filter(({ name, accessor }) => accessor.selectedPaths.length === 1 && !(name in embedded));
-  const fieldPaths = [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths);
   const readers = occurrences ? createSeriesReaders(readOne as KindMapping<'event'>['read']) : { read: readOne };
+  const single = fields.filter(({ accessor, embedded }) => accessor.selectedPaths.length === 1 && !embedded);
   return {
     kind,
     collection: collectionName(spec),
     storedAs,
-    readOnly: spec.readOnly ?? false,
+    readOnly,
     cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(single.map(({ field, accessor }) => [field.key, accessor.selectedPaths[0]])),
-    selectedFields: selectFields(kind, storedAs, fieldPaths, mapping),
+    selectedFields: rules.selectFields(ruled, mapping.event),
     requiredPaths: fields.flatMap(requiredPaths),
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
@@ -181,6 +129,18 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile): KindMapp
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
   terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
 
+function checkOccurrences(kind: Kind, fields: readonly CompiledField[]): void {
+  if (kind !== 'event') throw new MappingFieldError('/occurrences', 'only events can have occurrences');
+  if (fields.some(({ embedded }) => embedded))
+    throw new MappingFieldError('/occurrences', 'events with embedded venues or organizers cannot have occurrences');
+}
+
+/** The companion plugin registers the post type: it is not another plugin's. */
+function isTypeOfCompanionPlugin({ posts = '' }: KindSpec, { wordpress }: MappingFile): boolean {
+  const type = wordpress?.posts?.[posts];
+  return wordpress?.requiresCompanionPlugin === true && type !== undefined && !type.existing;
+}
+
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops showing
  * the key but keeps hiding events by it, so lists need the key too.
@@ -190,90 +150,62 @@ function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): s
   return field.key === 'hidden' ? selectedPaths.filter((path) => path.startsWith('meta.')) : [];
 }
 
-interface CompiledFields {
-  fields: CompiledField[];
-  embedded: Record<string, EmbeddedReader>;
-  linkFields: LinkField[];
+function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledField[] {
+  const names = Object.keys(FIELDS[kind]);
+  const unknown = Object.keys(spec.fields ?? {}).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new MappingFieldError(
+      `/fields/${unknown}`,
+      `the API has no such field of ${withArticle(kind)}`,
+      `Its fields are: ${names.join(', ')}.`,
+    );
+  const fields = names.flatMap((name) =>
+    within(`/fields/${name}`, () => compileNamed(kind, name, spec, mapping) ?? []),
+  );
+  const start = fields.find(({ name }) => name === 'start_date');
+  if (!start) return fields;
+  return fields.map((each) =>
+    each.name === 'end_date' ? { ...each, accessor: endOnDayOfStart(start.accessor, each.accessor) } : each,
+  );
 }
 
-function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile): CompiledFields {
-  const definitions = FIELDS[kind];
-  const remedy = `Its fields are: ${Object.keys(definitions).join(', ')}.`;
-  for (const name of Object.keys(spec.fields ?? {}))
-    if (!Object.hasOwn(definitions, name))
-      throw new MappingFieldError(`/fields/${name}`, `the API has no such field of ${withArticle(kind)}`, remedy);
-  const coreLocations = CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)];
-  const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
-  for (const [name, field] of Object.entries(definitions)) {
-    within(`/fields/${name}`, () => {
-      const fieldSpec = spec.fields?.[name];
-      const { embedded, via } = typeof fieldSpec === 'object' ? fieldSpec : {};
-      const isLinked = field.references === 'venue' || field.references === 'organizer';
-      if (!isLinked && (embedded || via))
-        throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
-      const location = fieldSpec ?? coreLocations[field.key];
-      if (field.required && location === undefined) throw new MappingFieldError('', 'is required: say where it is');
-      const accessor = field.references
-        ? compileReference(field.references, field, fieldSpec, mapping, compiled)
-        : location && compileField(location, field);
-      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, fieldSpec) });
-    });
-  }
-  const find = (name: string) => compiled.fields.find((field) => field.name === name);
-  const [start, end] = [find('start_date'), find('end_date')];
-  if (start && end) end.accessor = endOnDayOfStart(start.accessor, end.accessor);
-  return compiled;
-}
-
-function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
-  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
-    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
-  const compiled = new Map<string, CustomField>();
-  for (const [name, spec] of Object.entries(custom_fields)) {
-    within(`/custom_fields/${name}`, () => {
-      if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
-      const field = compileCustomField(name, spec);
-      if (readOnly) delete field.accessor.write;
-      compiled.set(name, field);
-    });
-  }
-  return compiled;
-}
-
-function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly string[] {
-  const names = typeof spec === 'object' ? (spec.sentWith ?? []) : [];
-  const unknown = names.find((name) => !Object.hasOwn(FIELDS[kind], name));
+/** The field of the API with this name. Returns `undefined` if the site does not have it. */
+function compileNamed(kind: Kind, name: string, spec: KindSpec, mapping: MappingFile): CompiledField | undefined {
+  const field = FIELDS[kind][name]!;
+  const fieldSpec = spec.fields?.[name];
+  const { sentWith = [], embedded, via } = fieldSpecOf(fieldSpec ?? {});
+  const unknown = sentWith.find((one) => !Object.hasOwn(FIELDS[kind], one));
   if (unknown !== undefined)
     throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
-  return names;
+  if ((embedded || via) && field.references !== 'venue' && field.references !== 'organizer')
+    throw new MappingFieldError(embedded ? '/embedded' : '/via', 'is for a venue or an organizer of an event');
+  if (field.references) {
+    const reference = compileReference(field.references, field, fieldSpec, mapping);
+    return reference && { name, field, sentWith, ...reference };
+  }
+  const location = fieldSpec ?? CMS_RULES[mapping.upstream].coreLocations[storedAsOf(kind, spec)][field.key];
+  if (field.required && location === undefined) throw new MappingFieldError('', 'is required: say where it is');
+  return location === undefined ? undefined : { name, field, sentWith, accessor: compileField(location, field) };
 }
 
-/**
- * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such reference. Adds
- * the reader of embedded records, and a link field, to `compiled`.
- */
+/** An event's reference to records of another kind. Returns `undefined` if the site has no such reference. */
 function compileReference(
   target: Exclude<Kind, 'event'>,
   field: Field,
   spec: string | FieldSpec | undefined,
   mapping: MappingFile,
-  compiled: CompiledFields,
-): FieldAccessor | undefined {
+): Pick<CompiledField, 'accessor' | 'embedded' | 'linkField'> | undefined {
   const isLinked = target === 'venue' || target === 'organizer';
-  if (typeof spec === 'object' && spec.embedded && isLinked) {
-    const { accessor, reader } = embeddedAccessor(target, spec.embedded);
-    compiled.embedded[target] = reader;
-    return accessor;
-  }
+  const { embedded, via } = fieldSpecOf(spec ?? {});
+  if (embedded && isLinked) return compileEmbedded(target, embedded);
   const targetSpec = mapping[target];
   if (spec !== undefined && !targetSpec)
     throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
-  const link = typeof spec === 'object' ? spec.via : undefined;
-  if (link && isLinked) compiled.linkFields.push(compileLinkField(target, link));
   if (spec === undefined && targetSpec?.terms === undefined) return undefined;
   // WordPress names the terms of a post by the last segment of their collection.
   const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
-  return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
+  if (via && isLinked) return { accessor, linkField: compileLinkField(target, via) };
+  return { accessor: isLinked && targetSpec?.terms !== undefined ? withIdOffset(accessor) : accessor };
 }
 
 /** A term that serves as a venue or organizer has an id of its own in the API (model/records.ts). */
@@ -285,48 +217,6 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
     read: (cmsRecord, zones) => shift(read(cmsRecord, zones) ?? [], TERM_ID_OFFSET),
     ...(write ? { write: (ids, target) => write(shift(ids, -TERM_ID_OFFSET), target) } : {}),
   };
-}
-
-const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;
-
-/** Of WordPress: for the recognition of generated excerpts. */
-const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
-/** What searches look at. */
-const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
-
-/** The fields that a request for records of the kind names. */
-function selectFields(
-  kind: Kind,
-  storedAs: 'posts' | 'terms',
-  fieldPaths: readonly string[],
-  mapping: MappingFile,
-): string {
-  if (mapping.upstream === 'payload') return [...new Set(['id', ...fieldPaths])].join(',');
-  const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
-  const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
-  // Link tables need the key by which events refer to records of this kind.
-  const linkKeys = linkKeysOf(kind, mapping.event).map(({ key }) => key);
-  const rendered = storedAs === 'posts' ? RENDERED_PATHS : [];
-  const series = mapping[kind]?.occurrences ? [OCCURRENCES_FIELD] : [];
-  const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
-  // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
-  return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
-}
-
-/**
- * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
- * is stored as an instant along with the zone: its wall time stays when the zone changes.
- */
-function sendDependentTogether(fields: CompiledField[]): void {
-  const zone = fields.filter(({ name }) => name === 'timezone').map(({ name }) => name);
-  const instants = fields.filter(({ accessor }) => accessor.needsZone);
-  for (const field of instants) field.sentWith = [...field.sentWith, ...zone];
-  const whole = fields.filter(({ accessor }) => !accessor.isPartOfText);
-  for (const field of whole) {
-    const paths = field.accessor.storedPaths;
-    const sharing = whole.filter(({ accessor }) => accessor.storedPaths.some((path) => paths.includes(path)));
-    field.sentWith = [...field.sentWith, ...sharing.filter((one) => one !== field).map(({ name }) => name)];
-  }
 }
 
 /**
@@ -351,63 +241,40 @@ function endOnDayOfStart(start: FieldAccessor, end: FieldAccessor): FieldAccesso
   return { ...end, read, ...(end.write && { write }) };
 }
 
-/** Fields that decide who may list a record, or who may read all of it. */
-const VISIBILITY_FIELDS = ['status', 'author', 'protected'];
-
-/** Refuses a mapping in which something else than WordPress would decide who sees a post. */
-function checkVisibilityFields({ fields = {} }: KindSpec): void {
-  for (const name of VISIBILITY_FIELDS) {
-    const spec = fields[name];
-    if (spec === undefined) continue;
-    const { at: path } = CORE_LOCATIONS.wordpress.posts[name]!;
-    const { at, readOnly: _, ...others } = typeof spec === 'string' ? { at: spec } : spec;
-    if (at === path && Object.keys(others).length === 0) continue;
-    const reason = `decides who sees a record, so it must be at "${path}", without another key than "readOnly"`;
-    throw new MappingFieldError(`/fields/${name}`, reason);
-  }
+function compileCustomFields(kind: Kind, { custom_fields = {}, readOnly = false }: KindSpec): CustomFields {
+  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
+    throw new MappingFieldError('/custom_fields', 'only events, venues and organizers have custom fields');
+  const compiled = Object.entries(custom_fields).map(([name, spec]) =>
+    within(`/custom_fields/${name}`, (): [string, CustomField] => {
+      if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
+      const field = compileCustomField(name, spec);
+      return [name, readOnly ? { ...field, accessor: readOnlyAccessor(field.accessor) } : field];
+    }),
+  );
+  return new Map(compiled);
 }
 
-/** The adapter of Payload replaces what is at one path, when it reads and when it writes. */
-function assertOnePath({ name, accessor }: CompiledField): void {
-  const { selectedPaths, storedPaths, isPartOfText } = accessor;
-  const isOnePath = selectedPaths.length === 1 && storedPaths.join() === selectedPaths[0];
-  if (!isOnePath || isPartOfText)
-    throw new MappingFieldError(`/fields/${name}`, 'must be one path, to read and to write, and not in a list');
-}
-
-/** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
-const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
-
-/** A mapping may name the field of a site of Payload that holds `pending` or `private`. */
-function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
-  const status = fields.find(({ name }) => name === 'status');
-  if (specs.status === undefined || !status) return;
-  assertOnePath(status);
-  const [path = ''] = status.accessor.storedPaths;
-  const [root = ''] = path.split('.', 1);
-  if (ADAPTER_FIELDS.includes(root))
-    throw new MappingFieldError(
-      '/fields/status',
-      `must not be at "${path}", where Payload or its adapter has a status`,
-    );
-}
-
-/** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
-function checkReferencePaths(
-  { fields: specs = {} }: KindSpec,
+/**
+ * Sends fields that share a path along with each other: only then the writer sees whether both fit. Sends a date that
+ * is stored as an instant along with the zone: its wall time stays when the zone changes.
+ */
+function sendDependentTogether(
   fields: readonly CompiledField[],
-  embedded: Readonly<Record<string, unknown>>,
-): void {
-  // All numbers of the API are ids too.
-  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'number');
-  for (const reference of references) {
-    const { name, accessor } = reference;
-    const isFixed = accessor.selectedPaths.length === 0;
-    if (isFixed || name in embedded) continue;
-    assertOnePath(reference);
-    const spec = specs[name];
-    const codec = typeof spec === 'object' ? spec.as : undefined;
-    if (typeof codec === 'object' && typeof codec.ids === 'object')
-      throw new MappingFieldError(`/fields/${name}/as`, 'Payload answers ids, and no records that have them at a path');
-  }
+  isWritable: (field: CompiledField) => boolean,
+): CompiledField[] {
+  const writable = fields.filter(isWritable);
+  const hasZone = writable.some(({ name }) => name === 'timezone');
+  // The parts of a JSON text do not exclude each other.
+  const whole = writable.filter(({ accessor }) => !accessor.isPartOfText);
+  return fields.map((field) => {
+    if (!isWritable(field)) return field;
+    const zone = hasZone && field.accessor.needsZone ? ['timezone'] : [];
+    const others = whole.includes(field) ? whole.filter((other) => other !== field) : [];
+    const sharing = others.filter(({ accessor }) =>
+      accessor.storedPaths.some((path) => field.accessor.storedPaths.includes(path)),
+    );
+    return { ...field, sentWith: [...field.sentWith, ...zone, ...sharing.map(({ name }) => name)] };
+  });
 }
+
+const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;

@@ -160,27 +160,11 @@ export interface CodecDefinition<Options = unknown> {
   onlyField?: string;
   /** Field types that use the codec if the mapping names none. */
   defaultFor?: readonly FieldType[];
-  /** JSON Schema of the options. Absent: there are none. */
-  optionsSchema?: object;
-  /** The codec cannot be selected by its name alone. */
-  optionsRequired?: true;
-  /** The codec cannot be named in a mapping. */
-  internal?: true;
   /** Absent: text. */
   metaType?(options: Options | undefined, field: Field): MetaType;
   create?(options: Options | undefined, context: CodecContext): Codec;
   createAccessor?(path: Path, options: Options, pointer: string): FieldAccessor;
 }
-
-/** JSON Schema of options that are an object with these properties alone. */
-export const optionsOf = (properties: Record<string, object>, required?: string[]): object => ({
-  type: 'object',
-  ...(required && { required }),
-  additionalProperties: false,
-  properties,
-});
-
-export const PATH_SCHEMA = { $ref: '#/definitions/path' };
 
 /** A codec as a mapping names it: `"ids"`, `{ "ids": "csv" }`. */
 export type CodecSpec = string | Record<string, unknown>;

@@ -5,7 +5,6 @@ import { Ajv, type ErrorObject } from 'ajv';
 import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
-import { codecSchema } from './codecs/registry.ts';
 import type { CodecSpec } from './field-accessor.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 
@@ -40,6 +39,9 @@ export interface FieldSpec extends LocationSpec {
   sentWith?: string[];
 }
 
+/** `"meta.cost"` is short for `{ "at": "meta.cost" }`. */
+export const fieldSpecOf = (spec: string | FieldSpec): FieldSpec => (typeof spec === 'string' ? { at: spec } : spec);
+
 /** A value of the site that the API has no field for. */
 export interface CustomFieldSpec extends LocationSpec {
   readOnly?: boolean;
@@ -52,7 +54,6 @@ export interface CustomFieldSpec extends LocationSpec {
 export interface OccurrenceWindow {
   pastDays?: number;
   futureDays?: number;
-  note?: string;
 }
 
 export interface KindSpec {
@@ -114,10 +115,7 @@ export type MappingFile = {
   payload?: SiteSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
-/** The codec part of the file is for editors only; the registry is authoritative. */
-const mappingSchema = { ...schema, definitions: { ...schema.definitions, codec: codecSchema() } };
-
-const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(mappingSchema);
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(schema);
 
 /** @throws ConfigError that names the file, the JSON pointer and the reason */
 export function validateMappingFile(json: unknown, file: string): MappingFile {
@@ -147,8 +145,6 @@ function reasonOf({ keyword, params, message, parentSchema }: ErrorObject): stri
     return `has the unknown key "${params.additionalProperty}"${known === '' ? '' : `; known are ${known}`}`;
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
-  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names';
-  if (keyword === 'not')
-    return 'names its collection in the words of another CMS: WordPress has "posts" or "terms", Payload "collection"';
+  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names, or not for this kind';
   return message ?? keyword;
 }

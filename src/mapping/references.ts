@@ -22,10 +22,10 @@ export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;
  * Compiles `"embedded": { ... }`, which gives the path of each field of the embedded record.
  * @throws MappingFieldError
  */
-export function embeddedAccessor(
+export function compileEmbedded(
   kind: LinkedKind,
   pathTexts: Record<string, string>,
-): { accessor: FieldAccessor; reader: EmbeddedReader } {
+): { accessor: FieldAccessor; embedded: EmbeddedReader } {
   if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `lacks "${kind}": the path of its name`);
   const fields = Object.entries(pathTexts).map(([name, text]) => {
     const field = FIELDS[kind][name];
@@ -33,7 +33,7 @@ export function embeddedAccessor(
       throw new MappingFieldError(`/embedded/${name}`, `is no text field of a ${kind}`);
     return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
   });
-  const reader: EmbeddedReader = (cmsRecord) => {
+  const embedded: EmbeddedReader = (cmsRecord) => {
     const texts = fields.map(({ path }) => cutHtml((readText(valueAt(cmsRecord, path)) ?? '').trim(), MAX_CHARACTERS));
     const name = texts[fields.findIndex(({ field }) => field.key === 'title')];
     if (!name) return undefined;
@@ -48,11 +48,11 @@ export function embeddedAccessor(
     return record as unknown as LinkedRecord;
   };
   const accessor: FieldAccessor = {
-    read: (cmsRecord) => [reader(cmsRecord)?.id ?? []].flat(),
+    read: (cmsRecord) => [embedded(cmsRecord)?.id ?? []].flat(),
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
     storedPaths: [],
   };
-  return { accessor, reader };
+  return { accessor, embedded };
 }
 
 /**
@@ -85,14 +85,15 @@ export type LinkTables = { readonly [F in LinkField['field']]?: LinkTable };
 export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   const field = kind === 'venue' ? 'venues' : 'organizers';
   const { terms, slug: pattern, key } = via;
-  if (terms !== undefined && pattern !== undefined) {
+  if (terms !== undefined && pattern !== undefined && key === undefined) {
     const buildTable: LinkField['buildTable'] = (linked, listedTerms) => {
       const termIds = new Map(listedTerms.map((term) => [term.slug, Number(term.id)]));
       return createTable(linked, ({ slug }) => termIds.get(pattern.replace('{slug}', () => String(slug || ''))));
     };
     return { field, kind, terms, buildTable };
   }
-  if (key === undefined) throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key"');
+  if (key === undefined || terms !== undefined || pattern !== undefined)
+    throw new MappingFieldError('/via', 'needs "terms" and "slug", or "key" alone');
   const path = parsePathOrThrow(key, '/via/key');
   const numberOf = (cmsRecord: CmsRecord) => readInteger(readText(valueAt(cmsRecord, path)));
   return { field, kind, buildTable: (linked) => createTable(linked, numberOf) };

@@ -118,9 +118,18 @@ const cases: [string, unknown, string, RegExp][] = [
   ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
   ['settings of Payload for WordPress', sourceWith({}, { payload: { users: 'x' } }), '/payload', /not for the CMS/],
   ['an unknown key of a kind', sourceWith({}, { venue: { posts: 'v', field: {} } }), '/venue', /unknown key "field"/],
-  ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event', /./],
+  ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event/terms', /not for this kind/],
   ['a venue as both', sourceWith({}, { venue: { posts: 'x', terms: 'y' } }), '/venue', /./],
-  ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category', /./],
+  ...[{}, { terms: 'x' }, { terms: 'x', slug: '_{slug}', key: 'meta.x' }].map(
+    (via): [string, object, string, RegExp] => [
+      `a link by neither or both: ${Object.keys(via)}`,
+      sourceWith({ venue: { at: 'meta.v', via } }),
+      '/event/fields/venue/via',
+      /needs "terms" and "slug", or "key" alone/,
+    ],
+  ),
+  ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category/posts', /not for this kind/],
+  ['a collection of Payload for WordPress', sourceWith({}, { tag: { collection: 'x' } }), '/tag/collection', /not for/],
   [
     'posts that are the collection of two kinds',
     sourceWith({}, { organizer: { posts: 'venues' } }),

@@ -3,10 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FIELDS } from '../../src/interface/fields.ts';
+import { CMS_RULES } from '../../src/mapping/cms-rules.ts';
 import { CODECS } from '../../src/mapping/codecs/registry.ts';
-import { CORE_LOCATIONS } from '../../src/mapping/compile.ts';
 import schema from '../../src/mapping/mapping.schema.json' with { type: 'json' };
 import { KINDS } from '../../src/model/records.ts';
+import { NAMED_CODECS, OPTIONS_OF_CODECS } from './samples.ts';
 
 const FILE = new URL('../../docs/mapping-reference.md', import.meta.url);
 const SECTION = /(<!-- reference -->\n)([\s\S]*?)(<!-- \/reference -->)/;
@@ -66,7 +67,7 @@ function fieldRows(): string[][] {
     for (const [name, field] of Object.entries(FIELDS[kind])) {
       const shape = ['event', 'venue', 'organizer'].includes(kind) ? 'posts' : 'terms';
       const without = (cms: 'wordpress' | 'payload'): string => {
-        const location = CORE_LOCATIONS[cms][shape][field.key];
+        const location = CMS_RULES[cms].coreLocations[shape][field.key];
         return location ? code(String(location.read ?? location.at)) : '';
       };
       const row = [
@@ -83,12 +84,12 @@ function fieldRows(): string[][] {
 
 const codecRows = (): string[][] =>
   Object.entries(CODECS)
-    .filter(([, { internal }]) => !internal)
-    .map(([name, { fits, onlyField, defaultFor = [], optionsSchema }]) => [
+    .filter(([name]) => NAMED_CODECS.includes(name))
+    .map(([name, { fits, onlyField, defaultFor = [] }]) => [
       code(name),
       onlyField === undefined ? fits.join(', ') : code(onlyField),
       defaultFor.join(', '),
-      optionsSchema ? code(JSON.stringify(optionsSchema).replaceAll('#/definitions/', '')) : '',
+      name in OPTIONS_OF_CODECS ? code(JSON.stringify(OPTIONS_OF_CODECS[name]).replaceAll('#/definitions/', '')) : '',
     ]);
 
 const part = (heading: string, ...texts: string[]): string => `\n## ${heading}\n\n${texts.join('\n')}`;

@@ -22,6 +22,7 @@ import { checkWebhooks, listenForWebhooks } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress.ts';
 import { checkWrites } from './writes.ts';
 
+/** Each opens the site of a configuration, with what only its CMS needs to have checked. */
 const OPENERS = { wordpress: openWordPressChecks, payload: openPayloadChecks };
 
 /** In the order in which they run and are shown. */
@@ -78,8 +79,7 @@ async function checkAll(
   const mapping = loadMapping(config.mapping);
   const cmsChecks = OPENERS[mapping.cms](config, mapping);
   const { connection } = cmsChecks;
-  const pluginAdvice = (hasWebhooks = config.webhook.secret !== undefined) =>
-    pluginAdviceFor(mapping.cms, file, config, hasWebhooks);
+  const pluginAdvice = pluginAdviceFor(mapping.cms, file, config);
   const webhooks = write ? await listenForWebhooks(config, pluginAdvice(), wait) : undefined;
   try {
     const site = await readSite(connection);
@@ -106,18 +106,17 @@ async function checkAll(
   }
 }
 
-/** A plugin that is made without the address for webhooks ends them. */
-function pluginAdviceFor(
-  cms: CmsName,
-  file: string | undefined,
-  { mapping, listen }: Config,
-  hasWebhooks: boolean,
-): string {
+/** @param file of the configuration */
+function pluginAdviceFor(cms: CmsName, file: string | undefined, { mapping, listen, webhook }: Config) {
   const { title, place, fileName } = SITE_PLUGINS[cms];
   const from = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
-  const url = hasWebhooks ? ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes` : '';
-  const secret = hasWebhooks && file === undefined ? ' --webhook-secret SECRET' : '';
-  return `Make the ${title} and put it ${place}:\n  ${programName()} plugin ${from}${url}${secret} > ${fileName}`;
+  const secret = file === undefined ? ' --webhook-secret SECRET' : '';
+  const toWebhooks = ` --webhook-url http://GATEWAY:${listen.adminPort}/-/changes${secret}`;
+  return (hasWebhooks = webhook.secret !== undefined): string => {
+    // A plugin that is made without the address for webhooks ends them.
+    const command = `${programName()} plugin ${from}${hasWebhooks ? toWebhooks : ''} > ${fileName}`;
+    return `Make the ${title} and put it ${place}:\n  ${command}`;
+  };
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

@@ -111,11 +111,11 @@ export async function checkSeries({ pluginAdvice, mapping, samples }: CheckConte
   const { occurrences } = mapping.file.event;
   const events = occurrences ? ((await samples()).records.event ?? []) : [];
   const cmsRecords = events.map(({ cmsRecord }) => cmsRecord);
-  return judgeSeries(cmsRecords, pluginAdvice(), occurrences?.note);
+  return judgeSeries(cmsRecords, pluginAdvice());
 }
 
 /** `showOccurrences`: how the site comes to send them. */
-export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string, note?: string): Finding[] {
+export function judgeSeries(events: readonly CmsRecord[], showOccurrences: string): Finding[] {
   if (events.length === 0) return [];
   if (events.some((event) => event[OCCURRENCES_FIELD] === undefined)) {
     const message = 'the site does not send the occurrences of series: the gateway lists the first occurrence only';
@@ -123,8 +123,8 @@ export function judgeSeries(events: readonly CmsRecord[], showOccurrences: strin
   }
   const series = events.filter(isSeries);
   const total = series.reduce((sum, event) => sum + (event[OCCURRENCES_FIELD] as unknown[]).length, 0);
-  const found = `${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`;
-  return [ok('series', note !== undefined && total > 0 ? `${found} (${note})` : found)];
+  const count = `${series.length} of ${pluralized(events.length, 'event')}`;
+  return [ok('series', `${count} are series, with ${total} occurrences`)];
 }
 
 /** A CMS may refuse a list before it looks for the collection. */
@@ -246,42 +246,61 @@ function judgeValues(field: MappedField, admin: string): Finding {
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isUnset(valueAtPath(cmsRecord, each), definition));
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
-  // Of a custom field the record has nothing at this key: what the site has is readable.
-  const isEmpty = (value: unknown) => value !== undefined && (isBlank(value) || value === definition.empty);
-  const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key)));
-  const exampleIn = (found: SampledRecord | undefined): string =>
-    found ? `such as ${paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ')}` : '';
-  const example = exampleIn(filled.find(hasValue));
-  const codecAdvice =
-    `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
-    'the "parts" (docs/mapping.md, Dates and codecs).';
+  const readable = filled.filter((each) => isReadable(each, definition));
+  const example = exampleIn(filled.find(hasValue), paths);
   if (filled.length > 0 && readable.length === 0 && !isFlag)
-    return fail(name, `no value of ${path} is readable (${example})`, codecAdvice);
-  if (definition.required && readable.length < records.length) {
-    const unreadable = exampleIn(filled.find((each) => !readable.includes(each)));
-    const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
-    return warn(
-      name,
-      `${path}: ${records.length - readable.length} of ${records.length} events have no readable ` +
-        `value${unreadable && ` (${unreadable})`}, and ${effect}`,
-      // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
-      unreadable && 2 * readable.length <= filled.length
-        ? codecAdvice
-        : `Fill it in in ${admin}, or leave these events as they are. If they have dates there, the site stores them ` +
-            'under another name: docs/mapping.md, "Find the facts", says how to find it.',
-    );
-  }
+    return fail(name, `no value of ${path} is readable (${example})`, codecAdvice(field));
+  if (definition.required && readable.length < records.length) return incompleteDate(field, filled, readable, admin);
   const { parts } = locationOf(spec);
   const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
   if (untimed.length > 0)
     return warn(
       name,
       `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable ` +
-        `(${exampleIn(untimed[0])}): it is taken for midnight`,
-      codecAdvice,
+        `(${exampleIn(untimed[0], paths)}): it is taken for midnight`,
+      codecAdvice(field),
     );
   return ok(name, `${path}: ${filled.length} of ${records.length} have it${example && `, ${example}`}`);
 }
+
+/** Some events have no start or end, or one that cannot be read. */
+function incompleteDate(
+  field: MappedField,
+  filled: readonly SampledRecord[],
+  readable: readonly SampledRecord[],
+  admin: string,
+): Finding {
+  const { name, paths, definition, records } = field;
+  const unreadable = exampleIn(
+    filled.find((each) => !readable.includes(each)),
+    paths,
+  );
+  const effect = definition.key === 'end' ? 'end when they start' : 'are in no list by date';
+  const count = `${records.length - readable.length} of ${records.length} events`;
+  // A wrong format leaves at least half of the values unreadable. A few are slips of editors.
+  const isWrongFormat = unreadable !== '' && 2 * readable.length <= filled.length;
+  return warn(
+    name,
+    `${paths.join(', ')}: ${count} have no readable value${unreadable && ` (${unreadable})`}, and ${effect}`,
+    isWrongFormat
+      ? codecAdvice(field)
+      : `Fill it in in ${admin}, or leave these events as they are. If they have dates there, the site stores them ` +
+          'under another name: docs/mapping.md, "Find the facts", says how to find it.',
+  );
+}
+
+/** Of a custom field that the site has and the gateway reads as nothing, the record lacks the key: that is no fault. */
+function isReadable({ record }: SampledRecord, { key, empty }: Field): boolean {
+  const value: unknown = Reflect.get(record, key);
+  return value === undefined || !(isBlank(value) || value === empty);
+}
+
+const exampleIn = (found: SampledRecord | undefined, paths: readonly string[]): string =>
+  found ? `such as ${paths.map((each) => formatSample(valueAtPath(found.cmsRecord, each))).join(' ')}` : '';
+
+const codecAdvice = ({ kindMapping, name }: MappedField): string =>
+  `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
+  'the "parts" (docs/mapping.md, Dates and codecs).';
 
 /** The fields of a record as the site sends it. */
 const shownFields = ([first]: readonly SampledRecord[]): string[] =>

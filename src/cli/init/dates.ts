@@ -1,17 +1,27 @@
 // Which fields of a collection hold the start and the end of its events: by their names, and by what their values say.
+//
+//   fields and values                                        what is proposed
+//   start_date: 2031-05-01 19:30:00, end_date: ...           these two
+//   gig_start: 25/04/2031 7:30 pm, no end                    gig_start in the format d/m/Y g:i a; the end is the start
+//   desde: 2031-05-01 19:30:00, hasta: 2031-05-01 22:00:00   the end is the one that is never before the other
+//   date: 2031-05-01, start_time: 19:30, end_time: 22:00     start and end in two parts: the day and a time of day
+//   start_local, start_utc                                   the local one
+//   start: 03/04/2031                                        d/m/Y, which is an assumption: it may be m/d/Y
+//   start: 1935430200                                        seconds since 1970, and the assumption that they are UTC
+//   created_date, booking_deadline                           nothing: dates of something else than the event
 
 import { ConfigError } from '../../errors.ts';
 import { type DateFormat, parseDateFormat } from '../../mapping/date-format.ts';
-import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import { type FieldSpec, fieldSpecOf } from '../../mapping/mapping-file.ts';
 import { formatSample } from '../open-site.ts';
 import { type FieldLocation, likeness, plainName } from './infer.ts';
-import type { InitOptions } from './options.ts';
+import type { SomeOptions } from './options.ts';
 import { fieldAt, type SiteField } from './site.ts';
 
 /** What the operator says of dates by options. */
-type DateDecisions = Pick<InitOptions, 'seconds' | 'dateFormat' | 'fields'>;
+type DateDecisions = SomeOptions<'seconds' | 'dateFormat' | 'fields'>;
 
-export interface ProposedDates {
+interface ProposedDates {
   /** Holds the date of the start. */
   startField: SiteField;
   start: FieldLocation;
@@ -42,27 +52,25 @@ export function proposeDates(fields: readonly SiteField[], decisions: DateDecisi
   const namedStart = named('start_date', fields, decisions);
   const namedEnd = named('end_date', fields, decisions);
   const related = fields.filter(({ path }) => !UNRELATED.test(plainName(path)));
-  const dates = related.filter((field) => isDate(field, decisions));
-  const found = startAndEnd(dates, (value, values) => inferDate(values, decisions)?.read(value), namedStart);
-  const startField = namedStart?.date ?? found.start;
+  const dateFields = related.filter((field) => isDate(field, decisions));
+  const dates = startAndEnd(dateFields, (values) => readAll(values, decisions), namedStart?.date);
+  const timeFields = related.filter(({ values }) => inferTimeFormat(values) !== undefined);
+  const times = startAndEnd(timeFields, (values) => readAll(onAnyDay(values)));
+  const startField = namedStart?.date ?? dates.start;
   if (!startField) return undefined;
-  const inferred = inferDate(startField.values, decisions);
-  const times = startAndEnd(
-    related.filter(({ values }) => inferTimeFormat(values) !== undefined),
-    (value) => inferDate([`2027-05-01 ${value}`])?.read(`2027-05-01 ${value}`),
-  );
+  const form = inferDate(startField.values, decisions);
   const start = momentOf(startField, namedStart?.time ?? times.start, decisions);
-  const end = namedEnd ?? { date: found.end, time: undefined };
   const assumed: string[] = [];
-  if (inferred?.alternative) assumed.push(dayFirst(inferred.alternative));
-  if (inferred?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
-  if (inferred && !inferred.hasTime && (typeof start === 'string' || !start.parts))
-    assumed.push(noTime(startField.path));
-  if (end.date) return { startField, start, end: momentOf(end.date, end.time ?? times.end, decisions), assumed };
-  if (inferred && !inferred.hasTime && times.end)
-    return { startField, start, end: momentOf(startField, times.end, decisions), assumed };
-  const atStart: FieldSpec = { ...(typeof start === 'string' ? { at: start } : start), readOnly: true };
-  return { startField, start, end: atStart, assumed: [...assumed, NO_END] };
+  if (form?.alternative) assumed.push(dayFirst(form.alternative));
+  if (form?.format === 'unix' && decisions.seconds === undefined) assumed.push(INSTANTS);
+  if (form?.hasTime === false && !fieldSpecOf(start).parts) assumed.push(noTime(startField.path));
+  // Of a day and an end in hours, the end is on the same day.
+  const sameDay = form?.hasTime === false && times.end ? startField : undefined;
+  const endField = namedEnd?.date ?? dates.end ?? sameDay;
+  const end = endField
+    ? momentOf(endField, namedEnd?.time ?? times.end, decisions)
+    : { ...fieldSpecOf(start), readOnly: true };
+  return { startField, start, end, assumed: endField ? assumed : [...assumed, NO_END] };
 }
 
 /** By its values; without values, by its name. */
@@ -73,25 +81,26 @@ function isDate({ values, type, path }: SiteField, decisions: DateDecisions): bo
 }
 
 /**
- * Finds the start and the end among dates or times of day by their names, such as `start_date`. If there are only one or
- * two with values, also by these: of `date_a` and `date_b`, the end is the one that is never before the other.
- * @param read a value as a text that sorts by time
+ * Finds the start and the end among dates or times of day by their names, such as `start_date`. If only one or two have
+ * values, also by these: of `date_a` and `date_b`, the end is the one that is never before the other.
+ * @param read the values of a field as texts that sort by time
  * @param chosen the start that the operator named
  */
 function startAndEnd(
   fields: readonly SiteField[],
-  read: (value: unknown, values: readonly unknown[]) => string | undefined,
-  chosen?: { date: SiteField } | undefined,
+  read: (values: readonly unknown[]) => string[],
+  chosen?: SiteField | undefined,
 ): { start?: SiteField | undefined; end?: SiteField | undefined } {
-  const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
-    const [a, b] = [late, early].map(({ values }) => values.map((value) => read(value, values) ?? ''));
-    return a!.length > 0 && a!.length === b!.length && a!.every((each, index) => each >= b![index]!);
-  };
   const endByName = best(fields, 'end_date');
   const noEnds = fields.filter((field) => field !== endByName && likeness(field.path, 'end_date') === 0);
-  const startByName = chosen?.date ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
+  const startByName = chosen ?? best(noEnds, 'start_date') ?? best(noEnds, 'date');
   const withValues = fields.filter(({ values, path }) => values.length > 0 && !isUtc(path));
   if ((startByName && endByName) || withValues.length > 2) return { start: startByName, end: endByName };
+  const isNeverBefore = (late: SiteField, early: SiteField): boolean => {
+    const [lateTexts, earlyTexts] = [read(late.values), read(early.values)];
+    const areAsMany = lateTexts.length > 0 && lateTexts.length === earlyTexts.length;
+    return areAsMany && lateTexts.every((text, index) => text >= earlyTexts[index]!);
+  };
   const isUnnamed = (each: SiteField) => each !== endByName && each.path !== startByName?.path;
   const isEarliest = (each: SiteField) => withValues.every((late) => late === each || isNeverBefore(late, each));
   const start = startByName ?? withValues.find((each) => isUnnamed(each) && isEarliest(each));
@@ -108,27 +117,27 @@ function best(fields: readonly SiteField[], name: string): SiteField | undefined
   return fields.filter(({ path }) => likeness(path, name) > 0).sort((a, b) => score(b) - score(a))[0];
 }
 
+/**
+ * Where the mapping reads a date, and in which form.
+ * @param time the field with the time of day, if the date has none
+ */
+function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
+  const form = inferDate(date.values, decisions);
+  if (time && (!form?.hasTime || isDay(date)))
+    return {
+      parts: [
+        { at: date.path, format: form?.format ?? 'Y-m-d' },
+        { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
+      ],
+    };
+  const isLocalInUtc = isUtc(date.path) && form?.hasTime && form.format !== 'unix';
+  const as = isLocalInUtc ? { 'utc-datetime': form.format } : form?.as;
+  return as === undefined ? date.path : { at: date.path, as };
+}
+
 /** Many plugins store a day as the midnight at which it begins. */
 const isDay = ({ values }: SiteField): boolean =>
   values.every((value) => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value));
-
-/** `time`: the field with the time of day, if the date has none. */
-function momentOf(date: SiteField, time: SiteField | undefined, decisions: DateDecisions): FieldLocation {
-  const inferred = inferDate(date.values, decisions);
-  if (time && (!inferred?.hasTime || isDay(date))) {
-    const timeFormat = inferTimeFormat(time.values) ?? 'H:i';
-    return {
-      parts: [
-        { at: date.path, format: inferred?.format ?? 'Y-m-d' },
-        { at: time.path, format: timeFormat },
-      ],
-    };
-  }
-  if (!inferred) return date.path;
-  const isLocalInUtc = isUtc(date.path) && inferred.hasTime && inferred.format !== 'unix';
-  const as = isLocalInUtc ? { 'utc-datetime': inferred.format } : inferred.as;
-  return as === undefined ? date.path : { at: date.path, as };
-}
 
 /**
  * The date that the operator named, `meta.start` or `meta.day,meta.time`: perhaps fields that the site does not show
@@ -140,8 +149,8 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   const [datePath = '', timePath] = option.split(',');
   const date = fieldAt(datePath, fields);
   const time = timePath === undefined ? undefined : fieldAt(timePath, fields);
-  const inferred = inferDate(date.values, decisions);
-  const unread = inferred ? time && inferTimeFormat(time.values) === undefined && time : date;
+  const form = inferDate(date.values, decisions);
+  const unread = form ? time && inferTimeFormat(time.values) === undefined && time : date;
   if (unread && unread.values.length > 0)
     throw new ConfigError(
       `--field event.${name}=${option}`,
@@ -152,7 +161,8 @@ function named(name: 'start_date' | 'end_date', fields: readonly SiteField[], de
   return { date, time };
 }
 
-export interface InferredDate {
+/** What the values of a field have in common. */
+interface DateForm {
   /** The codec in the mapping; undefined for the default format. */
   as: FieldSpec['as'];
   /** As in PHP's `date()`; `unix` for a count since 1970. */
@@ -165,7 +175,6 @@ export interface InferredDate {
 }
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
-const ANY_DAY = '2027-05-01';
 
 /** The forms that are tried, the likelier first. For any other the operator names its form: `--date-format`. */
 const DAYS = [
@@ -183,29 +192,38 @@ const isCount = (value: unknown, perSecond: number): boolean =>
   Number(value) < 4_102_444_800 * perSecond;
 
 /**
- * The format that fits every sample; undefined if none does, or without samples. A format that the operator named has
- * to fit one sample.
+ * The form that fits every sample; undefined if none does, or without samples. A format that the operator named has to
+ * fit one sample. `25/04/2031` is d/m/Y; `03/04/2031` is too, with the alternative m/d/Y; `1935430200` is `unix`.
  */
 export function inferDate(
   values: readonly unknown[],
   { dateFormat, seconds }: DateDecisions = {},
-): InferredDate | undefined {
+): DateForm | undefined {
   const texts = values.filter((value) => typeof value === 'string');
-  const [chosen] = dateFormat === undefined ? [] : compiled(dateFormat);
-  if (chosen && texts.some((text) => isRead(chosen, text))) return inferredDate(chosen, texts);
-  if (values.length === 0) return undefined;
   const asText = texts.length === values.length;
-  const isUnix = values.every((value) => isCount(value, 1));
-  if (isUnix || values.every((value) => isCount(value, 1000))) {
+  const [chosen] = dateFormat === undefined ? [] : compiled(dateFormat);
+  if (chosen && texts.some((text) => isRead(chosen, text))) return textForm(chosen, texts);
+  if (values.length === 0) return undefined;
+  const countsSeconds = values.every((value) => isCount(value, 1));
+  if (countsSeconds || values.every((value) => isCount(value, 1000))) {
     const options = {
       ...(seconds === 'wall' && { wallClockAsUtc: true }),
       ...(asText && { asText }),
-      ...(!isUnix && { milliseconds: true }),
+      ...(!countsSeconds && { milliseconds: true }),
     };
     const as = Object.keys(options).length > 0 ? { unix: options } : 'unix';
     return { as, format: 'unix', hasTime: true, read: (value) => String(value).padStart(13, '0') };
   }
-  if (!asText) return undefined;
+  return asText ? inferText(texts) : undefined;
+}
+
+/** Texts that sort by time. */
+function readAll(values: readonly unknown[], decisions: DateDecisions = {}): string[] {
+  const form = inferDate(values, decisions);
+  return values.map((value) => form?.read(value) ?? '');
+}
+
+function inferText(texts: readonly string[]): DateForm | undefined {
   const fitting = FORMATS.filter((format) => texts.every((text) => isRead(format, text)));
   // `d/m/Y` and `j/n/Y` both read 01/05/2027, and only the former writes it so.
   const written = (format: DateFormat) => texts.filter((text) => format.write(format.read(text) ?? '') === text).length;
@@ -213,7 +231,15 @@ export function inferDate(
   if (!best) return undefined;
   const exchanged = best.text.replace(/[djmn]/g, (letter) => ({ d: 'm', j: 'n', m: 'd', n: 'j' })[letter] ?? letter);
   const other = fitting.find(({ text }) => text === exchanged);
-  return { ...inferredDate(best, texts), ...(other && { alternative: other.text }) };
+  return { ...textForm(best, texts), ...(other && { alternative: other.text }) };
+}
+
+function textForm(format: DateFormat, texts: readonly string[]): DateForm {
+  const { text, hasTime } = format;
+  const isInUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
+  const as = isInUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
+  const read = (value: unknown) => format.read(String(value)) ?? '';
+  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
 }
 
 function compiled(text: string): DateFormat[] {
@@ -226,17 +252,11 @@ function isRead(format: DateFormat, text: string): boolean {
   return wall > '1970' && wall < '2100';
 }
 
-function inferredDate(format: DateFormat, texts: readonly string[]): InferredDate {
-  const { text, hasTime } = format;
-  const isUtc = text.endsWith('\\Z') || texts.every((each) => /\+00:?00$/.test(each));
-  const as = isUtc ? { 'utc-datetime': text } : { 'local-datetime': text };
-  const read = (value: unknown) => format.read(String(value)) ?? '';
-  return { as: text === DEFAULT_FORMAT ? undefined : as, format: text, hasTime, read };
-}
-
 /** The format of a time of day, as in PHP's `date()`. */
 export function inferTimeFormat(values: readonly unknown[]): string | undefined {
   if (!values.every((value) => typeof value === 'string')) return undefined;
-  const format = inferDate(values.map((value) => `${ANY_DAY} ${value}`))?.format;
+  const format = inferDate(onAnyDay(values))?.format;
   return format?.startsWith('Y-m-d ') ? format.slice('Y-m-d '.length) : undefined;
 }
+
+const onAnyDay = (times: readonly unknown[]): string[] => times.map((time) => `2027-05-01 ${time}`);

@@ -3,7 +3,7 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { parseNumber } from '../../interface/value-types.ts';
-import { isCoreField } from '../../mapping/compile.ts';
+import { isCoreField } from '../../mapping/cms-rules.ts';
 import type { FieldSpec, KindSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import type { Kind } from '../../model/records.ts';
@@ -62,8 +62,13 @@ export function likeness(path: string, field: string): number {
 export const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 export const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
-/** At most one of the site's fields for each field of the kind. Adds their paths to `used`, and uses none of these. */
-export function inferFields(kind: Kind, { fields }: ProbedType, used: Set<string>): Record<string, FieldLocation> {
+/** At most one of the site's fields for each field of the kind, and none of those that have another use already. */
+export function inferFields(
+  kind: Kind,
+  { fields }: ProbedType,
+  usedPaths: Iterable<string> = [],
+): Record<string, FieldLocation> {
+  const used = new Set(usedPaths);
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key }]) => !isCoreField(key));
   const pairs = mappable.flatMap(([field, definition]) =>
     fields.flatMap((siteField) => {
@@ -132,7 +137,7 @@ function fitsText(field: string, type: Field['type'], value: string): boolean {
   return field !== 'email' || value.includes('@');
 }
 
-export interface ProposedLink {
+interface ProposedLink {
   /** Absent if the record is only text in the event. */
   collection?: KindSpec;
   /** How the event holds the link, unless it is a term. */
@@ -142,43 +147,47 @@ export interface ProposedLink {
 /**
  * Where the records of a kind are that events refer to: a collection whose ids the event holds, a taxonomy of the
  * event, or only text in the event.
+ * @param used fields that have another use already
  * @param taken collections of other kinds
  */
 export function inferLink(
   kind: Exclude<Kind, 'event'>,
   event: ProbedType,
   site: ProbedSite,
-  used: Set<string>,
+  used: ReadonlySet<string>,
   taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
-  const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
-  const types = site.types.filter((type) => type !== event && !taken.has(type.base));
   // The list of a taxonomy's terms has ids of terms: many are also ids of posts.
   const free = event.fields
     .filter(({ path }) => !used.has(path) && !event.termBases.includes(path))
     .toSorted((a, b) => likeness(b.path, kind) - likeness(a.path, kind));
-  for (const field of free) {
+  const types = site.types.filter((type) => type !== event && !taken.has(type.base));
+  return linkedPosts(kind, free, types, site) ?? wordPressTaxonomy(kind, event, site, taken) ?? textOf(kind, free);
+}
+
+function linkedPosts(
+  kind: Kind,
+  fields: readonly SiteField[],
+  types: readonly ProbedType[],
+  site: ProbedSite,
+): ProposedLink | undefined {
+  const isLike = ({ type, base }: ProbedType) => likeness(base, kind) > 0 || likeness(type, kind) > 0;
+  for (const field of fields) {
     const isNamed = likeness(field.path, kind) > 0;
     const owner = types.find(
       (type) => (isNamed || isLike(type)) && refersTo(field, type, site, isNamed && isLike(type)),
     );
-    if (!owner) continue;
-    used.add(field.path);
-    return { collection: { posts: owner.base }, link: linkLocation(field) };
+    if (owner) return { collection: { posts: owner.base }, link: linkLocation(field) };
   }
-  const taxonomy = wordPressTaxonomy(kind, event, site, taken);
-  if (taxonomy) return taxonomy;
-  const isVenueOrOrganizer = kind === 'venue' || kind === 'organizer';
-  const text = free.find(
-    ({ path, values }) =>
-      isVenueOrOrganizer &&
-      likeness(path, kind) > 0 &&
-      values.length > 0 &&
-      values.every((value) => typeof value === 'string' && idsIn(value).length === 0),
-  );
-  if (!text) return undefined;
-  used.add(text.path);
-  return { link: { embedded: { [kind]: text.path } } };
+  return undefined;
+}
+
+/** A venue or an organizer that is text in the event, such as `location: Old Mill`. */
+function textOf(kind: Kind, fields: readonly SiteField[]): ProposedLink | undefined {
+  if (kind !== 'venue' && kind !== 'organizer') return undefined;
+  const isText = (value: unknown) => typeof value === 'string' && idsIn(value).length === 0;
+  const text = fields.find(({ path, values }) => likeness(path, kind) > 0 && values.length > 0 && values.every(isText));
+  return text && { link: { embedded: { [kind]: text.path } } };
 }
 
 /**

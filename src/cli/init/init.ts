@@ -15,7 +15,8 @@ import { programName, siteError } from '../advice.ts';
 import { openWordPressSite } from '../open-site.ts';
 import { SITE_PLUGINS } from '../plugin/companion-plugin.ts';
 import type { InitOptions } from './options.ts';
-import { type ChosenMapping, proposalLines, propose, siteLines, whyNothingLines } from './propose.ts';
+import { type ChosenMapping, propose } from './propose.ts';
+import { proposalLines, siteLines, whyNothingLines } from './report.ts';
 import { isPayload, type ProbedSite, probe } from './site.ts';
 import { initSource } from './source.ts';
 
@@ -49,7 +50,10 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   return 0;
 }
 
-function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions): ServiceAccount | undefined {
+type ServiceAccount = NonNullable<ReturnType<typeof accountOf>>;
+
+/** A password from the environment stays there, and is written to no file. */
+function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions) {
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || password === undefined)
     throw new ConfigError(
@@ -77,9 +81,7 @@ async function look(url: string, account?: ServiceAccount, userAgent?: string): 
 
 function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
   const proposal = propose(site, options);
-  const lines = proposal
-    ? [...proposal.assumed.map((what) => `Assumed     ${what}`), ...proposalLines(proposal, site), '']
-    : whyNothingLines(site, options.eventType);
+  const lines = proposal ? proposalLines(proposal, site) : whyNothingLines(site, options.eventType);
   return [proposal, [...siteLines(site), '', ...lines]];
 }
 
@@ -90,7 +92,7 @@ const PAYLOAD_MAPPING = 'payload';
  * Payload site correspond to the API's.
  */
 function proposeForPayload(url: string, { mapping: name, eventType, fields, user }: InitOptions): Found {
-  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields ?? {}).length > 0)
+  if ((name ?? PAYLOAD_MAPPING) !== PAYLOAD_MAPPING || eventType !== undefined || Object.keys(fields).length > 0)
     throw new ConfigError(
       url,
       'is a Payload site: --mapping, --field and --event-type are for WordPress',
@@ -108,27 +110,20 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
   return [{ preset: undefined, mapping, isUnseen: false, needsPlugin: false }, lines];
 }
 
-export interface OutputFile {
+interface OutputFile {
   name: string;
   text: string;
   /** Only its owner may read it. */
   isSecret: boolean;
 }
 
-export interface ServiceAccount {
-  user: string;
-  password: string;
-  /** If true, the password stays in the environment and is written to no file. */
-  isFromEnvironment: boolean;
-}
-
 const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
 
-export function outputFiles(
+function outputFiles(
   url: string,
   proposal: ChosenMapping,
-  { out, publicUrl, webhookUrl, deploy }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'deploy'>,
+  { out, publicUrl, webhookUrl }: InitOptions,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
   // A mapping that does not compile is a mistake of `init`: nothing is written.
@@ -151,12 +146,10 @@ export function outputFiles(
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
   if (Object.keys(secrets).length > 0)
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
-  if (deploy === 'kubernetes')
-    files.push({ name: 'kubernetes-secret.json', text: toKubernetesText(secrets), isSecret: true });
   if (proposal.needsPlugin || webhookUrl !== undefined) {
-    const { fileName, text } = SITE_PLUGINS[mapping.cms];
+    const { fileName, text, holdsSecret } = SITE_PLUGINS[mapping.cms];
     const webhookSecret = webhookUrl === undefined ? undefined : secrets.CALENDAR_WEBHOOK_SECRET;
-    const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
+    const isSecret = holdsSecret && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
   }
   return files;
@@ -270,24 +263,6 @@ function toEnvironmentText(secrets: Secrets): string {
     return `${name}="${value}"`;
   });
   return `${lines.join('\n')}\n`;
-}
-
-/** The keys of the secret that deploy/kubernetes.yaml mounts. */
-const KUBERNETES_KEYS: Readonly<Record<string, string>> = {
-  CALENDAR_UPSTREAM_USER: 'user',
-  CALENDAR_UPSTREAM_PASSWORD: 'password',
-  CALENDAR_WEBHOOK_SECRET: 'webhook-secret',
-};
-
-/** `kubectl apply` takes JSON as well as YAML. */
-function toKubernetesText(secrets: Secrets): string {
-  const known = Object.entries(secrets).filter(([name]) => Object.hasOwn(KUBERNETES_KEYS, name));
-  return toJsonText({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'calendar-gateway' },
-    stringData: Object.fromEntries(known.map(([name, value]) => [KUBERNETES_KEYS[name], value])),
-  });
 }
 
 const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

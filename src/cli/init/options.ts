@@ -1,4 +1,4 @@
-// The command line of `init`: its options and help.
+// The command line of `init`: its options, its help, and the values that the other files of this folder work with.
 
 import { isWebAddress, readEnvironment, readSecretFile } from '../../config.ts';
 import type { SourceSettings } from '../../config-schema.ts';
@@ -7,124 +7,88 @@ import { FIELDS } from '../../interface/fields.ts';
 import { parseDateFormat } from '../../mapping/date-format.ts';
 import { mappingNames } from '../../mapping/load.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
+import { flag, optionsHelp, type parseOptions, textOption } from '../command-line.ts';
 
 export const INIT_OPTIONS = {
-  user: { type: 'string' },
-  'password-file': { type: 'string' },
-  mapping: { type: 'string' },
-  'event-type': { type: 'string' },
-  field: { type: 'string', multiple: true },
-  'date-format': { type: 'string' },
-  seconds: { type: 'string' },
-  'public-url': { type: 'string' },
-  'webhook-url': { type: 'string' },
-  deploy: { type: 'string' },
-  out: { type: 'string' },
-  force: { type: 'boolean' },
-  yes: { type: 'boolean' },
+  user: textOption('NAME', 'the service account; for Payload, the slug of the collection that has it, such as users'),
+  'password-file': textOption('FILE', 'its application password; for Payload, its API key'),
+  mapping: textOption('NAME', 'a mapping that comes with the gateway'),
+  'event-type': textOption('BASE', 'the collection of the events'),
+  field: {
+    ...textOption('KIND.NAME=PATH', 'where a field is, such as event.cost=meta.fee (none: nowhere); may be repeated'),
+    multiple: true,
+  },
+  'date-format': textOption('FORMAT', "of dates that init does not find, or that may be read in two ways: 'd/m/Y H:i'"),
+  seconds: textOption('utc|wall', 'what seconds since 1970 count: true instants, or local time as if that were UTC'),
+  'public-url': textOption('URL', "the gateway's address for its callers"),
+  'webhook-url': textOption('URL', "where the site reaches the gateway's admin port: its plugin sends webhooks there"),
+  out: { ...textOption('DIR', 'where to write'), default: 'calendar-gateway' },
+  force: flag('overwrite existing files'),
+  yes: flag('write what it proposes'),
 } as const;
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Looks at a WordPress site, decides on a mapping for its events, and writes the configuration. It says what it is not
-sure of, and the option to decide that. For a Payload site it writes a copy of the mapping that comes with the gateway,
-for you to edit. Without --yes it writes nothing.
+Looks at a WordPress site, decides on a mapping for its events, and writes the configuration: config.json, secrets.env,
+and if needed mapping.json and the plugin of the site. It says what it is not sure of, and the option to decide that.
+For a Payload site it writes a copy of the mapping that comes with the gateway, for you to edit. Without --yes it writes
+nothing.
 
 Given the address of a calendar, it shows what the gateway would serve of it, and adds it to "sources" in the
 config.json that an earlier init wrote, or in a new one without a CMS (docs/sources.md). Such an address ends with .ics
 or events/v1, or asks for ical.
 
-  URL                    the site's address, such as https://example.org; or that of a calendar
-  --user NAME            the service account; without one only public records are readable. For Payload: the slug of
-                         the collection that has the account, such as users
-  --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
-                         CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
-  --mapping NAME         use this mapping that comes with the gateway:
-                         ${mappingNames().join(', ')}
-  --event-type BASE      the collection of the events
-  --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be
-                         repeated. A date and a time of day in two fields:
-                         event.start_date=meta.day,meta.time
-  --date-format FORMAT   the form of dates that init does not find, or that may be read in two ways, as in PHP:
-                         'd/m/Y H:i' (letters: docs/mapping.md, Dates)
-  --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if
-                         that were UTC (wall)
-  --public-url URL       the gateway's address for its callers
-  --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
-  --deploy kubernetes    also write the secrets as a manifest, kubernetes-secret.json
-  --out DIR              where to write config.json, secrets.env, and if needed mapping.json and
-                         calendar-gateway-companion.php (default: calendar-gateway)
-  --force                overwrite existing files
-  --yes                  write what it proposes
+${optionsHelp(INIT_OPTIONS)}
+
+Without an account only public records are readable. Instead of --password-file you may set CALENDAR_UPSTREAM_PASSWORD
+or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment. Letters of --date-format: docs/mapping.md, Dates. Mappings:
+${mappingNames().join(', ')}
 
   calendar-gateway init https://example.org                       shows what it would write
   calendar-gateway init https://example.org --yes                 writes it
+  calendar-gateway init https://example.org --field event.start_date=meta.day,meta.time    a day and a time of day
   calendar-gateway init https://library.example/events.ics        shows a calendar to serve, beside it or alone
   calendar-gateway check --config calendar-gateway/config.json    is the next step
 
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
 
-export interface InitOptions {
-  /** Of the site. */
-  url?: string | undefined;
-  /** The calendar, if the address is that of one: then there is no `url`. */
-  source?: Omit<SourceSettings, 'name'> | undefined;
-  user?: string | undefined;
-  password?: string | undefined;
-  /** Only if there is a password. */
-  isPasswordFromEnvironment: boolean;
-  userAgent?: string | undefined;
-  /** The environment lets calendars be in private networks. */
-  privateSources?: boolean;
-  /** Name of a bundled mapping. */
-  mapping?: string | undefined;
-  /** The collection of the events. */
-  eventType?: string | undefined;
-  /** `event.start_date` -> path; `none` leaves the field out. */
-  fields?: Record<string, string> | undefined;
-  /** As in PHP's `date()`, for values whose form `init` does not find, or finds two of. */
-  dateFormat?: string | undefined;
-  /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
-  seconds?: 'wall' | 'utc' | undefined;
-  publicUrl?: string | undefined;
-  webhookUrl?: string | undefined;
-  deploy?: 'kubernetes' | undefined;
-  out: string;
-  force: boolean;
-  yes: boolean;
-}
+type Values = Partial<ReturnType<typeof parseOptions<typeof INIT_OPTIONS>>['values']>;
 
-type Values = { [K in keyof typeof INIT_OPTIONS]?: string | boolean | string[] | undefined };
+export type InitOptions = ReturnType<typeof parseInitOptions>;
+export type SomeOptions<Name extends keyof InitOptions> = { [N in Name]?: InitOptions[N] | undefined };
 
 /** Throws `ConfigError` for invalid values. */
-export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv): InitOptions {
+export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv) {
   if (positionals.length > 1) throw new ConfigError('command line', 'has more than one address', 'Try --help.');
-  const text = (name: keyof Values): string | undefined => values[name] as string | undefined;
   const assignments = readEnvironment(env, () => undefined);
   const fromEnvironment = (key: string) => assignments.find((each) => each.key === key)?.value as string | undefined;
-  const passwordFile = text('password-file');
-  const password =
-    passwordFile === undefined ? fromEnvironment('upstream.password') : readSecretFile(passwordFile, '--password-file');
+  const passwordFile = values['password-file'];
   const source = parseSource(positionals[0] ?? '');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
   return {
-    source,
+    /** Of the site. */
     url: url === undefined || source ? undefined : parseSiteUrl(url),
-    user: text('user') ?? fromEnvironment('upstream.user'),
-    password,
+    /** The calendar, if the address is that of one: then there is no `url`. */
+    source,
+    user: values.user ?? fromEnvironment('upstream.user'),
+    password:
+      passwordFile === undefined
+        ? fromEnvironment('upstream.password')
+        : readSecretFile(passwordFile, '--password-file'),
+    /** If there is a password. */
     isPasswordFromEnvironment: passwordFile === undefined,
     userAgent: fromEnvironment('upstream.userAgent'),
+    /** The environment lets calendars be in private networks. */
     privateSources: assignments.some(({ key, value }) => key === 'sync.privateSources' && value === true),
-    dateFormat: parseFormat(text('date-format')),
-    seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
-    mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
-    publicUrl: parseAddress('--public-url', text('public-url')),
-    webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
-    deploy: parseChoice('--deploy', text('deploy'), ['kubernetes'] as const),
-    eventType: text('event-type'),
-    fields: parseFields((values.field as string[] | undefined) ?? []),
-    out: text('out') ?? 'calendar-gateway',
+    mapping: values.mapping,
+    eventType: values['event-type'],
+    fields: parseFields(values.field ?? []),
+    dateFormat: parseFormat(values['date-format']),
+    seconds: parseSeconds(values.seconds),
+    publicUrl: parseAddress('--public-url', values['public-url']),
+    webhookUrl: parseAddress('--webhook-url', values['webhook-url']),
+    out: values.out ?? INIT_OPTIONS.out.default,
     force: values.force === true,
     yes: values.yes === true,
   };
@@ -148,7 +112,7 @@ function parseUrl(text: string): URL {
 }
 
 /** Undefined: the address is that of a site. Calendar programs call the same addresses `webcal:`. */
-function parseSource(text: string): InitOptions['source'] {
+function parseSource(text: string): Omit<SourceSettings, 'name'> | undefined {
   if (text === '') return undefined;
   const url = parseUrl(text.replace(/^webcal:/i, 'https:'));
   if (/\/events\/v1\/?$/.test(url.pathname)) return { events: url.origin + url.pathname };
@@ -173,17 +137,12 @@ function parseFormat(text: string | undefined): string | undefined {
   return text;
 }
 
-function parseChoice<T extends string>(
-  option: string,
-  value: string | undefined,
-  choices: readonly T[],
-): T | undefined {
-  const choice = choices.find((each) => each === value);
-  if (value !== undefined && choice === undefined)
-    throw new ConfigError(option, `"${value}" is not one of the choices`, `They are ${choices.join(', ')}.`);
-  return choice;
+function parseSeconds(text: string | undefined): 'utc' | 'wall' | undefined {
+  if (text === undefined || text === 'utc' || text === 'wall') return text;
+  throw new ConfigError('--seconds', `"${text}" is not one of the choices`, 'They are utc, wall.');
 }
 
+/** `event.start_date` -> path; `none` leaves the field out. */
 function parseFields(options: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     options.map((option) => {

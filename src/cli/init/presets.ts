@@ -1,9 +1,9 @@
 // The mappings that come with the gateway: recognizes the site of one by its collections, its fields and its plugin,
 // and fits the mapping to the site. Recognizes event plugins that no mapping can serve, too.
 
-import { metaKeys } from '../../mapping/compile-field.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
+import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
 import { numberLocation } from './infer.ts';
@@ -98,16 +98,14 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 
-/** The `meta` keys of the mapping that the site's schema lacks. */
-export function unseenKeys(mapping: MappingFile, site: ProbedSite): string[] {
-  return KINDS.flatMap((kind) => {
+/** Whether the site's schema lacks a `meta` key of the mapping. */
+export const hasUnseenKeys = (mapping: MappingFile, site: ProbedSite): boolean =>
+  KINDS.some((kind) => {
     const spec = mapping[kind];
-    if (spec?.posts === undefined) return [];
-    const known = new Set(typeAt(site, spec.posts)?.fields.map(({ path }) => path));
-    const paths = metaKeys(kind, spec, mapping.event).map(({ key }) => `meta.${key}`);
-    return paths.filter((path) => !known.has(path));
+    if (spec?.posts === undefined) return false;
+    const shown = new Set(typeAt(site, spec.posts)?.fields.map(({ path }) => path));
+    return metaKeys(kind, spec, mapping.event).some(({ key }) => !shown.has(`meta.${key}`));
   });
-}
 
 const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean =>
   [...types, ...taxonomies].some((each) => each.base === base);

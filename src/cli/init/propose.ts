@@ -1,29 +1,35 @@
-// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows, and the lines that
-// say so. The mapping holds what is sure; what is not is an assumption with an option, a note, or a name in its
-// description.
+// Decides on a mapping for a site: a bundled one that fits, or one made from what the site shows. What is sure is in
+// the mapping. What is not is an assumption with an option, a note, or an unmapped field.
 
 import { ConfigError } from '../../errors.ts';
+import { FIELDS } from '../../interface/fields.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, pathsOf } from '../open-site.ts';
-import { columns, pluralized } from '../table.ts';
+import { pathsOf } from '../open-site.ts';
 import { proposeDates } from './dates.ts';
-import * as inference from './infer.ts';
-import type { InitOptions } from './options.ts';
 import {
-  fieldEvidence,
+  type FieldLocation,
+  inferFields,
+  inferLink,
+  LINK_FIELDS,
+  LINKED_KINDS,
+  likeness,
+  namedLocation,
+} from './infer.ts';
+import type { SomeOptions } from './options.ts';
+import {
+  hasUnseenKeys,
   matchPresets,
   OWN_TYPES_PRESET,
   type PresetMatch,
   unknownEventPlugins,
-  unseenKeys,
   unsupportedPlugins,
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
 /** What the operator decided by options. */
-export type Decisions = Pick<InitOptions, 'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
+export type Decisions = SomeOptions<'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
 
 /** What `init` writes. */
 export interface ChosenMapping {
@@ -42,10 +48,12 @@ export interface Proposal extends ChosenMapping {
   notes: string[];
   /** What the samples leave open: what the proposal assumes, and the option to change it. */
   assumed: string[];
+  /** Fields of events that have values, and of which `init` does not know what they are. */
+  unmapped: SiteField[];
 }
 
 /** How to name the dates of a type, after `--event-type BASE`. */
-const OTHER_EVENTS =
+export const OTHER_EVENTS =
   '--field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which ' +
   'the site stores the date (docs/setup.md, "Dates that the site does not show").';
 const HIDDEN_EVENTS =
@@ -100,7 +108,7 @@ function withUnserved(proposal: Proposal, unserved: readonly string[]): Proposal
 function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decisions): void {
   const names = mappingNames('wordpress');
   if (mapping !== undefined && !names.includes(mapping))
-    throw new ConfigError('--mapping', `${mapping} is not for WordPress`, `Those for it are ${names.join(', ')}.`);
+    throw new ConfigError('--mapping', `there is no ${mapping} for WordPress`, `There are ${names.join(', ')}.`);
   const bases = types.map(({ base }) => base);
   if (eventType !== undefined && !bases.includes(eventType))
     throw new ConfigError(
@@ -113,7 +121,7 @@ function assertDecisions({ types }: ProbedSite, { mapping, eventType }: Decision
 /** By name and by the dates in their records. Posts and pages only count if their records have dates. */
 export function findEventTypes({ types }: ProbedSite): ProbedType[] {
   const score = ({ type, base, label, fields }: ProbedType): number => {
-    const name = [type, base, label].some((each) => inference.likeness(each, 'event') > 0) ? 2 : 0;
+    const name = [type, base, label].some((each) => likeness(each, 'event') > 0) ? 2 : 0;
     const dates = proposeDates(fields);
     const hasValues = dates !== undefined && dates.startField.values.length > 0;
     if (base === 'posts' || base === 'pages') return hasValues ? name + 1 : 0;
@@ -129,7 +137,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
   const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
-  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && unseenKeys(mapping, site).length > 0;
+  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && hasUnseenKeys(mapping, site);
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
@@ -138,6 +146,7 @@ function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisi
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     notes: note === undefined ? [] : [note],
     assumed: [],
+    unmapped: [],
   };
 }
 
@@ -155,34 +164,24 @@ function generatedProposal(
     upstream: 'wordpress',
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
-  const used = new Set([dates.start, dates.end].flatMap(pathsOf));
-  addLinked(mapping, type, site, used);
-  mapping.event.fields = { ...mapping.event.fields, ...inference.inferFields('event', type, used) };
+  addLinked(mapping, type, site);
+  mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, readPaths(mapping)) };
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
-  const unmapped = unmappedFields(type, mapping);
-  const notes: string[] = [];
-  if (unmapped.length > 0) {
-    const names = unmapped.map(({ path }) => path).join(', ');
-    mapping.description = `Made by init. Fields of ${base} that it does not map: ${names}.`;
-    notes.push(
-      `not sure what these fields of ${base} are, so the mapping leaves them out: ${shownFields(unmapped)}; name one ` +
-        'with --field KIND.NAME=PATH, or as a custom field in the mapping (docs/mapping.md)',
-    );
-  }
   const bases = eventTypes.map((each) => each.base);
-  if (bases.length > 1 && decisions.eventType === undefined)
-    dates.assumed.unshift(`that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`);
+  const isChoice = bases.length > 1 && decisions.eventType === undefined;
+  const choice = `that ${base} are the events; else add --event-type (${bases.join(', ')}) --force`;
   const { path, values } = dates.startField;
   const found = values.length > 0 ? 'its records hold dates in' : 'the start is in';
   return {
     preset: undefined,
     mapping,
     isUnseen: false,
-    needsPlugin: unseenKeys(mapping, site).length > 0,
+    needsPlugin: hasUnseenKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
-    notes,
-    assumed: dates.assumed,
+    notes: [],
+    assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,
+    unmapped: unmappedFields(type, mapping),
   };
 }
 
@@ -193,51 +192,61 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
  * Adds to the mapping the kinds that events refer to, with their fields, and the fields of the event that hold the
  * links.
  */
-function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite, used: Set<string>): void {
-  for (const kind of inference.LINKED_KINDS) {
+function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
+  for (const kind of LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
-    const found = inference.inferLink(kind, event, site, used, taken);
-    if (found?.link !== undefined) mapping.event.fields![inference.LINK_FIELDS[kind]] = found.link;
+    const found = inferLink(kind, event, site, new Set(readPaths(mapping)), taken);
+    if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts);
-    const fields = target ? inference.inferFields(kind, target, new Set()) : {};
+    const fields = target ? inferFields(kind, target) : {};
     mapping[kind] = { ...found.collection, ...(Object.keys(fields).length > 0 && { fields }) };
   }
 }
 
-/** The type's fields that have values and that the mapping does not read. */
+/** The paths that the mapping reads of an event. */
+const readPaths = ({ event }: Pick<MappingFile, 'event'>): string[] =>
+  Object.values(event.fields ?? {}).flatMap(pathsOf);
+
+/** The fields of the type that have values and that the mapping does not read. */
 function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SiteField[] {
-  const read = [...JSON.stringify(event.fields).matchAll(/"([^"]+)"/g)].map(([, path = '']) => path);
-  const known = [...read, ...termBases, 'menu_order'];
+  const known = [...readPaths({ event }), ...termBases, 'menu_order'];
+  // A mapped `acf.place.city` is a part of the field `acf.place`.
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
-  return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path)).slice(0, MAX_SHOWN);
+  return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path));
 }
 
-/**
- * Sets the fields that the operator named, in the form of their values, and removes those that the operator leaves out.
- */
+/** Sets the fields that the operator named, and removes those that the operator leaves out. */
 function setNamedFields(mapping: MappingFile, site: ProbedSite, decisions: Decisions): void {
   for (const [name, path] of Object.entries(decisions.fields ?? {})) {
     const [kind, field] = name.split('.') as [Kind, string];
-    const linked = inference.LINKED_KINDS.find((each) => inference.LINK_FIELDS[each] === field);
     const spec = mapping[kind];
-    if (path === 'none') {
-      delete spec?.fields?.[field];
-      continue;
-    }
-    if (!spec)
+    if (path === 'none') delete spec?.fields?.[field];
+    else if (spec) spec.fields = { ...spec.fields, [field]: namedField(kind, field, path, mapping, site, decisions) };
+    else
       throw new ConfigError(
         `--field ${name}=${path}`,
         `the proposal has no collection of the kind ${kind}`,
         'Leave this option out, and add the kind to mapping.json (docs/mapping.md).',
       );
-    const { fields = [] } = typeAt(site, spec.posts) ?? {};
-    const dates = kind === 'event' && /^(start|end)_date$/.test(field) ? proposeDates(fields, decisions) : undefined;
-    const date = dates && (field === 'end_date' ? dates.end : dates.start);
-    const isLinked = kind === 'event' && linked !== undefined && mapping[linked] !== undefined;
-    spec.fields ??= {};
-    spec.fields[field] = date ?? inference.namedLocation(kind, field, fieldAt(path, fields), isLinked);
   }
+}
+
+/** The field at a path that the operator named, in the form of its values. */
+function namedField(
+  kind: Kind,
+  field: string,
+  path: string,
+  mapping: MappingFile,
+  site: ProbedSite,
+  decisions: Decisions,
+): FieldLocation {
+  const { fields = [] } = typeAt(site, mapping[kind]?.posts) ?? {};
+  const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
+  const dates = isDate ? proposeDates(fields, decisions) : undefined;
+  if (dates) return field === 'end_date' ? dates.end : dates.start;
+  const target = FIELDS[kind][field]?.references;
+  return namedLocation(kind, field, fieldAt(path, fields), target !== undefined && mapping[target] !== undefined);
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */
@@ -271,110 +280,5 @@ function proposeUnseen(name: string, reason: string, notes: string[]): Proposal 
   const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { preset: name, mapping, isUnseen: true, needsPlugin, summary, notes, assumed: [] };
-}
-
-const MAX_SHOWN = 12;
-
-/** The first fields, with a value of each. */
-function shownFields(fields: readonly SiteField[]): string {
-  const example = ({ values }: SiteField) => (values.length > 0 ? ` (${formatSample(values[0])})` : '');
-  const shown = fields.slice(0, MAX_SHOWN).map((field) => field.path + example(field));
-  return shown.join(', ');
-}
-
-const NO_ACCOUNT =
-  'none: only public records are readable. With a user and an application password check sees what an editor may do; ' +
-  'to an administrator the site also shows its active plugins.';
-const NO_EVENT =
-  'there is no event to read yet. Make one in the CMS, and run the same init with --force: it takes ' +
-  'the form of each field from the values.';
-const OWN_TYPES = `  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`;
-
-export function siteLines({ url, name, timezone, account, plugins, types }: ProbedSite): string[] {
-  const roles = account && `${account.name} (${account.roles.join(', ') || 'no role'})`;
-  return [
-    `Site        ${name} (${url}), time zone ${timezone}`,
-    `Account     ${roles ?? NO_ACCOUNT}`,
-    ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
-    `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ') || 'none'}`,
-  ];
-}
-
-/** The mapping, with what the site shows of each collection and field. */
-export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { isUnseen, summary, preset, mapping, needsPlugin } = proposal;
-  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
-  const isEmpty = typeAt(site, collectionName(mapping.event))?.total === 0 && !needsPlugin;
-  const notes = [...proposal.notes, ...(isEmpty ? [NO_EVENT] : [])];
-  const rows = KINDS.flatMap((kind) => {
-    const spec = mapping[kind];
-    if (!spec) return [];
-    const type = typeAt(site, spec.posts);
-    const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
-    return [
-      [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
-      ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
-    ];
-  });
-  return [
-    `Proposal    ${summary}.`,
-    `Mapping     ${preset === undefined ? 'a file of its own, which you may edit' : `${preset}, a bundled mapping`}`,
-    '',
-    ...columns(rows).map((row) => `  ${row}`),
-    ...(notes.length > 0 ? [''] : []),
-    ...notes.map((note) => `  note: ${note}`),
-  ];
-}
-
-function describeCollection(site: ProbedSite, base: string): string {
-  const type = typeAt(site, base);
-  if (type) return `${type.label === base ? '' : `${type.label}, `}${pluralized(type.total, 'record')}`;
-  const taxonomy = site.taxonomies.find((each) => each.base === base);
-  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API';
-}
-
-const IN_TABLES =
-  'their dates are in database tables of its own, which no route of the REST API lists by their changes.';
-const UNDATED = 'the REST API shows none with a date.';
-
-/**
- * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
- * that the operator named: `wanted`) have no start.
- */
-export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
-  const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];
-  const plugins = wanted === undefined ? unsupportedPlugins(site) : [];
-  const unknown = plugins.length + types.length > 0 ? [] : unknownEventPlugins(site);
-  const reasons = [
-    ...plugins.map(
-      (title) => `This site has its events in ${title}. The gateway cannot serve its events: ${IN_TABLES}`,
-    ),
-    ...unknown.map(
-      (name) => `This site may have its events in ${name}. The gateway cannot serve its events: ${UNDATED}`,
-    ),
-  ];
-  if (reasons.length > 0)
-    return [
-      ...reasons,
-      '  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME ' +
-        'for one that comes with the gateway.',
-      OWN_TYPES,
-    ];
-  return [...types.flatMap(withoutDates), OWN_TYPES];
-}
-
-function withoutDates({ base, total, fields: all, termBases }: ProbedType): string[] {
-  const fields = all.filter(({ path }) => path !== 'menu_order' && !termBases.includes(path));
-  return [
-    `The collection ${base} (${pluralized(total, 'record')}) shows no field that init can read as a date.`,
-    fields.length > 0
-      ? `  It shows: ${shownFields(fields)}${fields.length > MAX_SHOWN ? ' ...' : ''}`
-      : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-    `  Add --event-type ${base} ${OTHER_EVENTS} If the meta key is not in the REST API yet, init also ` +
-      'writes a companion plugin that opens it. For Advanced Custom Fields switch on "Show in REST API" ' +
-      'in the field group.',
-    '  If a field holds the date in another form, name it in the same way, and say its form: ' +
-      "--date-format 'd/m/Y H:i' (letters: docs/mapping.md, Dates).",
-  ];
+  return { preset: name, mapping, isUnseen: true, needsPlugin, summary, notes, assumed: [], unmapped: [] };
 }

@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
-import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/compile-field.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
 export interface PluginOptions {
@@ -143,9 +143,9 @@ function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, ob
         type: meta.type,
         default: meta.default,
         hint: hintOf(meta),
-        ...(meta.multiple ? { multiple: true } : {}),
-        ...(meta.absentWhenFalse ? { absent_when_false: true } : {}),
-        ...(meta.writable ? {} : { readonly: true }),
+        multiple: meta.multiple,
+        absent_when_false: meta.absentWhenFalse,
+        readonly: meta.writable ? undefined : true,
       },
     ]),
   );
@@ -182,18 +182,23 @@ function payloadPlugin({ kinds, file }: Mapping, { webhookUrl }: PluginOptions):
   return webhookUrl === undefined ? text : text.replace(URL_EXAMPLE, () => JSON.stringify(webhookUrl));
 }
 
-/** `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes. */
+/**
+ * `text` throws `ConfigError`. `title` and `place`: what the operator makes, and where the file goes.
+ * `holdsSecret`: the webhook secret is in the file.
+ */
 export const SITE_PLUGINS = {
   wordpress: {
     title: 'companion plugin of the mapping',
     fileName: 'calendar-gateway-companion.php',
     text: companionPlugin,
+    holdsSecret: true,
     place: 'into wp-content/mu-plugins/ of the site',
   },
   payload: {
     title: 'plugin of the site',
     fileName: 'calendar-gateway.ts',
     text: payloadPlugin,
+    holdsSecret: false,
     place:
       'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say, and ' +
       'give the site the same CALENDAR_WEBHOOK_SECRET',

@@ -31,25 +31,6 @@ function requested_days() {
     return $is_valid ? $days : null;
 }
 
-// Any other value of the parameter is an error 400, as for WordPress's own parameters.
-\add_filter('rest_pre_dispatch', function ($result, $server, $request) {
-    if ($result !== null || !isset($_GET['calendar_occurrences']) || requested_days()) {
-        return $result;
-    }
-    foreach (TYPES as $definition) {
-        $is_route = \strpos("{$request->get_route()}/", "/wp/v2/{$definition['base']}/") === 0;
-        if ($definition['kind'] === 'event' && $is_route) {
-            $reason = 'calendar_occurrences must be two numbers between 0 and '
-                . MAX_OCCURRENCE_DAYS . ', such as 180,366.';
-            return new \WP_Error('rest_invalid_param', 'Invalid parameter(s): calendar_occurrences', [
-                'status' => 400,
-                'params' => ['calendar_occurrences' => $reason],
-            ]);
-        }
-    }
-    return $result;
-}, 10, 3);
-
 \add_action('rest_api_init', function () {
     $days = requested_days();
     if (!$days) {

@@ -127,23 +127,17 @@ function define_type($type, $definition) {
         'labels' => [
             'name' => $plural,
             'singular_name' => $singular,
-            'menu_name' => $plural,
             'add_new_item' => "Add $singular",
             'edit_item' => "Edit $singular",
             'view_item' => "View $singular",
-            'all_items' => $plural,
             'search_items' => "Search $plural",
             'not_found' => "No $plural found",
         ],
         'public' => true,
         'show_in_rest' => true,
         'rest_base' => $definition['base'],
-        'has_archive' => false,
         'menu_icon' => $definition['icon'],
         'supports' => ['title', 'editor', 'author', 'thumbnail', 'excerpt', 'revisions', 'custom-fields'],
-        // The roles have the same capabilities as for posts.
-        'capability_type' => 'post',
-        'map_meta_cap' => true,
         'rewrite' => ['slug' => $definition['rewrite'], 'with_front' => false],
     ]);
 }

@@ -1,7 +1,6 @@
 // Codecs of a choice between few values, each of which the CMS may store in a form of its own: `boolean`, such as
 // `{ "boolean": ["yes", "no"] }`, and `word`, such as `{ "word": { "cancelled": "canceled" } }`.
 
-import { ATTENDANCE_MODES, EVENT_STATUSES } from '../../model/event-state.ts';
 import { type CodecDefinition, type MetaType, UnrepresentableValue } from '../field-accessor.ts';
 
 type Form = string | number | boolean | null;
@@ -24,13 +23,6 @@ function read(stored: unknown, forms: BooleanForms): boolean | undefined {
 export const boolean: CodecDefinition<BooleanForms> = {
   fits: ['boolean'],
   defaultFor: ['boolean'],
-  optionsSchema: {
-    type: 'array',
-    minItems: 2,
-    maxItems: 2,
-    uniqueItems: true,
-    items: { type: ['string', 'number', 'boolean', 'null'] },
-  },
   metaType: (forms = DEFAULT_FORMS, { empty }) => {
     const type = META_TYPES[typeof forms[0]] ?? 'string';
     if (forms[1] === null) return { type, absentWhenFalse: true };
@@ -51,11 +43,6 @@ type WordForms = Readonly<Record<string, string | number>>;
 export const word: CodecDefinition<WordForms> = {
   fits: ['word'],
   defaultFor: ['word'],
-  optionsSchema: {
-    type: 'object',
-    propertyNames: { enum: [...EVENT_STATUSES, ...ATTENDANCE_MODES] },
-    additionalProperties: { type: ['string', 'number'] },
-  },
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),
   create: (options, { field: { words = [] } }) => {
     const forms = new Map(options ? Object.entries(options) : words.map((each) => [each, each]));

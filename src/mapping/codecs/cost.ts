@@ -3,15 +3,7 @@
 
 import { setAt } from '../../model/json.ts';
 import { decodeCost, encodeStoredCost, pluginCurrency } from '../../text/cost.ts';
-import {
-  type CodecDefinition,
-  optionsOf,
-  PATH_SCHEMA,
-  type Path,
-  parseWritablePath,
-  selectorOf,
-  valueAt,
-} from '../field-accessor.ts';
+import { type CodecDefinition, type Path, parseWritablePath, selectorOf, valueAt } from '../field-accessor.ts';
 import { readText } from './text.ts';
 
 interface CurrencyOptions {
@@ -27,8 +19,6 @@ interface CurrencyOptions {
 export const currency: CodecDefinition<CurrencyOptions> = {
   fits: ['text'],
   onlyField: 'cost',
-  optionsRequired: true,
-  optionsSchema: optionsOf({ symbol: PATH_SCHEMA, position: PATH_SCHEMA, code: PATH_SCHEMA }, ['symbol', 'position']),
   createAccessor: (path, { symbol, position, code }, pointer) => {
     const symbolPath = parseWritablePath(symbol, `${pointer}/as/currency/symbol`);
     const positionPath = parseWritablePath(position, `${pointer}/as/currency/position`);
@@ -72,8 +62,6 @@ const isZero = (text: string): boolean => text.trim() !== '' && Number(text) ===
 export const ticket: CodecDefinition<TicketOptions> = {
   fits: ['text'],
   onlyField: 'cost',
-  optionsRequired: true,
-  optionsSchema: optionsOf({ option: PATH_SCHEMA, paid: { type: 'string' }, free: { type: 'string' } }, ['option']),
   createAccessor: (path, { option, paid = 'paid', free = 'free' }, pointer) => {
     const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
     return {

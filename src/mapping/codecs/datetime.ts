@@ -19,7 +19,6 @@ import {
   type Codec,
   type CodecDefinition,
   MappingFieldError,
-  optionsOf,
   UnrepresentableValue,
   type Zones,
 } from '../field-accessor.ts';
@@ -75,7 +74,6 @@ function checkRepresentable(wall: WallTime, text: string, format: DateFormat): v
 function inFormat(clock: Clock): CodecDefinition<string> {
   return {
     fits: ['wall-time'],
-    optionsSchema: { type: 'string', minLength: 1 },
     create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
       const format = parseDateFormat(pattern);
       if (typeof format === 'string') throw new MappingFieldError(pointer, format);
@@ -115,11 +113,10 @@ function readStamp(stored: unknown): WallTime | undefined {
 
 const isBlankStamp = (value: unknown): boolean => value === '' || value === NO_TIME;
 
-/** The stamps of WordPress. Internal: mappings cannot name it. */
+/** The stamps of WordPress. No mapping can name it. */
 export const cmsDate: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
   defaultFor: ['site-time', 'utc-time'],
-  internal: true,
   create: () => ({
     read: readStamp,
     // WordPress takes null as "not published yet".
@@ -127,10 +124,9 @@ export const cmsDate: CodecDefinition<never> = {
   }),
 };
 
-/** The stamps of a CMS that stores instants. Internal: mappings cannot name it. */
+/** The stamps of a CMS that stores instants. No mapping can name it. */
 export const instant: CodecDefinition<never> = {
   fits: ['site-time', 'utc-time'],
-  internal: true,
   create: (_options, { field: { type } }) => {
     const zoneOf = (site: string) => (type === 'site-time' ? siteZone(site) : utcZone);
     return {
@@ -153,11 +149,8 @@ interface UnixOptions {
   milliseconds?: boolean;
 }
 
-const FLAG = { type: 'boolean' };
-
 export const unix: CodecDefinition<UnixOptions> = {
   fits: ['wall-time'],
-  optionsSchema: optionsOf({ wallClockAsUtc: FLAG, asText: FLAG, milliseconds: FLAG }),
   metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
   create: ({ wallClockAsUtc = false, asText = false, milliseconds = false } = {}) => ({
     read: (stored, zones) => {
@@ -195,7 +188,6 @@ function toStrictZone(text: string): string {
 export const zone: CodecDefinition<ZoneOptions> = {
   fits: ['zone'],
   defaultFor: ['zone'],
-  optionsSchema: optionsOf({ site: { type: 'string' }, strict: { type: 'boolean' } }),
   create: ({ site, strict = false } = {}) => ({
     read: (stored, zones) => {
       if (typeof stored !== 'string' || stored.trim() === '') return undefined;

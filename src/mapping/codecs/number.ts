@@ -6,8 +6,6 @@ import { isObject } from '../../model/json.ts';
 import {
   type Codec,
   type CodecDefinition,
-  optionsOf,
-  PATH_SCHEMA,
   type Path,
   parsePathOrThrow,
   UnrepresentableValue,
@@ -51,7 +49,6 @@ const plainDecimal = (number: number): string =>
 export const number: CodecDefinition<NumberOptions> = {
   fits: ['number', 'text'],
   defaultFor: ['number'],
-  optionsSchema: optionsOf({ decimal: { enum: [','] } }),
   metaType: (options, { type }) => {
     if (type !== 'text') return { type: 'integer' };
     return { type: options?.decimal === undefined ? 'number' : 'string' };
@@ -98,12 +95,6 @@ function readIds(stored: unknown, idPath: Path | undefined): number[] {
 export const ids: CodecDefinition<IdsFormat> = {
   fits: ['ids'],
   defaultFor: ['ids'],
-  optionsSchema: {
-    oneOf: [
-      { enum: ['one', 'list', 'one-in-list', 'rows', 'csv', 'objects'] },
-      optionsOf({ objects: PATH_SCHEMA }, ['objects']),
-    ],
-  },
   metaType: (format) => {
     if (format === 'rows') return { type: 'integer', multiple: true };
     if (format === 'one') return { type: 'integer' };

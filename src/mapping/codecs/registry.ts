@@ -1,5 +1,5 @@
-// The list of codecs, and the lookup of the codec that a mapping names. To add a codec, list it in CODECS;
-// CONTRIBUTING.md names the other places.
+// The list of codecs, and the lookup of the codec that a mapping names. mapping.schema.json has the options of each;
+// CONTRIBUTING.md names the other places of a new one.
 
 import type { Field } from '../../interface/fields.ts';
 import { type CodecDefinition, type CodecSpec, MappingFieldError } from '../field-accessor.ts';
@@ -54,22 +54,4 @@ export function selectCodec(
   if (codec && fits(codec, field)) return { name, codec, options };
   const fitting = Object.keys(CODECS).filter((each) => fits(CODECS[each]!, field));
   throw new MappingFieldError(pointer, `"${name}" does not fit this field; fitting are ${fitting.join(', ')}`);
-}
-
-/** JSON Schema of the `as` of a mapping's field. */
-export function codecSchema(): object {
-  const named = Object.entries(CODECS).filter(([, { internal }]) => !internal);
-  const withOptions = named.flatMap(([name, { optionsSchema }]) => (optionsSchema ? [[name, optionsSchema]] : []));
-  return {
-    oneOf: [
-      { enum: named.flatMap(([name, { optionsRequired }]) => (optionsRequired ? [] : [name])) },
-      {
-        type: 'object',
-        minProperties: 1,
-        maxProperties: 1,
-        additionalProperties: false,
-        properties: Object.fromEntries(withOptions),
-      },
-    ],
-  };
 }

@@ -29,7 +29,6 @@ const WORD_BREAK = '\u2029';
 
 export const plainText: CodecDefinition<'paragraphs'> = {
   fits: ['text', 'html'],
-  optionsSchema: { enum: ['paragraphs'] },
   create: (form) => ({
     read: (stored) => {
       const text = readText(stored);
@@ -66,8 +65,6 @@ function paragraphBreak(tagName: string): string {
 export const link: CodecDefinition<string> = {
   fits: ['text'],
   onlyField: 'url',
-  optionsSchema: { type: 'string', pattern: '^https?://[^{}]+\\{\\}[^{}]*$', maxLength: 1000 },
-  optionsRequired: true,
   create: (template = '{}') => ({
     read(stored) {
       const text = readText(stored);

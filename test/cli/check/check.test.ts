@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
 import type { CheckRow } from '../../../src/cli/check/checks.ts';
-import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
+import { commands } from '../../../src/cli/commands.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 import { startFeedSite } from '../feed-site.ts';
@@ -482,9 +482,8 @@ describe('check', () => {
     expect((error as ConfigError).message).to.include('http://127.0.0.1:9');
   });
 
-  it('has every option and the exit codes in its help', async () => {
+  it('has the exit codes in its help', async () => {
     site = await startFakeSite({ types: [] });
-    for (const option of Object.keys(CHECK_OPTIONS)) expect(commands.check?.help).to.include(`--${option}`);
     expect(commands.check?.help).to.match(/Exit code: 0[\s\S]*1[\s\S]*2/);
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseOptions } from '../../../src/cli/commands.ts';
+import { parseOptions } from '../../../src/cli/command-line.ts';
 import { init } from '../../../src/cli/init/init.ts';
 import { INIT_OPTIONS, parseInitOptions } from '../../../src/cli/init/options.ts';
 import { ConfigError } from '../../../src/errors.ts';

@@ -3,11 +3,10 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import { programName } from '../../../src/cli/advice.ts';
 import { init } from '../../../src/cli/init/init.ts';
-import { INIT_HELP, INIT_OPTIONS, parseInitOptions, parseSiteUrl } from '../../../src/cli/init/options.ts';
+import { parseInitOptions, parseSiteUrl } from '../../../src/cli/init/options.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
@@ -164,17 +163,6 @@ describe('init', () => {
       expect(existsSync(out('again/secrets.env'))).to.equal(false);
       expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include(LOGIN);
     }
-  });
-
-  it('writes the secrets as a manifest for Kubernetes too, for its owner only', async () => {
-    await openSite(gigs('25'));
-    const webhooks = { 'webhook-url': 'http://10.0.0.5:26101/-/changes' };
-    await init(options({ yes: true, deploy: 'kubernetes', ...webhooks, ...withPassword() }), print);
-    const { kind, metadata, stringData } = JSON.parse(readFileSync(out('kubernetes-secret.json'), 'utf8'));
-    const { CALENDAR_WEBHOOK_SECRET } = parseEnv(readFileSync(out('secrets.env'), 'utf8'));
-    expect([kind, metadata.name]).to.deep.equal(['Secret', 'calendar-gateway']);
-    expect(stringData).to.deep.equal({ ...LOGIN, 'webhook-secret': CALENDAR_WEBHOOK_SECRET });
-    expect(statSync(out('kubernetes-secret.json')).mode & 0o777).to.equal(0o600);
   });
 
   it('writes nothing without --yes', async () => {
@@ -337,7 +325,7 @@ describe('init', () => {
     await openSite(gigs('25'));
     const wrong = { ...options({ yes: true, user: 'service' }), password: 'of the login form' };
     expect(await errorOf(init(wrong, print))).to.match(/application password/);
-    const { url: _, ...nowhere } = options({ yes: true });
+    const nowhere = { ...options({ yes: true }), url: undefined };
     expect(await errorOf(init(nowhere, print))).to.match(/needs the address/);
     expect(await errorOf(init({ ...options({ yes: true }), url: 'http://127.0.0.1:9' }, print))).to.match(
       /does not answer as a WordPress site/,
@@ -358,12 +346,8 @@ describe('init', () => {
       expect(() => options({ field: [field] })).to.throw(ConfigError, /neither may be none/);
     for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
       expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
-    expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
+    for (const mapping of ['joomla', 'payload'])
+      expect(await errorOf(init(options({ mapping }), print))).to.match(/^--mapping: there is no .* gatherpress/s);
     expect(() => options({ seconds: 'ymd' })).to.throw(ConfigError, /utc, wall/);
-  });
-
-  it('has each option in its help', async () => {
-    await openSite(gigs());
-    for (const each of Object.keys(INIT_OPTIONS)) expect(INIT_HELP).to.include(`--${each}`);
   });
 });

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { companionPlugin } from '../../../src/cli/plugin/companion-plugin.ts';
 import { ConfigError } from '../../../src/errors.ts';
-import { metaKeys } from '../../../src/mapping/compile-field.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
+import { metaKeys } from '../../../src/mapping/meta-keys.ts';
 import { mappingWith, site } from '../../mapping/samples.ts';
 
 const webhook = { webhookUrl: 'http://127.0.0.1:3001/-/changes', webhookSecret: 'shared between both' };

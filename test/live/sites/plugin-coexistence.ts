@@ -3,7 +3,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { metaKeys } from '../../../src/mapping/compile-field.ts';
+import { metaKeys } from '../../../src/mapping/meta-keys.ts';
 import { basicAuth, sendJson } from '../json-client.ts';
 import type { Results } from './results.ts';
 import type { Json, TestSite } from './test-site.ts';

@@ -1,0 +1,170 @@
+// What the compiler of mappings has to know of each CMS, one row for each: where the CMS itself stores the fields of a
+// record, which fields a request for records names, and what a mapping must not say.
+
+import { isTermKind, type Kind } from '../model/records.ts';
+import type { CompiledField } from './compile-field.ts';
+import { MappingFieldError } from './field-accessor.ts';
+import { type CmsName, type FieldSpec, fieldSpecOf, type KindSpec } from './mapping-file.ts';
+import { linkKeysOf } from './meta-keys.ts';
+import { OCCURRENCES_FIELD } from './occurrences.ts';
+
+/** A compiled kind, as far as the rules look at it. */
+export interface RuledKind {
+  kind: Kind;
+  spec: KindSpec;
+  storedAs: 'posts' | 'terms';
+  fields: readonly CompiledField[];
+  /** The paths that its fields and custom fields read. */
+  readPaths: readonly string[];
+}
+
+interface CmsRules {
+  /** Where the fields are that a mapping does not name. */
+  coreLocations: Readonly<Record<'posts' | 'terms', CoreLocations>>;
+  /**
+   * The fields that a request for records of the kind names, with commas.
+   * @param events the mapping of events
+   */
+  selectFields(kind: RuledKind, events: KindSpec): string;
+  /** @throws MappingFieldError if the adapter cannot serve a field from where the mapping says that it is */
+  checkFields(kind: RuledKind): void;
+}
+
+/** By the record's property (`key` in the field table). */
+type CoreLocations = Readonly<Record<string, FieldSpec>>;
+
+const same = (path: string): FieldSpec => ({ at: path });
+const rendered = (path: string): FieldSpec => ({ read: `${path}.rendered`, write: path });
+const readOnly = (path: string): FieldSpec => ({ at: path, readOnly: true });
+const instant = (path: string): FieldSpec => ({ at: path, as: 'instant' });
+
+const WORDPRESS_POSTS: CoreLocations = {
+  title: rendered('title'),
+  slug: same('slug'),
+  description: rendered('content'),
+  excerpt: rendered('excerpt'),
+  status: same('status'),
+  author: same('author'),
+  date: same('date'),
+  dateUtc: same('date_gmt'),
+  modified: readOnly('modified'),
+  modifiedUtc: readOnly('modified_gmt'),
+  url: readOnly('link'),
+  protected: readOnly('content.protected'),
+  image: same('featured_media'),
+  parent: readOnly('parent'),
+};
+
+const WORDPRESS_TERMS: CoreLocations = {
+  /** The name of a venue or organizer that is a term. */
+  title: same('name'),
+  name: same('name'),
+  slug: same('slug'),
+  description: same('description'),
+  url: readOnly('link'),
+  parent: same('parent'),
+};
+
+/** Payload adds these to every record. The adapter translates the status. */
+const PAYLOAD_POSTS: CoreLocations = {
+  status: same('status'),
+  date: instant('createdAt'),
+  dateUtc: instant('createdAt'),
+  modified: { ...instant('updatedAt'), readOnly: true },
+  modifiedUtc: { ...instant('updatedAt'), readOnly: true },
+};
+
+export const CMS_RULES: Readonly<Record<CmsName, CmsRules>> = {
+  wordpress: {
+    coreLocations: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
+    selectFields: selectFromWordPress,
+    checkFields({ storedAs, spec }) {
+      if (storedAs === 'posts') checkVisibilityFields(spec);
+    },
+  },
+  payload: {
+    coreLocations: { posts: PAYLOAD_POSTS, terms: {} },
+    selectFields: ({ readPaths }) => withoutRepeats(['id', ...readPaths]),
+    checkFields({ storedAs, spec, fields }) {
+      checkReferencePaths(spec, fields);
+      if (storedAs === 'posts') checkStatusPath(spec, fields);
+    },
+  },
+};
+
+/** True for a field that every post, or every term, of WordPress has. */
+export const isCoreField = (key: string): boolean => key in WORDPRESS_POSTS || key in WORDPRESS_TERMS;
+
+const withoutRepeats = (paths: readonly (string | undefined)[]): string => [...new Set(paths)].join(',');
+
+/** For the recognition of generated excerpts. */
+const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
+/** What searches look at. */
+const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
+
+function selectFromWordPress({ kind, storedAs, spec, readPaths }: RuledKind, events: KindSpec): string {
+  // Link tables need the key by which events refer to records of the kind.
+  const linkPaths = linkKeysOf(kind, events).map(({ key }) => key);
+  const series = spec.occurrences ? [OCCURRENCES_FIELD] : [];
+  if (storedAs === 'posts')
+    return withoutRepeats([...POST_PATHS, ...readPaths, ...linkPaths, ...RENDERED_PATHS, ...series]);
+  const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
+  // WordPress answers no `meta` of a term if `_fields` names `meta.colour`; of a post it answers only that key.
+  return withoutRepeats([...termPaths, ...readPaths, ...linkPaths].map((path) => path.split('.', 1)[0]));
+}
+
+/** Fields that decide who may list a record, or who may read all of it. */
+const VISIBILITY_FIELDS = ['status', 'author', 'protected'];
+
+/** Refuses a mapping in which something else than WordPress would decide who sees a post. */
+function checkVisibilityFields({ fields = {} }: KindSpec): void {
+  for (const name of VISIBILITY_FIELDS) {
+    const spec = fields[name];
+    if (spec === undefined) continue;
+    const { at: path } = WORDPRESS_POSTS[name]!;
+    const { at, readOnly: _, ...others } = fieldSpecOf(spec);
+    if (at === path && Object.keys(others).length === 0) continue;
+    const reason = `decides who sees a record, so it must be at "${path}", without another key than "readOnly"`;
+    throw new MappingFieldError(`/fields/${name}`, reason);
+  }
+}
+
+/** Refuses references of Payload that the adapter cannot convert: it replaces the ids that are there. */
+function checkReferencePaths({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
+  // All numbers of the API are ids too.
+  const references = fields.filter(({ field }) => field.type === 'ids' || field.type === 'number');
+  for (const reference of references) {
+    const { name, accessor } = reference;
+    const { embedded, as: codec } = fieldSpecOf(specs[name] ?? {});
+    const isFixed = accessor.selectedPaths.length === 0;
+    if (isFixed || embedded) continue;
+    assertOnePath(reference);
+    if (typeof codec === 'object' && typeof codec.ids === 'object')
+      throw new MappingFieldError(`/fields/${name}/as`, 'Payload answers ids, and no records that have them at a path');
+  }
+}
+
+/** Where the adapter of Payload puts the API's status, and where Payload has its own and the time of a deletion. */
+const ADAPTER_FIELDS = ['status', '_status', 'deletedAt'];
+
+/** A mapping may name the field of a site of Payload that holds `pending` or `private`. */
+function checkStatusPath({ fields: specs = {} }: KindSpec, fields: readonly CompiledField[]): void {
+  const status = fields.find(({ name }) => name === 'status');
+  if (specs.status === undefined || !status) return;
+  assertOnePath(status);
+  const [path = ''] = status.accessor.storedPaths;
+  const [root = ''] = path.split('.', 1);
+  if (ADAPTER_FIELDS.includes(root))
+    throw new MappingFieldError(
+      '/fields/status',
+      `must not be at "${path}", where Payload or its adapter has a status`,
+    );
+}
+
+/** The adapter of Payload replaces what is at one path, when it reads and when it writes. */
+function assertOnePath({ name, accessor }: CompiledField): void {
+  const { selectedPaths, storedPaths, isPartOfText } = accessor;
+  const isOnePath = selectedPaths.length === 1 && storedPaths.join() === selectedPaths[0];
+  if (!isOnePath || isPartOfText)
+    throw new MappingFieldError(`/fields/${name}`, 'must be one path, to read and to write, and not in a list');
+}

@@ -1,0 +1,88 @@
+// The `meta` keys that the fields of a mapping use, with the type with which WordPress must register each.
+
+import { FIELDS, type Field } from '../interface/fields.ts';
+import type { Kind } from '../model/records.ts';
+import { selectCodec } from './codecs/registry.ts';
+import { customFieldType } from './compile-field.ts';
+import { type MetaType, parsePath } from './field-accessor.ts';
+import { type FieldSpec, fieldSpecOf, type KindSpec, type LocationSpec } from './mapping-file.ts';
+
+export interface MetaKey extends Omit<MetaType, 'default'> {
+  key: string;
+  /** Value of a key that is not set. */
+  default: string | boolean | number | readonly never[];
+  /** Name of the field that uses the key first. */
+  field: string;
+  writable: boolean;
+}
+
+const DEFAULTS = { string: '', boolean: false, integer: 0, number: 0, array: [], object: [] } as const;
+
+/** A field that is at a path. */
+interface Use {
+  field: string;
+  path: string;
+  type: MetaType;
+  writable: boolean;
+}
+
+/**
+ * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields. `events`, the
+ * mapping of events, adds the keys by which events refer to records of the kind.
+ */
+export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
+  const { fields = {}, custom_fields = {}, readOnly = false } = spec;
+  const links = events ? linkKeysOf(kind, events) : [];
+  const uses: Use[] = [
+    ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!, readOnly)),
+    ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one), readOnly)),
+    ...links.map(({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false })),
+  ];
+  const keys = new Map<string, MetaKey>();
+  for (const { field, path, type, writable } of uses) {
+    const [root, key, ...rest] = parsePath(path) ?? [];
+    if (root !== 'meta' || typeof key !== 'string') continue;
+    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
+    const first = keys.get(key) ?? { key, default: DEFAULTS[metaType.type], ...metaType, field, writable };
+    keys.set(key, { ...first, writable: first.writable || writable });
+  }
+  return [...keys.values()];
+}
+
+/** The keys of records of the kind by which events refer to them (`via`), each with the event's field. */
+export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: string; key: string }[] =>
+  Object.entries(fields).flatMap(([name, spec]) => {
+    const key = fieldSpecOf(spec).via?.key;
+    return key !== undefined && FIELDS.event[name]?.references === kind ? [{ name, key }] : [];
+  });
+
+/** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
+export const pathsWithoutPassword = (events: KindSpec): string[] =>
+  ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
+    usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
+  );
+
+const TEXT: MetaType = { type: 'string' };
+
+function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
+  const spec = fieldSpecOf(fieldSpec);
+  const writable = !readOnly && !spec.readOnly;
+  const at = (location: string | LocationSpec, isWritten: boolean): Use[] =>
+    pathsOf(location, field).map(([path, type]) => ({ field: name, path, type, writable: isWritten }));
+  const embedded = Object.values(spec.embedded ?? {}).map(
+    (path): Use => ({ field: name, path, type: TEXT, writable: false }),
+  );
+  if (spec.read === undefined) return [...embedded, ...at(spec, writable)];
+  return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, writable))];
+}
+
+/** The paths of a location, each with the type of what is stored there. */
+function pathsOf(location: string | LocationSpec, field: Field): [path: string, type: MetaType][] {
+  const { parts, at, as, json } = fieldSpecOf(location);
+  if (parts) return parts.map((part) => [part.at, TEXT]);
+  if (at === undefined) return [];
+  const { codec, options } = selectCodec(as, field, '');
+  const type = json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
+  const paths = codec.createAccessor?.(parsePath(at) ?? [], options, '').selectedPaths ?? [at];
+  return paths.map((path) => [path, type]);
+}
