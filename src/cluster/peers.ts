@@ -59,28 +59,34 @@ export class Peers implements PeersPort {
   readonly #stopping = new AbortController();
   readonly #stopped = once(this.#stopping.signal, 'abort');
   #sync!: Sync;
+  // The connections to Redis.
   #reader: Connection | undefined;
   #running: Promise<void> | undefined;
   /** Undefined before the first reply, or failure. */
   #isConnected: boolean | undefined;
   #sinceMs = Date.now();
 
-  /** Where to continue reading. */
-  #cursor = STREAM_START;
-  /** This gateway has left out entries before the cursor: it polls before it reads on. */
-  #mustPoll = true;
-  /** The last entry whose records this gateway has read again. */
+  // Reading: what the others have told.
+  /** The last entry whose records this gateway has read again. It reads on after it. */
   #applied = STREAM_START;
+  /**
+   * Entries up to this one are lost, or may be: at the start, and after Redis was emptied. This gateway polls, and then
+   * reads on after it. Undefined: none are.
+   */
+  #lostUntil: string | undefined;
   #waiting = new Set<{ id: string; resolve: (isApplied: true) => void }>();
   #warnedMs = Number.NEGATIVE_INFINITY;
   /** Records that are being read again because somebody named them: `changed` must not tell them. */
   readonly #rereading = new Set<RecordKey>();
 
+  // Writing: what this gateway tells.
   /** The latest entry of this gateway. */
   #published = STREAM_START;
   #unsent = new Set<RecordKey>();
   #sending: Promise<void> | undefined;
 
+  // Taking turns at polling.
+  /** Intervals in a row in which another gateway had the lease. */
   #skipped = 0;
   readonly #polls = { taken: 0, skipped: 0 };
 
@@ -218,26 +224,28 @@ export class Peers implements PeersPort {
   }
 
   /**
-   * Reads the next entries and applies them. Resolves with false while the CMS cannot be read. Throws what Redis
-   * throws.
+   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost; if so, it
+   * polls instead of reading them. Then each entry's records are read again; and if the entries in between were cut from
+   * the stream, or a gateway lost count of its changes, it polls too. Resolves with false while the CMS cannot be read.
+   * Throws what Redis throws.
    */
   async #follow(reader: Connection): Promise<boolean> {
-    if (this.#isConnected !== true) await this.#findPlace(reader);
-    if (this.#mustPoll) {
+    if (this.#isConnected !== true) await this.#findLostEntries(reader);
+    if (this.#lostUntil !== undefined) {
       await Promise.race([this.#sync.whenComplete(), this.#stopped]);
       if (!(await this.#sync.pollForLostEntries())) return false;
-      this.#mustPoll = false;
-      this.#markApplied(this.#cursor, 0);
+      this.#markApplied(this.#lostUntil, 0);
+      this.#lostUntil = undefined;
     }
     const options = { BLOCK: BLOCK_MS, COUNT: ENTRIES_PER_READ };
-    const from = { key: this.#stream, id: this.#cursor };
+    const from = { key: this.#stream, id: this.#applied };
     const reply = await reader.run((client) => client.xRead(from, options), BLOCK_MS + DEADLINE_MS);
     const entries = (reply as { messages: StreamEntry[] }[] | null)?.[0]?.messages ?? [];
     if (this.#unsent.size > 0) void this.#send();
     if (entries.length === 0) return true;
     const first = (await reader.run((client) => client.xRange(this.#stream, '-', '+', { COUNT: 1 })))?.[0];
     // The stream was cut or emptied: this gateway may never have seen some entries. If it was empty until now, it has.
-    const hasGap = this.#cursor !== STREAM_START && first !== undefined && compareIds(first.id, this.#cursor) > 0;
+    const hasGap = this.#applied !== STREAM_START && first !== undefined && compareIds(first.id, this.#applied) > 0;
     const keys = this.#keysOf(entries);
     const isEverything = keys.delete(EVERYTHING);
     if (this.#sync.state().failures > 0 || !(await this.#reread([...keys].map(recordOf)))) return false;
@@ -246,8 +254,8 @@ export class Peers implements PeersPort {
     return true;
   }
 
-  /** After connecting: continues where this gateway was, or polls and continues at the end. */
-  async #findPlace(reader: Connection): Promise<void> {
+  /** After connecting: whether the stream still goes on from the last applied entry. If not, its end counts. */
+  async #findLostEntries(reader: Connection): Promise<void> {
     const { connection, prefix } = this.#options;
     // A Redis without memory, or a replica of another one, answers reads and refuses writes.
     await connection.run((client) => client.set(`${prefix}probe`, '', { expiration: { type: 'PX', value: RETRY_MS } }));
@@ -255,8 +263,8 @@ export class Peers implements PeersPort {
     const end = newest?.[0]?.id ?? STREAM_START;
     this.#setConnected(true);
     // An earlier end: Redis has lost its entries. In a stream that was empty before, nothing shows that.
-    this.#mustPoll ||= compareIds(end, this.#cursor) < 0 || this.#cursor === STREAM_START;
-    if (this.#mustPoll) this.#cursor = end;
+    const isLost = compareIds(end, this.#applied) < 0 || this.#applied === STREAM_START;
+    if (isLost || this.#lostUntil !== undefined) this.#lostUntil = end;
   }
 
   /** What peers have changed. Entries that no gateway wrote are ignored. */
@@ -275,7 +283,6 @@ export class Peers implements PeersPort {
   }
 
   #markApplied(id: string, entries: number): void {
-    this.#cursor = id;
     this.#applied = id;
     if (entries > 0) this.#options.observe({ type: 'cluster-applied', entries, id });
     for (const waiter of this.#waiting) if (compareIds(waiter.id, id) <= 0) waiter.resolve(true);

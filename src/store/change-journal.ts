@@ -19,7 +19,11 @@ export interface JournalEntry {
   notedS: number;
 }
 
-/** What a reader has seen: all changes up to and including one. */
+/**
+ * What a reader has seen: all changes up to and including one. Example: a client that reads 250 changes after number 100
+ * in pages of a hundred has `number` 200 after the first page, and `first` 100 on all of them: a record created by
+ * change 150 and edited by change 220 is `created` for it, and not `updated`.
+ */
 export interface JournalPosition {
   /** Identifies one opening of the replica's file. */
   epoch: string;

@@ -163,7 +163,7 @@ export function listTerms(visible: VisibleRecords, filter: TermFilter): IdPage {
   if (event !== undefined) conditions.push(isLinked(kind, sql`l.id = ${event}`));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
-  // Looking up the place of each term in the list would take a thousand times a thousand steps.
+  // Searching the list for each term would take a thousand times a thousand steps.
   const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
   const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
   return pageOf(visible, sql`${from} WHERE ${and(conditions)}`, termOrder(filter), filter);

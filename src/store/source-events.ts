@@ -41,12 +41,6 @@ export const sourceRows = (db: Database, source: string, after: string, limit: n
 export const sourceKeys = (db: Database, source: string): string[] =>
   db.all<{ key: string }>(sql`SELECT key FROM source_event WHERE source = ${source}`).map(({ key }) => key);
 
-/** Events of which several have one id, in the order of keys. */
-export const collidingRows = (db: Database): Pick<SourceRow, 'source' | 'key' | 'ownId'>[] =>
-  db.all(sql`
-    SELECT source, key, own_id AS ownId FROM source_event
-    WHERE own_id IN (SELECT own_id FROM source_event GROUP BY own_id HAVING count(*) > 1) ORDER BY key, source`);
-
 /** The sources that have rows. */
 export const storedSources = (db: Database): string[] =>
   db.all<{ source: string }>(sql`SELECT DISTINCT source FROM source_event`).map(({ source }) => source);

@@ -17,7 +17,7 @@ export class UnpublishedRecords implements VisibleRecords {
   /** What the records take as JSON. */
   bytes = 0;
 
-  /** @param number below `MAX_OWN_DATABASES`, and of no other database that is open */
+  /** @param number below `MAX_UNPUBLISHED_DATABASES`, and of no other database that is open */
   constructor(db: Database, number: number) {
     this.#db = db;
     this.own = `own${number}`;

@@ -1,8 +1,6 @@
 // Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds
-// everything that the sync remembers; a start loads it from the replica, and checks it: a disk, or another program,
-// may have changed it.
+// everything that the sync remembers; a start loads it from the replica.
 
-import { Ajv } from 'ajv';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
@@ -91,8 +89,9 @@ export interface KindMemory {
   /** Records that this gateway or a webhook saw in the trash, until they are deleted here: calendars say CANCELLED. */
   trashed: Set<number>;
   /**
-   * Required fields that all records of a page had, such as `meta.start_date`. From then on a page with a record that
-   * lacks it is refused: a plugin may have been switched off.
+   * Required fields that all records of a page had once, such as `meta.start_date`; none is ever removed. A page with a
+   * record that lacks one of them is refused: the plugin that adds the field may have been switched off. A field that
+   * the site never had is never asked for.
    */
   knownFields: Set<string>;
 }
@@ -134,10 +133,10 @@ export interface SyncMemory {
   /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
   initialSync: Partial<Record<Kind, CollectionProgress>>;
   /**
-   * By `clockMs`. Undefined: this process has not read everything yet, so that a scan is due. 0: due too, because
-   * something changed that every record depends on.
+   * By `clockMs`, when the next scan begins. 0: with the next poll, because this process has not read everything yet, or
+   * because something changed that every record depends on, such as the site's time zone.
    */
-  scanDueMs: number | undefined;
+  scanDueMs: number;
   /** The scan that is under way. */
   scan: Scan | undefined;
   /** When the last scan that ended began, by the CMS's clock in seconds, until the journal knows it. */
@@ -187,19 +186,16 @@ export function noteChange(memory: SyncMemory, kind: Kind, id: number): void {
 export const isOutdated = ({ writes }: SyncMemory, kind: Kind, id: number, mark: number): boolean =>
   (writes.get(`${kind} ${id}`) ?? 0) > mark;
 
-/** Where saved state comes from, and who gets the warnings about it. */
-type Saved = Pick<SyncContext, 'replica' | 'observe'>;
-
 export const isComplete = (replica: Replica): boolean => getState(replica.db, STATE_KEYS.complete) === '1';
 
 /** When the replica was last current. */
-export const loadCaughtUpMs = (saved: Saved): number | undefined =>
-  readState(saved, 'caughtUp', STATE_KEYS.caughtUp, undefined);
+export const loadCaughtUpMs = (replica: Replica): number | undefined =>
+  readState(replica, STATE_KEYS.caughtUp, undefined);
 
 type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
 
-function loadLinkTables(saved: Saved): LinkTables {
-  const tables = readState<SavedTable[]>(saved, 'linkTables', STATE_KEYS.linkTables, []);
+function loadLinkTables(replica: Replica): LinkTables {
+  const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
   return Object.fromEntries(
     tables.map(([field, idOf, storedIdOf]) => [
       field,
@@ -213,7 +209,7 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
   return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
 }
 
-const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
+const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
   revision: 0,
   dirty: new Set(),
   tooLarge: new Map(),
@@ -221,27 +217,27 @@ const newKindMemory = (saved: Saved, kind: Kind): KindMemory => ({
   suspended: new Map(),
   existingId: undefined,
   trashed: new Set(),
-  knownFields: new Set(readState<string[]>(saved, 'fields', STATE_KEYS.fields(kind), [])),
+  knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [])),
 });
 
 /**
  * Loads what earlier processes left in the replica. Everything else starts empty: the first polls find it again.
  */
-export function loadMemory(saved: Saved, nowMs: number): SyncMemory {
+export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
   return {
     state: initialSyncState(nowMs),
-    site: readState(saved, 'site', STATE_KEYS.site, UNKNOWN_SITE),
+    site: readState(replica, STATE_KEYS.site, UNKNOWN_SITE),
     isSiteRead: false,
-    polled: readState<Polled>(saved, 'polled', STATE_KEYS.polled, {}),
-    kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(saved, kind)])) as SyncMemory['kinds'],
+    polled: readState<Polled>(replica, STATE_KEYS.polled, {}),
+    kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(replica, kind)])) as SyncMemory['kinds'],
     media: { toRead: new Set(), notInCms: new Set(), completeAtVersion: undefined },
     unreadable: new Map(),
     initialSync: {},
-    scanDueMs: undefined,
+    scanDueMs: 0,
     scan: undefined,
     endedScanBeganS: undefined,
     scanProblem: undefined,
-    linkTables: loadLinkTables(saved),
+    linkTables: loadLinkTables(replica),
     linksBuiltFrom: new Map(),
     linksRefreshed: Promise.resolve(),
     lastMark: 0,
@@ -258,47 +254,8 @@ export function restartScan(memory: SyncMemory): void {
   memory.scanDueMs = 0;
 }
 
-const text = { type: 'string', maxLength: 2000 };
-/** An id, or how many there are. */
-const number = { type: 'integer', minimum: 0 };
-/** The latest that a `Date` can be. */
-const timeMs = { type: 'number', minimum: 0, maximum: 8.64e15 };
-const list = (items: object) => ({ type: 'array', items });
-const object = (properties: Record<string, object>, required: string[] = []) => ({
-  type: 'object',
-  properties,
-  required,
-});
-const perKind = (value: object) => Object.fromEntries(KINDS.map((kind) => [kind, value]));
-
-const pairs = list({ type: 'array', items: [number, number], minItems: 2 });
-
-const SCHEMAS = {
-  site: object({ url: { ...text, format: 'url' }, name: text, timezone: text }, ['url', 'name', 'timezone']),
-  polled: object({ ...perKind(timeMs), image: timeMs, mediaTotal: number }),
-  caughtUp: timeMs,
-  linkTables: list({ type: 'array', items: [text, pairs, pairs], minItems: 3 }),
-  fields: list(text),
-};
-
-const ajv = new Ajv({ strict: false, formats: { url: URL.canParse } });
-
-/** The value under `key`, or `fallback` if there is none or it is not as `schema` says; then it warns. */
-export function readState<T>(
-  { replica, observe }: { replica: Replica; observe: Observe },
-  schema: keyof typeof SCHEMAS,
-  key: string,
-  fallback: T,
-): T {
-  const json = getState(replica.db, key);
-  if (json === undefined) return fallback;
-  try {
-    const value: unknown = JSON.parse(json);
-    if (ajv.validate(SCHEMAS[schema], value)) return value as T;
-  } catch {
-    // Not JSON.
-  }
-  const message = `The saved state "${key}" is not one that a gateway writes`;
-  observe({ type: 'message', level: 'warn', message: `${message}. It is ignored, and read from the CMS again.` });
-  return fallback;
+/** The value under `key`, or `fallback` if there is none. Throws `ReplicaError` if it is not JSON. */
+function readState<T>({ db }: Replica, key: string, fallback: T): T {
+  const json = getState(db, key);
+  return json === undefined ? fallback : db.parse<T>(json);
 }

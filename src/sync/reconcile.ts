@@ -151,7 +151,7 @@ export async function findDeleted(
   }
   return deleted;
 
-  /** The first position at which the lists differ; the end of the shorter one if they do not. */
+  /** The first index at which the lists differ; the end of the shorter one if they do not. */
   async function firstDifference(from: number): Promise<number> {
     let [low, high] = [from, ids.length];
     while (low < high) {

@@ -26,13 +26,13 @@ const PAGES_PER_COLLECTION = 5;
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
+  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated.
+  if (Object.keys(memory.initialSync).length === 0) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);
   for (const spec of context.collections) await copyUnlessAbsent(context, spec);
   await noteIfUnreadable(context, 'media', () => fetchMissingImages(context));
-  // A change of the site's address or time zone has set it to 0: what was read before is outdated.
-  memory.scanDueMs ??= clockMs() + scanIntervalMs;
   // While several pages were read, a deletion may have moved a record to an earlier one: the poll compares all ids.
   for (const { kind } of context.collections)
     if ((memory.initialSync[kind]?.nextPage ?? 0) > 2) memory.kinds[kind].excess = undefined;
@@ -118,7 +118,7 @@ export function journalEndedScan({ memory, replica }: SyncContext): void {
 
 async function startIfDue(context: SyncContext): Promise<Scan | undefined> {
   const { memory, collections, scanIntervalMs, clockMs } = context;
-  if (clockMs() < (memory.scanDueMs ?? 0)) return undefined;
+  if (clockMs() < memory.scanDueMs) return undefined;
   await noteIfUnreadable(context, 'site', () => refreshSite(context));
   // They may exist by now.
   memory.media.notInCms.clear();

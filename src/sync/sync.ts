@@ -89,13 +89,13 @@ export class Sync {
       collections: collectionsOf(mapping),
       pageSize: options.pageSize ?? cms.maxPageSize,
       scanIntervalMs: options.scanIntervalMs ?? SCAN_INTERVAL_MS,
-      memory: loadMemory({ replica, observe }, nowMs()),
+      memory: loadMemory(replica, nowMs()),
     };
     // A client may go from another gateway to this one: the scan of that one began at a second of the CMS's clock, and
     // what this journal notes afterwards must not seem older.
     replica.journal.setClock(() => latestCmsTimeS(this.#context));
     this.#loop = new PollLoop({
-      poll: (isRequested) => this.#round(isRequested),
+      poll: (isRequested) => this.#pollAndScan(isRequested),
       pauseMs: (durationMs) => this.#pauseMs(durationMs),
       clockMs,
       signal,
@@ -105,7 +105,7 @@ export class Sync {
   /** Starts the initial sync, or continues it, and then polls. Returns immediately. */
   start(): void {
     if (isComplete(this.#context.replica))
-      this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(this.#context) });
+      this.#dispatch({ type: 'opened', lastCaughtUpMs: loadCaughtUpMs(this.#context.replica) });
     this.#loop.start();
   }
 
@@ -266,7 +266,7 @@ export class Sync {
    * One round of the loop: the initial sync or a poll, and the next pages of the scan. Resolves with true if the
    * replica then equals the CMS, and no deletion waits for confirmation. Never rejects.
    */
-  async #round(isRequested: boolean): Promise<boolean> {
+  async #pollAndScan(isRequested: boolean): Promise<boolean> {
     const { memory, clockMs, signal, visitorCredentials, observe } = this.#context;
     const { isPollDue = async () => true } = this.#options;
     // A replica that may be outdated, or is not complete, is always polled for.
@@ -287,7 +287,7 @@ export class Sync {
     return isCurrent;
   }
 
-  /** As `#round`. Throws what the CMS throws. */
+  /** As `#pollAndScan`. Throws what the CMS throws. */
   async #readChanges(): Promise<boolean> {
     const context = this.#context;
     if (!this.state().complete) {
@@ -343,7 +343,7 @@ export class Sync {
    */
   #saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
     const { replica, memory } = this.#context;
-    const savedMs = loadCaughtUpMs(this.#context) ?? 0;
+    const savedMs = loadCaughtUpMs(replica) ?? 0;
     if (lastCaughtUpMs === undefined || Math.abs(lastCaughtUpMs - savedMs) < toleranceMs) return;
     setState(replica.db, STATE_KEYS.caughtUp, String(lastCaughtUpMs));
     setState(replica.db, STATE_KEYS.polled, JSON.stringify(memory.polled));

@@ -2,13 +2,7 @@
 // that every gateway derives alike.
 
 import { hash } from 'node:crypto';
-import {
-  addRemark,
-  type Remark,
-  type SourceEvent,
-  type SourceOrganizer,
-  type SourceVenue,
-} from '../../cms/sources/source.ts';
+import type { SourceEvent, SourceOrganizer, SourceVenue } from '../../cms/sources/source.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { searchTextOf, setListedTimes } from '../../mapping/convert-record.ts';
 import { textOrEmpty } from '../../model/json.ts';
@@ -55,8 +49,8 @@ export const derivedId = (kind: KindOrImage, ...names: readonly string[]): numbe
 
 /**
  * Makes the records of one pass over all sources. Each record that several events share is made once. Of two names with
- * one id the first of the pass has it: the order of sources and of keys is the same at every gateway. What the other
- * one names is left out, and noted in `collisions`.
+ * one id (two texts of 2 ** 24 have one by chance) the first of the pass has it, and what the other one names is left
+ * out: the order of sources and of keys is the same at every gateway.
  */
 export class SourceRecords {
   readonly #db: Database;
@@ -64,10 +58,8 @@ export class SourceRecords {
   readonly #terms = new Map<string, number>();
   readonly #upserts: CalendarRecord[] = [];
   readonly #images: ImageRecord[] = [];
-  /** What has the ids of the records that were made. */
+  /** What the records are made of, by their ids. */
   readonly #names = new Map<number, string>();
-  /** What is left out because its id is of something else, by source. */
-  readonly collisions = new Map<string, Remark[]>();
 
   constructor(db: Database, site: Site) {
     this.#db = db;
@@ -79,7 +71,9 @@ export class SourceRecords {
     return { upserts: this.#upserts.splice(0), images: this.#images.splice(0) };
   }
 
-  add({ source, categories, id, event, noticed }: EventToMake): void {
+  /** Returns false if the id is that of another event, so that this one is left out. */
+  add({ source, categories, id, event, noticed }: EventToMake): boolean {
+    if (this.#claim(id, `${source} ${event.key}`) === 'taken') return false;
     const names = [...categories.map(escapeMarkup), ...event.categories];
     const { key, uid, createdUtc, modifiedUtc, image, venue, organizers, tags = [], ...said } = event;
     const record = Object.assign(emptyRecord('event', id), said, {
@@ -88,36 +82,32 @@ export class SourceRecords {
       image: (image && this.#imageOf(source, image)) ?? 0,
       // Otherwise responses show the page of the event.
       website: event.website || NO_WEBSITE,
-      categories: this.#termsOf('category', source, names),
-      tags: this.#termsOf('tag', source, tags),
+      categories: this.#termsOf('category', names),
+      tags: this.#termsOf('tag', tags),
       venues: venue ? this.#linkedOf('venue', source, venue) : [],
       organizers: organizers.flatMap((each) => this.#linkedOf('organizer', source, each)),
     }) as unknown as EventRecord;
     setListedTimes(record, this.#site);
     record.searchText = searchTextOf('event', { ...record });
     this.#upserts.push(record);
-  }
-
-  noteCollision(source: string, name: string): void {
-    const remarks = this.collisions.get(source) ?? [];
-    addRemark(remarks, 'left out: its id is that of another record', name);
-    this.collisions.set(source, remarks);
+    return true;
   }
 
   /** Whether the record of this id is to be made (`new`), is made, or is of another name. */
-  #claim(source: string, id: number, name: string): 'new' | 'made' | 'taken' {
+  #claim(id: number, name: string): 'new' | 'made' | 'taken' {
     const owner = this.#names.get(id);
-    if (owner === name) return 'made';
-    if (owner === undefined) this.#names.set(id, name);
-    else this.noteCollision(source, name);
-    return owner === undefined ? 'new' : 'taken';
+    if (owner === undefined) {
+      this.#names.set(id, name);
+      return 'new';
+    }
+    return owner === name ? 'made' : 'taken';
   }
 
   /** Of one name at two addresses there are two venues. The first event that names one says what is shown of it. */
   #linkedOf(kind: LinkedKind, source: string, said: SourceVenue | SourceOrganizer): number[] {
     const { name, ...fields } = said;
     const id = derivedId(kind, source, ...namesOf(name, said));
-    const claim = this.#claim(source, id, namesOf(name, said).join(' ').trim());
+    const claim = this.#claim(id, namesOf(name, said).join(' ').trim());
     if (claim !== 'new') return claim === 'taken' ? [] : [id];
     const region = 'address' in said ? { stateprovince: said.state || said.province || '' } : {};
     const record = {
@@ -135,7 +125,7 @@ export class SourceRecords {
    * The CMS's term of this name or slug, if it has one; else one of its own, which all sources share: its name is as
    * the first of them writes it.
    */
-  #termsOf(kind: TermKind, source: string, names: readonly string[]): number[] {
+  #termsOf(kind: TermKind, names: readonly string[]): number[] {
     const ids = names.flatMap((name) => {
       const key = foldName(name);
       if (key === '') return [];
@@ -144,7 +134,7 @@ export class SourceRecords {
       const ofCms = this.#cmsTerm(kind, name);
       const id = ofCms ?? derivedId(kind, key);
       if (ofCms === undefined) {
-        if (this.#claim(source, id, key) === 'taken') return [];
+        if (this.#claim(id, key) === 'taken') return [];
         this.#upserts.push(newTerm(kind, id, name));
       }
       this.#terms.set(`${kind} ${key}`, id);
@@ -164,7 +154,7 @@ export class SourceRecords {
     const { url, width, height } = image;
     const id = derivedId('image', source, url);
     const extension = /\.([a-z]{3,4})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
-    const claim = this.#claim(source, id, url);
+    const claim = this.#claim(id, url);
     if (claim === 'new') this.#images.push({ id, url, extension, width, height, filesizeBytes: 0, sizes: {} });
     return claim === 'taken' ? undefined : id;
   }

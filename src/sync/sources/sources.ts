@@ -1,5 +1,5 @@
-// Owns the sources: reads each in a loop of its own, keeps what it said last, and brings the replica's records of
-// sources in line with that. docs/sources.md says what an operator sees of it.
+// Owns the sources: reads each in a loop of its own, keeps what it said last, and then combines them all (combine.ts).
+// docs/sources.md says what an operator sees of it.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,35 +9,25 @@ import type { Site } from '../../model/records.ts';
 import type { Observe } from '../../observability/observations.ts';
 import type { ChangeSet } from '../../store/changes.ts';
 import { compactTextIndex } from '../../store/full-text-index.ts';
-import { getRecord, getRecords } from '../../store/records.ts';
 import type { Replica } from '../../store/replica.ts';
 import {
-  collidingRows,
   countSourceEvents,
-  listedEventIdsAt,
   type Merge,
   merges,
   type SourceRow,
-  sharedUrls,
   sourceKeys,
   sourceRow,
-  sourceRows,
-  storedSources,
-  unusedSourceRecords,
 } from '../../store/source-events.ts';
 import { getState } from '../../store/state.ts';
-import { formatWallTime, wallNumber } from '../../time/wall-time.ts';
+import { formatWallTime } from '../../time/wall-time.ts';
 import { batchesOf } from '../ingest.ts';
 import { PollLoop } from '../poll-loop.ts';
-import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
-import { derivedId, SourceRecords } from './source-records.ts';
+import { BATCH_SIZE, type CombinedSource, combine, forgetting } from './combine.ts';
+import { derivedId } from './source-records.ts';
 
-export interface NamedSource {
-  name: string;
+export interface NamedSource extends CombinedSource {
   /** Of the settings: another address is another calendar, whose validators do not count. */
   address: string;
-  categories: readonly string[];
-  isMerged: boolean;
   source: Source;
 }
 
@@ -85,10 +75,6 @@ interface Reading {
 
 /** Sources that are read at once: the answer of each is in memory until it is stored. */
 const MAX_READS = 5;
-/** Events of one transaction, which blocks the event loop for a few milliseconds. */
-const BATCH_SIZE = 10;
-/** Events that are compared without a pause. */
-const MATCH_SIZE = 50;
 const FIRST_RETRY_MS = 60_000;
 /** A site of 20,000 events is read at one page a second. */
 const READ_TIMEOUT_MS = 15 * 60_000;
@@ -111,8 +97,6 @@ export class Sources {
   #combinedWith: string | undefined;
   /** Versions of the replica that came from here. */
   #ownVersions = 0;
-  /** What the last pass left out because its id is of something else. */
-  #collisions: SourceRecords['collisions'] = new Map();
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -154,8 +138,7 @@ export class Sources {
   status(): { sources: SourceStatus[]; merged: Merge[] } {
     const { sources, replica } = this.#options;
     const shown = sources.map((named) => {
-      const { readMs, remarks: read = [] } = this.#saved(named) ?? {};
-      const remarks = [...read, ...(this.#collisions.get(named.name) ?? [])];
+      const { readMs, remarks = [] } = this.#saved(named) ?? {};
       const { problem } = this.#readings.get(named.name)!;
       return { name: named.name, ...countSourceEvents(replica.db, named.name), remarks, readMs, problem };
     });
@@ -168,7 +151,7 @@ export class Sources {
     return failures === 0 ? intervalMs : Math.min(intervalMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
   }
 
-  /** One round of a loop. Never rejects. */
+  /** Reads the source, stores what it says, and combines. Resolves with true if that succeeded. Never rejects. */
   async #read(named: NamedSource): Promise<boolean> {
     const { observe, replica } = this.#options;
     const { name } = named;
@@ -242,7 +225,7 @@ export class Sources {
       await this.#apply({ sourceEvents });
     }
     if (gone.length > 0) this.#combinedWith = undefined;
-    await this.#forget(source, gone);
+    for (const changes of forgetting(source, gone)) await this.#apply(changes);
     // The rest of a truncated answer is read again, although its ETag may be the same.
     this.#save(named, { validators: isTruncated ? {} : validators, remarks });
   }
@@ -277,135 +260,13 @@ export class Sources {
   #combine(): Promise<void> {
     this.#nextPass ??= this.#oneAtATime(async () => {
       this.#nextPass = undefined;
-      const { replica, site } = this.#options;
+      const { replica, site, sources } = this.#options;
       const inputs = JSON.stringify([replica.version - this.#ownVersions, site()]);
       if (this.#combinedWith === inputs) return;
       this.#combinedWith = undefined;
-      await this.#combineAll();
+      await combine({ db: replica.db, site: site(), sources, apply: (changes) => this.#apply(changes) });
       this.#combinedWith = inputs;
     });
     return this.#nextPass;
   }
-
-  /** Brings the replica's records in line with what the CMS and all sources say. What is as it was costs no write. */
-  async #combineAll(): Promise<void> {
-    const { replica, sources, site } = this.#options;
-    const names = new Set(sources.map(({ name }) => name));
-    for (const source of storedSources(replica.db))
-      if (!names.has(source)) await this.#forget(source, sourceKeys(replica.db, source));
-    const leftOut = this.#withTakenIds();
-    const merged = await this.#merge(leftOut);
-    const records = new SourceRecords(replica.db, site());
-    for (const { name, categories } of sources)
-      for (const rows of this.#batches(name)) {
-        for (const row of rows)
-          if (leftOut.has(sourceRowKey(row))) records.noteCollision(name, row.key);
-          else if (!merged.has(row.ownId))
-            records.add({ ...row, categories, id: row.ownId, event: JSON.parse(row.event) });
-        const sourceEvents = rows.map((row) => {
-          if (leftOut.has(sourceRowKey(row))) return { ...row, eventId: 0, why: '' };
-          const { id, why } = merged.get(row.ownId) ?? { id: row.ownId, why: '' };
-          return { ...row, eventId: id, why };
-        });
-        const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
-        await this.#apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
-      }
-    this.#collisions = records.collisions;
-    await this.#apply({ deletes: unusedSourceRecords(replica.db) });
-  }
-
-  /** Of the events with one id all but that of the first source, and of one source that with the lowest key. */
-  #withTakenIds(): Set<string> {
-    const order = this.#options.sources.map(({ name }) => name);
-    const rows = collidingRows(this.#options.replica.db).sort(
-      (a, b) => order.indexOf(a.source) - order.indexOf(b.source),
-    );
-    const owners = new Set<number>();
-    const leftOut = new Set<string>();
-    for (const row of rows)
-      if (owners.has(row.ownId)) leftOut.add(sourceRowKey(row));
-      else owners.add(row.ownId);
-    return leftOut;
-  }
-
-  *#batches(source: string): Generator<SourceRow[]> {
-    for (let after = ''; ; ) {
-      const rows = sourceRows(this.#options.replica.db, source, after, BATCH_SIZE);
-      if (rows.length === 0) return;
-      yield rows;
-      after = rows.at(-1)!.key;
-    }
-  }
-
-  /** The events that are shown as another one, by their own ids. */
-  async #merge(leftOut: ReadonlySet<string>): Promise<Map<number, Match>> {
-    const { sources, replica } = this.#options;
-    const byStart = new Map<string, Comparable[]>();
-    for (const { name, isMerged } of sources) {
-      const shared = sharedUrls(replica.db, name);
-      for (const rows of isMerged ? this.#batches(name) : []) {
-        for (const row of rows) {
-          if (leftOut.has(sourceRowKey(row))) continue;
-          const event = comparableOf(row, shared);
-          const others = byStart.get(event.startUtc);
-          if (others) others.push(event);
-          else byStart.set(event.startUtc, [event]);
-        }
-        await nextTurn();
-      }
-    }
-    const merged = new Map<number, Match>();
-    let compared = 0;
-    for (const [startUtc, events] of byStart) {
-      const shown = new KnownEvents();
-      for (const event of this.#siteEvents(startUtc, events)) shown.add(event);
-      for (const event of events) {
-        const same = shown.match(event);
-        if (same) merged.set(event.id, same);
-        else shown.add(event);
-        compared += 1;
-        if (compared % MATCH_SIZE === 0) await nextTurn();
-      }
-    }
-    return merged;
-  }
-
-  async #forget(source: string, keys: readonly string[]): Promise<void> {
-    for (const batch of batchesOf(keys, BATCH_SIZE)) {
-      const ids = batch.map((key) => derivedId('event', source, key));
-      const sourceEvents = batch.map((key) => ({ source, key, event: null }));
-      await this.#apply({ deletes: [{ kind: 'event', ids }], sourceEvents });
-    }
-  }
-
-  /** The site's own events of this start. Lists find them by the wall time. */
-  #siteEvents(startUtc: string, events: readonly Comparable[]): Comparable[] {
-    const { db } = this.#options.replica;
-    const starts = new Set(events.map(({ start }) => start));
-    return [...starts].flatMap((start) =>
-      listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
-        const record = getRecord(db, 'event', id);
-        if (!record || record.protected || record.startUtc !== startUtc) return [];
-        const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
-        const organizers = [...getRecords(db, 'organizer', record.organizers).values()]
-          .filter((organizer) => !organizer.protected)
-          .map(({ title }) => letters(title));
-        const keys = matchKeysOf('', [record.url, record.website], record.title);
-        const places = venues.map(({ title: name, ...venue }) => ({ ...venue, name }));
-        return [{ id, source: '', start, startUtc, keys, places, organizers }];
-      }),
-    );
-  }
-}
-
-const sourceRowKey = ({ source, key }: Pick<SourceRow, 'source' | 'key'>): string => `${source} ${key}`;
-
-function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
-  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
-  return {
-    ...{ id, source, start, startUtc },
-    keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
-    places: venue ? [{ city: '', ...venue }] : [],
-    organizers: organizers.map(({ name }) => letters(name)),
-  };
 }

@@ -186,9 +186,6 @@ describe('sources', () => {
   });
 
   describe('of which two names have one id', () => {
-    const reason = 'left out: its id is that of another record';
-    const remarksOf = (name: string) => sources.status().sources.find((one) => one.name === name)!.remarks;
-
     it('show the event with the lower key of one source, whatever came first', async () => {
       const [low, high] = COLLIDING.oneSource.map((key) => said(key));
       await read('library', [high!]);
@@ -196,10 +193,8 @@ describe('sources', () => {
       await read('library', [high!, low!]);
       expect(await list()).to.have.length(1);
       expect((await list())[0]).to.deep.include({ id, title: low!.title });
-      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: high!.key }]);
       await read('library', [high!]);
       expect((await list())[0]).to.deep.include({ id, title: high!.title });
-      expect(remarksOf('library')).to.deep.equal([]);
     });
 
     it('show the event of the first source, also after a restart and while it is read', async () => {
@@ -209,7 +204,6 @@ describe('sources', () => {
       const token = (await gateway.request('/changes')).body.next_token;
       await read('library', [first!]);
       expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
-      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
       const { changes } = (await gateway.request(`/changes?since=${token}`)).body;
       const events = changes.filter(({ kind }: Json) => kind === 'event');
       expect(events.map(({ change }: Json) => change)).to.deep.equal(['updated']);
@@ -217,7 +211,6 @@ describe('sources', () => {
       await open();
       await read('theatre', undefined);
       expect(await titles()).to.deep.equal([first!.title, 'Event b'].sort());
-      expect(remarksOf('theatre')).to.deep.equal([{ reason, count: 1, example: second!.key }]);
       await read('library', []);
       expect(await titles()).to.deep.equal([second!.title, 'Event b'].sort());
     });
@@ -231,7 +224,6 @@ describe('sources', () => {
         ['Event a', near!.name],
         ['Event b', undefined],
       ]);
-      expect(remarksOf('library')).to.deep.equal([{ reason, count: 1, example: far!.name }]);
       await read('library', [said('b', { venue: far! })]);
       expect(await venues()).to.deep.equal([['Event b', far!.name]]);
     });

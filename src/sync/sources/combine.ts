@@ -1,0 +1,162 @@
+// Owns one pass over all sources: which of their events are the same as another one, and which records the replica has
+// of the others.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SourceEvent } from '../../cms/sources/source.ts';
+import type { Site } from '../../model/records.ts';
+import type { ChangeSet } from '../../store/changes.ts';
+import type { Database } from '../../store/database.ts';
+import { getRecord, getRecords } from '../../store/records.ts';
+import {
+  listedEventIdsAt,
+  type SourceRow,
+  sharedUrls,
+  sourceKeys,
+  sourceRows,
+  storedSources,
+  unusedSourceRecords,
+} from '../../store/source-events.ts';
+import { wallNumber } from '../../time/wall-time.ts';
+import { batchesOf } from '../ingest.ts';
+import { type Comparable, KnownEvents, letters, type Match, matchKeysOf } from './same-event.ts';
+import { derivedId, SourceRecords } from './source-records.ts';
+
+/** What the settings say of a source that a pass needs. */
+export interface CombinedSource {
+  name: string;
+  /** Names of categories that all its events get. */
+  categories: readonly string[];
+  /** Whether its events may be taken for those of another calendar. */
+  isMerged: boolean;
+}
+
+export interface Pass {
+  db: Database;
+  site: Site;
+  /** The first one wins. */
+  sources: readonly CombinedSource[];
+  /** One transaction, after which requests are answered. Rejects when the gateway stops. */
+  apply: (changes: ChangeSet) => Promise<void>;
+}
+
+/** Events of one transaction, which blocks the event loop for a few milliseconds. */
+export const BATCH_SIZE = 10;
+/** Events that are compared without a pause. */
+const MATCH_SIZE = 50;
+
+/** Brings the replica's records in line with what the CMS and all sources say. What is as it was costs no write. */
+export async function combine(pass: Pass): Promise<void> {
+  const { db, site, sources, apply } = pass;
+  const configured = new Set(sources.map(({ name }) => name));
+  for (const source of storedSources(db).filter((name) => !configured.has(name)))
+    for (const changes of forgetting(source, sourceKeys(db, source))) await apply(changes);
+  const merged = await findMerged(pass);
+  const records = new SourceRecords(db, site);
+  for (const source of sources) {
+    for (const rows of batchesOfRows(db, source.name)) {
+      const sourceEvents = rows.map((row) => show(row, source, merged, records));
+      const ids = sourceEvents.flatMap(({ ownId, why }) => (why === '' ? [] : ownId));
+      await apply({ ...records.take(), deletes: [{ kind: 'event', ids }], sourceEvents });
+    }
+  }
+  await apply({ deletes: unusedSourceRecords(db) });
+}
+
+/**
+ * The changes by which the source has these events no more. The pass that follows deletes the venues, terms and images
+ * that only they had.
+ */
+export function* forgetting(source: string, keys: readonly string[]): Generator<ChangeSet> {
+  for (const batch of batchesOf(keys, BATCH_SIZE)) {
+    const ids = batch.map((key) => derivedId('event', source, key));
+    const sourceEvents = batch.map((key) => ({ source, key, event: null }));
+    yield { deletes: [{ kind: 'event', ids }], sourceEvents };
+  }
+}
+
+/** The row with the event that shows it: another one that is the same, or its own, which is made now. */
+function show(
+  row: SourceRow,
+  { categories }: CombinedSource,
+  merged: ReadonlyMap<number, Match>,
+  records: SourceRecords,
+): SourceRow {
+  const same = merged.get(row.ownId);
+  if (same) return { ...row, eventId: same.id, why: same.why };
+  const isMade = records.add({ ...row, categories, id: row.ownId, event: JSON.parse(row.event) });
+  return { ...row, eventId: isMade ? row.ownId : 0, why: '' };
+}
+
+/** The events that are shown as another one, by their own ids. */
+async function findMerged(pass: Pass): Promise<Map<number, Match>> {
+  const merged = new Map<number, Match>();
+  let compared = 0;
+  for (const [startUtc, events] of await eventsByStart(pass)) {
+    const shown = new KnownEvents();
+    for (const event of siteEventsAt(pass.db, startUtc, events)) shown.add(event);
+    for (const event of events) {
+      const same = shown.match(event);
+      if (same) merged.set(event.id, same);
+      else shown.add(event);
+      compared += 1;
+      if (compared % MATCH_SIZE === 0) await nextTurn();
+    }
+  }
+  return merged;
+}
+
+/** The events of the sources that may be merged, by their start in UTC, those of the first source first. */
+async function eventsByStart({ db, sources }: Pass): Promise<Map<string, Comparable[]>> {
+  const byStart = new Map<string, Comparable[]>();
+  for (const { name } of sources.filter(({ isMerged }) => isMerged)) {
+    const shared = sharedUrls(db, name);
+    for (const rows of batchesOfRows(db, name)) {
+      for (const row of rows) {
+        const event = comparableOf(row, shared);
+        const others = byStart.get(event.startUtc);
+        if (others) others.push(event);
+        else byStart.set(event.startUtc, [event]);
+      }
+      await nextTurn();
+    }
+  }
+  return byStart;
+}
+
+/** The rows of a source in the order of keys. */
+function* batchesOfRows(db: Database, source: string): Generator<SourceRow[]> {
+  for (let after = ''; ; ) {
+    const rows = sourceRows(db, source, after, BATCH_SIZE);
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1)!.key;
+  }
+}
+
+function comparableOf({ source, ownId: id, event }: SourceRow, shared: ReadonlySet<string>): Comparable {
+  const { uid, url, title, start, startUtc, venue, organizers } = JSON.parse(event) as SourceEvent;
+  return {
+    ...{ id, source, start, startUtc },
+    keys: matchKeysOf(uid, shared.has(url) ? [] : [url], title),
+    places: venue ? [{ city: '', ...venue }] : [],
+    organizers: organizers.map(({ name }) => letters(name)),
+  };
+}
+
+/** The site's own public events of this start: those that begin at the wall time of one of these events. */
+function siteEventsAt(db: Database, startUtc: string, events: readonly Comparable[]): Comparable[] {
+  const starts = new Set(events.map(({ start }) => start));
+  return [...starts].flatMap((start) =>
+    listedEventIdsAt(db, wallNumber(start)).flatMap((id) => {
+      const record = getRecord(db, 'event', id);
+      if (!record || record.protected || record.startUtc !== startUtc) return [];
+      const venues = [...getRecords(db, 'venue', record.venues).values()].filter((venue) => !venue.protected);
+      const organizers = [...getRecords(db, 'organizer', record.organizers).values()]
+        .filter((organizer) => !organizer.protected)
+        .map(({ title }) => letters(title));
+      const keys = matchKeysOf('', [record.url, record.website], record.title);
+      const places = venues.map(({ title: name, ...venue }) => ({ ...venue, name }));
+      return [{ id, source: '', start, startUtc, keys, places, organizers }];
+    }),
+  );
+}
