@@ -5,7 +5,14 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import { imageIds } from '../store/records.ts';
 import { noteIfUnreadable, readAll, unreadableError } from './cms-reader.ts';
 import { idOf } from './collections.ts';
-import { type CollectionProgress, logDecision, type Scan, STATE_KEYS, type SyncContext } from './context.ts';
+import {
+  type CollectionProgress,
+  countRecords,
+  logDecision,
+  type Scan,
+  STATE_KEYS,
+  type SyncContext,
+} from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { fetchMissingImages, refreshLinkTables, scanImages } from './links-and-images.ts';
 import { poll, refreshSite } from './poll.ts';
@@ -26,8 +33,11 @@ const PAGES_PER_COLLECTION = 5;
 export async function runInitialSync(context: SyncContext): Promise<void> {
   const { replica, memory, clockMs, scanIntervalMs } = context;
   await refreshSite(context);
-  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated.
-  if (Object.keys(memory.initialSync).length === 0) memory.scanDueMs = clockMs() + scanIntervalMs;
+  const isFirstTry = Object.keys(memory.initialSync).length === 0;
+  const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
+  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated. So
+  // may be a record that another process read in the second of its last change, and that the list hides while it moves.
+  if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
   for (const id of imageIds(replica.db, 0, Number.MAX_SAFE_INTEGER)) memory.media.toRead.add(id);

@@ -32,5 +32,6 @@ export function sourceWith(fields: object, more: object = {}, event: object = {}
 }
 
 export function mappingWith(fields: object, more: object = {}, event: object = {}): Mapping {
-  return compileMapping(sourceWith(fields, more, event), 'sample');
+  // As in a file: `venue: undefined` leaves the venues out.
+  return compileMapping(JSON.parse(JSON.stringify(sourceWith(fields, more, event))), 'sample');
 }

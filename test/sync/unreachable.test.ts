@@ -252,7 +252,7 @@ describe('a gateway whose CMS', () => {
       for (const path of ['/venues', '/categories']) expect((await request(path)).status, path).to.equal(503);
       expect(JSON.parse((await admin('/status')).text)).to.include({ state: 'syncing', percent, complete: false });
       expect((await admin('/ready')).status).to.equal(503);
-      const shown = await fetch(`${url}/`);
+      const shown = await fetch(`${url}/`, { headers: { accept: 'text/html' } });
       expect([shown.status, shown.headers.get('cache-control')]).to.deep.equal([503, 'no-store']);
       expect(await shown.text()).to.include(`${percent} %`);
       release();
