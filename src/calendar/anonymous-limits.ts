@@ -53,10 +53,10 @@ export class LookupLimit {
 
   /**
    * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call: the
-   * response then comes from the replica. Throws what `fetch` throws.
+   * response is then the same as if the record did not exist. Throws what `fetch` throws.
    */
-  async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<{ result: T } | undefined> {
-    return this.mayCall(actor, 1) ? { result: await fetch() } : undefined;
+  async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<T | undefined> {
+    return this.mayCall(actor, 1) ? fetch() : undefined;
   }
 }
 

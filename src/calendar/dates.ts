@@ -79,6 +79,7 @@ export function dateWindow(values: Partial<Record<DateParameter, string>>, optio
   const hasDefaults = options.withDefaults && !hasExplicitBound;
   const bounds: DateBound[] = [];
   const linkDates: DateWindow['linkDates'] = {};
+  // At most a day, also for dates that never move.
   const periodsMs = [DAY_MS];
   for (const name of DATE_PARAMETERS) {
     const text = values[name];

@@ -91,6 +91,13 @@ const REFERENCES = Object.values(FIELDS.event).flatMap(({ key, references }) =>
 
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
+/**
+ * What a list in a body refers to, before anything is created: the id of a record, or what resolves with the id and may
+ * have to create the record.
+ */
+type Reference = number | (() => Promise<number>);
+type References = Partial<Record<ReferenceField, Reference[]>>;
+
 interface CheckedFields {
   fields: Partial<EventFields>;
   references: References;
@@ -222,13 +229,6 @@ function timesOf({ services, input, stored }: PostWrite<'event'>): Partial<Event
   const changed = TIMES.filter((name) => byField[name] !== undefined || times[name] !== stored[name]);
   return Object.fromEntries(changed.map((name) => [name, times[name]]));
 }
-
-/**
- * What a list in a body refers to, before anything is created: the id of a record, or what resolves with the id and may
- * have to create the record.
- */
-type Reference = number | (() => Promise<number>);
-type References = Partial<Record<ReferenceField, Reference[]>>;
 
 /**
  * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`

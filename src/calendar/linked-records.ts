@@ -105,7 +105,8 @@ export class LinkedRecords {
     if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
-    // Of a kind that nobody may write, a record with the same data can still be linked. The check refuses all others.
+    // Of a kind that nobody may write, a record with the same data can still be linked; `checkWrite` answers 403 to all
+    // others. Of other kinds the duplicate is sought as late as possible: an earlier item of the body may create it.
     const isReadOnly = kindMappingOf(this.#services.mapping, this.kind)?.readOnly !== false;
     const known = isReadOnly && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
     if (known) return async () => known;

@@ -104,6 +104,7 @@ export async function buildFound(
   const response = await withSlot(account ? String(account.userId) : network, () =>
     runInTurns(page.visible, build(page)),
   );
+  // Without a slot: in this turn no other list is built.
   return response ?? runInOneTurn(build(await find()));
 }
 

@@ -157,10 +157,9 @@ async function lookUpPost<K extends PostKind>(
       throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
     throw await missingPost(services, kind, id, request);
   };
-  const found = await lookupLimit.lookUp(request.actor, () =>
+  const record = await lookupLimit.lookUp(request.actor, () =>
     readAsStaff(services, kind, id, request).catch(ifRejected(refuse)),
   );
-  const record = found ? found.result : getRecord(replica.db, kind, id);
   if (record) return record;
   throw isCancelled() ? noLongerAvailable() : unknownId(kind, id);
 }
@@ -221,8 +220,7 @@ export async function postExists(
   const { replica } = services;
   const storedKind = kindOf(replica.db, id);
   if (storedKind !== undefined) return storedKind === kind && mayKnow(services, kind, id);
-  const found = await findInCms(services, kind, [id], request);
-  return found ? found.includes(id) : kindOf(replica.db, id) === kind;
+  return (await findInCms(services, kind, [id], request)).includes(id);
 }
 
 /** Which of these terms exist, in the replica or in the CMS. Throws `CmsUnavailable`. */
@@ -232,22 +230,21 @@ export async function existingTermIds(
   ids: readonly number[],
   request: RequestContext,
 ): Promise<ReadonlySet<number>> {
-  const storedIds = () => [...stampsById(services.replica.db, kind, ids).keys()];
-  const stored = new Set(storedIds());
+  const stored = stampsById(services.replica.db, kind, ids);
   const unknown = [...new Set(ids)].filter((id) => !stored.has(id));
-  return new Set([...stored, ...((await findInCms(services, kind, unknown, request)) ?? storedIds())]);
+  return new Set([...stored.keys(), ...(await findInCms(services, kind, unknown, request))]);
 }
 
 /**
- * The ids of those of the records that exist. Several cost a call for each page of them. Undefined if the actor may not
- * cause a call: the replica then has the newest records of the kind.
+ * The ids of those of the records that exist, all of which the replica lacks. Several cost a call for each page of them.
+ * None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
  */
 async function findInCms(
   services: Services,
   kind: Kind,
   ids: readonly number[],
   request: RequestContext,
-): Promise<readonly number[] | undefined> {
+): Promise<readonly number[]> {
   const { cmsRecords, mapping, lookupLimit } = services;
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   const wanted = ids.filter((id) => Number.isSafeInteger(id));
@@ -263,8 +260,7 @@ async function findInCms(
     if (error.kind === 'no-collection') throw cmsToApiError(error, { kind, id, anonymous: !request.actor.account });
     return [];
   };
-  const found = await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)));
-  return found?.result;
+  return (await lookupLimit.lookUp(request.actor, () => read().catch(ifRejected(whenRejected)))) ?? [];
 }
 
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
@@ -304,7 +300,7 @@ async function findBySlug(
   const found = await lookupLimit.lookUp(request.actor, () =>
     cmsRecords.findBySlug(kind, slug, request, isForStaff).catch(ifRejected(noneIfRefused)),
   );
-  return found ? found.result?.id : findInReplica(services, kind, slug);
+  return found?.id;
 }
 
 /** A cached id counts while its record has the slug: `folk-night` -> 12, until an editor changes the slug of 12. */

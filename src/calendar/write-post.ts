@@ -64,7 +64,10 @@ async function ofExisting<T>(
   }
 }
 
-/** Runs calls of a write. Their errors name the parameters of the fields that the CMS rejects. */
+/**
+ * Runs calls of a write. Their errors name the parameters of the fields that the CMS rejects. Throws 403 first if the
+ * mapping has the kind or the record for reading only.
+ */
 function withWriteErrors<T>(
   { services, kind, input, stored }: PostWrite<PostKind>,
   calls: () => Promise<T>,
@@ -195,7 +198,7 @@ export function createRequestImages(
     const { replica, lookupLimit, cms } = services;
     if (getImage(replica.db, id)) return id;
     const found = await lookupLimit.lookUp(request.actor, () => cms.images([id], callOptions(request)));
-    return found?.result[0]?.id;
+    return found?.[0]?.id;
   }
 
   /** The upload with this URL on the site, or else the image at this URL. */

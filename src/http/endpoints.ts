@@ -238,6 +238,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
         : useCases.feeds.eventCalendar(id, input, request);
     }
     const ofKind = useCases[route.kind as Kind];
+    // The parameter `fields`; WordPress's `_fields` is applied in `responseParams`.
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
     const idOfRecord = () => idInPath(services, route, input, request);
     if (operation === 'read') return ofKind.read(await idOfRecord(), input, request);

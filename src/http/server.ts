@@ -122,11 +122,12 @@ function answerUnreadable(server: Server, connections: Connections): void {
       socket.destroySoon();
     }
     const res = connections.newestResponse(socket);
-    // The error is in a request of its own: its response follows those of earlier requests.
+    // The error is in a request of its own, at once if nothing else is to be sent before, or after the last response.
     if (!res || (res.req.complete && res.writableFinished)) send();
     else if (res.req.complete) res.once('close', send);
-    // The error is in the body of the newest request: it is the response to that, or ends one that has begun.
+    // The error is in the body of the newest request, which has no response yet: this is it.
     else if (!res.headersSent) res.writeHead(status, headers).end(json);
+    // That request has been answered before its body ended, or its answer is under way: the connection ends after it.
     else if (res.writableFinished) socket.destroySoon();
     else res.once('close', () => socket.destroySoon());
   });

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
 import { emptyRecord, FIELDS } from '../interface/fields.ts';
 import { SIZES } from '../interface/value-lengths.ts';
-import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
+import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord } from '../model/records.ts';
 import { cutHtml, slugOf } from '../text/text.ts';
 import { readInteger } from './codecs/number.ts';
 import { readText } from './codecs/text.ts';
@@ -41,7 +41,6 @@ export function compileEmbedded(
     const record = emptyRecord(kind, FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6));
     for (const [index, { field }] of fields.entries()) record[field.key] = texts[index];
     record.slug = `${slugOf(name) || kind}-${digest.toString('hex', 0, 4)}`;
-    record.date = record.dateUtc = record.modified = record.modifiedUtc = NO_TIME;
     const isSearched = fields.map(({ field }) => field.searched || /^(title|description)$/.test(field.key));
     record.searchText = texts.filter((_text, index) => isSearched[index]).join('\n');
     // The field table has a row for each property of the type.
@@ -88,6 +87,7 @@ export function compileLinkField(kind: LinkedKind, via: LinkSpec): LinkField {
   if (terms !== undefined && pattern !== undefined && key === undefined) {
     const buildTable: LinkField['buildTable'] = (linked, listedTerms) => {
       const termIds = new Map(listedTerms.map((term) => [term.slug, Number(term.id)]));
+      // A function: `$&` in a slug would stand for something else.
       return createTable(linked, ({ slug }) => termIds.get(pattern.replace('{slug}', () => String(slug || ''))));
     };
     return { field, kind, terms, buildTable };

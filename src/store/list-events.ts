@@ -20,7 +20,8 @@ export interface DateBound {
 /**
  * All conditions must hold. A list of ids means any of them; an absent condition holds for every event.
  * Hidden events never match. A protected event matches no condition on a value that its password hides: its
- * links, `featured: true`, its parent, its status, its text but the title.
+ * links, `featured: true`, its parent, its status, its text but the title. For that `insertEvent` (post-rows.ts) stores
+ * blanks in their place.
  */
 export interface EventConditions {
   /** For a caller with unpublished records: only these statuses. */
@@ -68,8 +69,8 @@ const isWithin = (bounds: readonly DateBound[] = []): Sql =>
   and(bounds.map(({ field, op, wall }) => sql`e.${raw(`${field}s`)} ${raw(op)} ${wallNumber(wall)}`));
 
 /**
- * Every condition as SQL on `e`, a row of `event` or of `event_link`; one without SQL is a compile error. `own`: the
- * attached database with the caller's unpublished records.
+ * Every condition as SQL on `e`, a row of `event` or of `event_link`, in both of which `e.id` is the event's; one
+ * without SQL is a compile error. `own`: the attached database with the caller's unpublished records.
  */
 const CONDITIONS: {
   [Name in EventCondition]-?: (value: NonNullable<EventConditions[Name]>, filter: EventFilter, own?: string) => Sql;

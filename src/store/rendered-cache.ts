@@ -82,7 +82,7 @@ export class RenderedCache {
     this.#entries.set(entryKey(rendering, record.kind, record.id), entry);
   }
 
-  /** In the next version this record or image is another. */
+  /** In the next version (`Database.changed`, after the transaction) this record or image is another. */
   invalidate(kind: KindOrImage, id: number): void {
     if (this.#entries.size === 0) this.#invalidatedAt.clear();
     else if (this.#invalidatedAt.size >= MAX_INVALIDATIONS) this.clear();

@@ -77,9 +77,9 @@ export interface KindMemory {
   /** Stamps of records that are left out because the CMS's response with one alone is too large; until a scan. */
   tooLarge: Map<number, RecordStamp>;
   /**
-   * The CMS's total minus the records on its pages, when all were compared last: 2 if it counts two that a plugin
-   * hides, and with `dedupe` the rows that repeat records. Undefined: the list changed meanwhile; the next poll
-   * reads it again.
+   * By how much the CMS's total is above the number of records here when none is missing: 2 if it counts two that a
+   * plugin hides, and with `dedupe` the rows that repeat records. A poll finds something missing by another difference.
+   * Undefined: the list changed while all ids were compared; the next poll compares them again.
    */
   excess: number | undefined;
   /** Missing records whose deletion waits until the CMS has confirmed it, by id: since when, by `clockMs`. */
@@ -151,7 +151,7 @@ export interface SyncMemory {
   linksRefreshed: Promise<unknown>;
   /**
    * Numbers the requests for lists in the order in which they are sent, and the writes among them. Reads of one record
-   * need none: they follow a list, whose mark their record gets.
+   * need none: what a list left out (`readHoles`) gets the list's mark, and `isMissing` stores nothing.
    */
   lastMark: number;
   /** Record -> number of its last write: `event 12` -> 4711. What an earlier list says of it is thrown away. */

@@ -89,9 +89,9 @@ async function fetchModified(context: SyncContext, spec: KindMapping): Promise<n
   const options = { polledMs: memory.polled[kind], detail: 'stamp', pageSize } as const;
   const { stamps, recentIds, total, cmsTimeMs } = await listModified(read, options);
   const differing = findDiffering(context, spec, stamps);
-  // A second change in the same second keeps the time: what the last poll may have seen too early is read again.
   for (const id of differing) recentIds.delete(id);
   await refreshRecords(context, spec, differing, { reason: 'the list of changes differs' });
+  // Read again although the dates are equal: the last poll may have read them before a second change in that second.
   await refreshRecords(context, spec, [...recentIds], { reason: 'modified since the last poll began' });
   memory.polled[kind] = cmsTimeMs;
   return total;

@@ -83,7 +83,7 @@ export function separatorOf(tagName: string): '\n' | ' ' | '' {
  */
 export const decodeEntities = (text: string): string => decodeHTMLStrict(text.replaceAll('&nbsp;', ' '));
 
-/** Control characters and noncharacters, which neither XML nor iCalendar may contain. */
+/** All control characters but the line feed, and noncharacters: neither XML nor iCalendar may contain them. */
 const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;
 /** `textLines` reads at most this many characters of HTML per character that it returns. */
 const MARKUP_PER_CHARACTER = 20;

@@ -26,8 +26,9 @@ export const currency: CodecDefinition<CurrencyOptions> = {
     return {
       read: (cmsRecord) => {
         const textAt = (at: Path): string => readText(valueAt(cmsRecord, at)) ?? '';
-        const [code = ''] = codePaths.map(textAt);
-        return encodeStoredCost(textAt(path), { symbol: textAt(symbolPath), position: textAt(positionPath), code });
+        const [isoCode = ''] = codePaths.map(textAt);
+        const currency = { symbol: textAt(symbolPath), position: textAt(positionPath), code: isoCode };
+        return encodeStoredCost(textAt(path), currency);
       },
       write: (value, { body, current }) => {
         const stored = pluginCurrency(decodeCost(String(value)).cost);
