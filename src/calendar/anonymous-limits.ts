@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../errors.ts';
+import { ApiError, CmsUnavailable } from '../errors.ts';
 import type { Actor } from './request.ts';
 
 const SECOND_MS = 1000;
@@ -52,11 +52,19 @@ export class LookupLimit {
   }
 
   /**
-   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call: the
-   * response is then the same as if the record did not exist. Throws what `fetch` throws.
+   * Calls the CMS for a record that the replica lacks. Resolves with undefined if the actor may not cause a call, or if
+   * too many anonymous callers wait for theirs: the response is then the same as if the record did not exist. Throws
+   * what `fetch` throws.
    */
   async lookUp<T>(actor: Actor, fetch: () => Promise<T>): Promise<T | undefined> {
-    return this.mayCall(actor, 1) ? fetch() : undefined;
+    if (!this.mayCall(actor, 1)) return undefined;
+    try {
+      return await fetch();
+    } catch (error) {
+      const isBusy = error instanceof CmsUnavailable && error.reason === 'busy';
+      if (isBusy && !actor.account && this.#isComplete()) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -61,6 +61,17 @@ describe('a record that the replica lacks', () => {
     complete = false;
     expect(await flood(200)).to.equal(200);
   });
+
+  it('causes no error if the bulkhead of anonymous callers is full, but one after any other failure', async () => {
+    const fails = (reason: 'busy' | 'timeout') =>
+      unknown
+        .lookUp(ANONYMOUS, async () => {
+          throw new CmsUnavailable(reason, 'No.');
+        })
+        .catch((error: unknown) => error);
+    expect(await fails('busy')).to.equal(undefined);
+    expect(await fails('timeout')).to.be.instanceOf(CmsUnavailable);
+  });
 });
 
 describe('a flood of requests for unknown records', () => {
