@@ -236,8 +236,8 @@ export async function existingTermIds(
 }
 
 /**
- * The ids of those of the records that exist, all of which the replica lacks. Several cost a call for each page of them.
- * None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
+ * The ids of those of the records that exist, all of which the replica lacks. Several cost a call for each page of
+ * them. None if the actor may not cause a call: a visitor's guesses must not keep the CMS busy.
  */
 async function findInCms(
   services: Services,

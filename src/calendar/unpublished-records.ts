@@ -155,8 +155,8 @@ export class UnpublishedRecordsCache {
 }
 
 /**
- * What the CMS lists to the caller of this part, page by page. A hundred drafts of 60 KB are too large for one response:
- * then ten are read at a time, and if ten are too large each alone.
+ * What the CMS lists to the caller of this part, page by page. A hundred drafts of 60 KB are too large for one
+ * response: then ten are read at a time, and if ten are too large each alone.
  */
 async function* pagesOf(
   dependencies: Dependencies,

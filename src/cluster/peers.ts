@@ -224,10 +224,10 @@ export class Peers implements PeersPort {
   }
 
   /**
-   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost; if so, it
-   * polls instead of reading them. Then each entry's records are read again; and if the entries in between were cut from
-   * the stream, or a gateway lost count of its changes, it polls too. Resolves with false while the CMS cannot be read.
-   * Throws what Redis throws.
+   * Reads the next entries and applies them. After a reconnection it first finds out whether entries are lost; if so,
+   * it polls instead of reading them. Then each entry's records are read again; and if the entries in between were cut
+   * from the stream, or a gateway lost count of its changes, it polls too. Resolves with false while the CMS cannot be
+   * read. Throws what Redis throws.
    */
   async #follow(reader: Connection): Promise<boolean> {
     if (this.#isConnected !== true) await this.#findLostEntries(reader);

@@ -1,7 +1,7 @@
 // The CMS port: what any CMS must provide, in the gateway's terms.
 //
-// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates: of
-// a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
+// An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates:
+// of a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
 // kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
 // connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable` by itself.
 // `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
@@ -51,8 +51,9 @@ export interface Account {
 export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
 
 /**
- * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may ask
- * for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not read.
+ * What an account can do with the records of a collection. The three that begin with `read` say what the gateway may
+ * ask for with the credentials of that account: all three, if the CMS leaves out of its lists what the account may not
+ * read.
  */
 export const ACTIONS = [
   'edit',
@@ -228,9 +229,9 @@ export interface CollectionInfo {
  * One CMS. Every call throws `CmsRejected` when the CMS responds with an error and `CmsUnavailable` without a
  * usable response.
  *
- * A `CmsRejected` has a kind, the invalid fields by their paths in the CMS record, and `written`: `no` only for an error
- * that the CMS gives before it writes. Two kinds need the CMS's own word, because the sync deletes a record that is
- * `not-found` and leaves out a collection for `no-collection`: a 404 of a proxy is `failed`.
+ * A `CmsRejected` has a kind, the invalid fields by their paths in the CMS record, and `written`: `no` only for an
+ * error that the CMS gives before it writes. Two kinds need the CMS's own word, because the sync deletes a record that
+ * is `not-found` and leaves out a collection for `no-collection`: a 404 of a proxy is `failed`.
  */
 export interface Cms {
   /** Records per list request. */
@@ -258,8 +259,8 @@ export interface Cms {
   /** The view `editor` is refused to who may not edit, also if the CMS itself would only leave out drafts. */
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   /**
-   * Refuses as `list` does. A draft is `not-visible` or `not-found` to who may not see it. Who may edit a trashed record
-   * finds it in any view.
+   * Refuses as `list` does. A draft is `not-visible` or `not-found` to who may not see it. Who may edit a trashed
+   * record finds it in any view.
    */
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   /** Resolves with the created record as its editors see it. A term whose name exists is a `conflict`. */

@@ -25,8 +25,8 @@ export interface AppOptions extends RouteOptions, FastPathOptions, McpOptions {
 }
 
 /**
- * The outermost first: `respond` sends what the later ones leave in `ctx.state`, from an error up to a use case's response.
- * The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response
+ * The outermost first: `respond` sends what the later ones leave in `ctx.state`, from an error up to a use case's
+ * response. The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response
  * cache wraps both, because it caches what they make of a response.
  */
 export function createListener(options: AppOptions): RequestListener {

@@ -142,8 +142,8 @@ export function routes(options: RouteOptions): Middleware {
   const dispatch = router.routes();
 
   return async function routesMiddleware(ctx) {
-    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take for
-    // an absent one, and look at the whole path of the request.
+    // The routes are below the mount. `/calendar/events/v1` itself leaves an empty path, which the router would take
+    // for an absent one, and look at the whole path of the request.
     ctx.newRouterPath = ctx.state.path || '/';
     // The router adds the properties that are missing.
     await dispatch(ctx as RouterContext<State>, async () => {
@@ -250,7 +250,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   return runEndpoint;
 }
 
-/** The id that the path names. Of an update by an unknown slug 0, as the original says: "Event with ID 0 does not exist." */
+/** The id that the path names; of an unknown slug 0, as in the original: "Event with ID 0 does not exist." */
 async function idInPath(services: Services, route: Route, { path }: Input, request: RequestContext): Promise<number> {
   if (route.by === 'id') return path.id!;
   return (await resolveSlug(services, route.kind as PostKind, path.slug!, request)) ?? 0;

@@ -1,5 +1,5 @@
-// Slows down the guessing of passwords and tokens through the gateway: counts failed logins by the network of the client
-// and by the name of the user.
+// Slows down the guessing of passwords and tokens through the gateway: counts failed logins by the network of the
+// client and by the name of the user.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -38,8 +38,8 @@ const DAY_S = 24 * 3600;
 
 /**
  * A user who logged in from a network within a day is trusted there, and has a counter of their own: a stranger who
- * guesses the password of `anna` elsewhere does not lock her out at home, nor does her neighbour behind the same address,
- * and her success does not reset the counters of others.
+ * guesses the password of `anna` elsewhere does not lock her out at home, nor does her neighbour behind the same
+ * address, and her success does not reset the counters of others.
  */
 export class LoginLimit {
   readonly #limits: FailureLimits;

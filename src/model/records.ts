@@ -26,7 +26,7 @@ export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
 export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
 /** Embedded records. An actor sees one if they see an event that contains it. */
 export const FIRST_EMBEDDED_ID = 2 ** 52;
-/** Records of sources, of all kinds: from the source's name and the record's key there. These numbers are still exact. */
+/** Records of sources, of all kinds: from the source's name and the record's key there. The numbers are still exact. */
 export const FIRST_SOURCE_ID = FIRST_EMBEDDED_ID + 2 ** 51;
 
 /** A day of 24 hours. */

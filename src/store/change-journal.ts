@@ -20,8 +20,8 @@ export interface JournalEntry {
 }
 
 /**
- * What a reader has seen: all changes up to and including one. Example: a client that reads 250 changes after number 100
- * in pages of a hundred has `number` 200 after the first page, and `first` 100 on all of them: a record created by
+ * What a reader has seen: all changes up to and including one. Example: a client that reads 250 changes after number
+ * 100 in pages of a hundred has `number` 200 after the first page, and `first` 100 on all of them: a record created by
  * change 150 and edited by change 220 is `created` for it, and not `updated`.
  */
 export interface JournalPosition {

@@ -133,8 +133,8 @@ export interface SyncMemory {
   /** How far it is: 300 of 1,200 events, page 4 next. Another process begins again. */
   initialSync: Partial<Record<Kind, CollectionProgress>>;
   /**
-   * By `clockMs`, when the next scan begins. 0: with the next poll, because this process has not read everything yet, or
-   * because something changed that every record depends on, such as the site's time zone.
+   * By `clockMs`, when the next scan begins. 0: with the next poll, because this process has not read everything yet,
+   * or because something changed that every record depends on, such as the site's time zone.
    */
   scanDueMs: number;
   /** The scan that is under way. */

@@ -35,8 +35,9 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   await refreshSite(context);
   const isFirstTry = Object.keys(memory.initialSync).length === 0;
   const isEmpty = context.collections.every((spec) => countRecords(context, spec) === 0);
-  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated. So
-  // may be a record that another process read in the second of its last change, and that the list hides while it moves.
+  // It reads everything itself. A later try keeps the 0 of a change of the site meanwhile: what was read is outdated.
+  // So may be a record that another process read in the second of its last change, and that the list hides while it
+  // moves.
   if (isFirstTry && isEmpty) memory.scanDueMs = clockMs() + scanIntervalMs;
   replica.beginInitialSync();
   // Another process may have written images before: the initial sync reads only those that the replica lacks.
