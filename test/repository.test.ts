@@ -15,15 +15,24 @@ describe('the repository', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
     );
-    // Node removes imports of types.
-    const imported = sources.flatMap((name) => {
-      const imports = read(join('src', name)).matchAll(/^(?!import type ).*(?:from |import\()'([^'.][^']*)'/gm);
-      return [...imports].map(([, specifier]) => specifier!);
-    });
+    const imported = sources.flatMap((name) =>
+      [...read(join('src', name)).matchAll(/(?:from |import\()'([^.'][^']*)'/g)].map(([, specifier]) => specifier!),
+    );
     // `@koa/router`, `ajv/dist/core.js`: the package is the scope and the name, or the name.
     const packages = imported.flatMap((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []);
     const missing = packages.filter((name) => !name.startsWith('node:') && !(name in packageJson.dependencies));
     expect([...new Set(missing)]).to.deep.equal([]);
+  });
+
+  it('has no line of code that is longer than 120 characters', () => {
+    const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const code = files.filter((name) => /\.(ts|mjs|js|php|css)$/.test(name));
+    const long = code.flatMap((name) =>
+      read(join('src', name))
+        .split('\n')
+        .flatMap((line, index) => (line.length > 120 ? `${name}:${index + 1}` : [])),
+    );
+    expect(long).to.deep.equal([]);
   });
 
   it('has one owner: that of repository in package.json', () => {
