@@ -231,12 +231,7 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
     const input = await validate(endpoint, { path, query, body }, await referenceChecks(services, request, route.kind));
     if (operation === 'changes') return useCases.changes(input);
     if (operation === 'feed') return useCases.feeds.atom(input, request);
-    if (operation === 'calendar') {
-      const { id } = input.path;
-      return id === undefined
-        ? useCases.feeds.calendar(input, request)
-        : useCases.feeds.eventCalendar(id, input, request);
-    }
+    if (operation === 'calendar') return calendarFile(useCases, input, request);
     const ofKind = useCases[route.kind as Kind];
     // The parameter `fields`; WordPress's `_fields` is applied in `responseParams`.
     if (operation === 'list') return withProperties(await ofKind.list(input, request), input.values.fields);
@@ -248,6 +243,12 @@ function createEndpointRunner({ services, useCases, idempotency, limits }: Route
   }
 
   return runEndpoint;
+}
+
+/** Of a list, or of the event whose id the path has. */
+function calendarFile({ feeds }: UseCases, input: Input, request: RequestContext): Promise<ApiResponse> {
+  const { id } = input.path;
+  return id === undefined ? feeds.calendar(input, request) : feeds.eventCalendar(id, input, request);
 }
 
 /** The id that the path names; of an unknown slug 0, as in the original: "Event with ID 0 does not exist." */

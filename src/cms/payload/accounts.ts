@@ -23,6 +23,9 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** Payload's permissions have no names: `events:editOthers`. */
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
+const permissionNames = (collection: string): ActionPermissions =>
+  Object.fromEntries(ACTIONS.map((action) => [action, permissionName(collection, action)])) as ActionPermissions;
+
 /** For a minute: a list of several pages needs no request for its permission each time. */
 const RECENT = { max: 1000, ttl: 60_000 };
 
@@ -39,11 +42,7 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     const user = isObject(me.user) ? me.user : undefined;
     const userId = ids.toGateway('account', user?.id);
     // Payload takes a caller whose credentials it does not know for an anonymous one.
-    if (user === undefined || userId === undefined)
-      throw new CmsRejected(
-        isOwnScheme(options.credentials ?? '') ? 'unauthenticated' : 'unknown-scheme',
-        `The CMS knows no account of "${users}" with these credentials.`,
-      );
+    if (user === undefined || userId === undefined) throw unknownAccount(users, options.credentials);
     const operationsOf = (collection: string) => objectOrEmpty(objectOrEmpty(access.collections)[collection]);
     const granted = specs.flatMap(({ collection }) =>
       grantedActions(operationsOf(collection)).map((action) => permissionName(collection, action)),
@@ -79,10 +78,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
       );
     },
 
-    collectionInfo: async (spec) => ({
-      permissions: Object.fromEntries(
-        ACTIONS.map((action) => [action, permissionName(spec.collection, action)]),
-      ) as ActionPermissions,
+    collectionInfo: async ({ collection }) => ({
+      permissions: permissionNames(collection),
       // Payload does not show its schema.
       writableFields: undefined,
     }),
@@ -102,6 +99,12 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Pay
     },
   };
 }
+
+const unknownAccount = (users: string, credentials = ''): CmsRejected =>
+  new CmsRejected(
+    isOwnScheme(credentials) ? 'unauthenticated' : 'unknown-scheme',
+    `The CMS knows no account of "${users}" with these credentials.`,
+  );
 
 /** `users API-Key ...`, and the two schemes of a JSON Web Token. */
 const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-Key )/.test(credentials);
