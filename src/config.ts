@@ -326,7 +326,15 @@ function isServiceLink(variable: string, text: string): boolean {
 function parse(text: string, { types, fileVariable }: Setting): unknown {
   const isSecret = fileVariable !== undefined;
   if (types.includes('string')) return isSecret ? text : text.trim();
-  const value = jsonOrText(isSecret ? text : text.toLowerCase());
+  // JSON has no leading zeros: `08080`.
+  const value = jsonOrText(
+    isSecret
+      ? text
+      : text
+          .trim()
+          .toLowerCase()
+          .replace(/^0+(?=\d)/, ''),
+  );
   if (isSecret || !types.includes('array') || typeof value === 'boolean') return value;
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '');

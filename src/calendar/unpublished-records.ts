@@ -81,15 +81,15 @@ export class UnpublishedRecordsCache {
         // Two requests at the same time read a kind once.
         const reading = entry.kinds.get(kind) ?? this.#read(records, kind, ofKind, caller);
         entry.kinds.set(kind, reading);
-        await reading;
+        await reading.catch((error: unknown) => {
+          // It has a part of the kind only.
+          entry.isOutdated = true;
+          throw error;
+        });
       }
       const addImages: InUse['addImages'] = (ids, imageIds = []) =>
         this.#addImages(records, [...records.missingImageIds(ids), ...imageIds], caller);
       return await work({ records, addImages });
-    } catch (error) {
-      // It may have a part of a kind only.
-      entry.isOutdated = true;
-      throw error;
     } finally {
       entry.uses -= 1;
       if (entry.isOutdated) this.#outdate(entry);

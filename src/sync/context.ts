@@ -4,6 +4,7 @@
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { LinkField, LinkTables } from '../mapping/references.ts';
+import { isObject } from '../model/json.ts';
 import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
 import { type RecordStamp, recordCounts } from '../store/records.ts';
@@ -190,12 +191,12 @@ export const isComplete = (replica: Replica): boolean => getState(replica.db, ST
 
 /** When the replica was last current. */
 export const loadCaughtUpMs = (replica: Replica): number | undefined =>
-  readState(replica, STATE_KEYS.caughtUp, undefined);
+  readState<number | undefined>(replica, STATE_KEYS.caughtUp, undefined, Number.isFinite);
 
 type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
 
 function loadLinkTables(replica: Replica): LinkTables {
-  const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
+  const tables = readState<SavedTable[]>(replica, STATE_KEYS.linkTables, [], areSavedTables);
   return Object.fromEntries(
     tables.map(([field, idOf, storedIdOf]) => [
       field,
@@ -203,6 +204,9 @@ function loadLinkTables(replica: Replica): LinkTables {
     ]),
   );
 }
+
+const areSavedTables = (saved: unknown): boolean =>
+  Array.isArray(saved) && saved.every((table) => Array.isArray(table) && table.slice(1, 3).every(Array.isArray));
 
 export function linkTablesState(tables: LinkTables): Record<string, string> {
   const saved = Object.entries(tables).map(([field, { idOf, storedIdOf }]) => [field, [...idOf], [...storedIdOf]]);
@@ -217,7 +221,7 @@ const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
   suspended: new Map(),
   existingId: undefined,
   trashed: new Set(),
-  knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [])),
+  knownFields: new Set(readState<string[]>(replica, STATE_KEYS.fields(kind), [], Array.isArray)),
 });
 
 /**
@@ -226,9 +230,9 @@ const newKindMemory = (replica: Replica, kind: Kind): KindMemory => ({
 export function loadMemory(replica: Replica, nowMs: number): SyncMemory {
   return {
     state: initialSyncState(nowMs),
-    site: readState(replica, STATE_KEYS.site, UNKNOWN_SITE),
+    site: readState<Site>(replica, STATE_KEYS.site, UNKNOWN_SITE, isSite),
     isSiteRead: false,
-    polled: readState<Polled>(replica, STATE_KEYS.polled, {}),
+    polled: readState<Polled>(replica, STATE_KEYS.polled, {}, isObject),
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(replica, kind)])) as SyncMemory['kinds'],
     media: { toRead: new Set(), notInCms: new Set(), completeAtVersion: undefined },
     unreadable: new Map(),
@@ -254,8 +258,14 @@ export function restartScan(memory: SyncMemory): void {
   memory.scanDueMs = 0;
 }
 
-/** The value under `key`, or `fallback` if there is none. Throws `ReplicaError` if it is not JSON. */
-function readState<T>({ db }: Replica, key: string, fallback: T): T {
-  const json = getState(db, key);
-  return json === undefined ? fallback : db.parse<T>(json);
+const isSite = ({ url, timezone }: Site): boolean => URL.canParse(url) && typeof timezone === 'string';
+
+/** The value under `key`, or `fallback` if there is none that a gateway writes: a disk may have changed it. */
+function readState<T>({ db }: Replica, key: string, fallback: T, isUsable: (value: T) => boolean): T {
+  try {
+    const value = JSON.parse(getState(db, key) ?? 'null') as T;
+    return value !== null && isUsable(value) ? value : fallback;
+  } catch {
+    return fallback;
+  }
 }

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { CallContext } from '../../src/calendar/request.ts';
-import { CmsUnavailable } from '../../src/errors.ts';
+import { ApiError, CmsUnavailable } from '../../src/errors.ts';
 import { MAX_UNPUBLISHED_DATABASES, type UnpublishedRecords } from '../../src/store/unpublished-records.ts';
 import { CREDENTIALS, type FakeCms } from '../cms/fake-cms.ts';
 import type { TestGateway } from '../start-gateway.ts';
@@ -50,5 +50,24 @@ describe('the unpublished records of callers', () => {
     expect(await read().catch((error: unknown) => error)).to.be.instanceOf(CmsUnavailable);
     cms.list = list;
     expect(await read()).to.equal('read');
+  });
+
+  it('are kept after an error of the response, such as 404 for a page after the last one', async () => {
+    const cms = gateway.cms as FakeCms;
+    const { list } = cms;
+    let calls = 0;
+    cms.list = (...request) => {
+      calls += 1;
+      return list.apply(cms, request);
+    };
+    const pageNotFound = async () => {
+      throw new ApiError(404, 'event-archive-page-not-found', 'No such page.');
+    };
+    const drafts = { event: [{ statuses: ['draft'] }] };
+    for (let n = 0; n < 3; n += 1) {
+      const response = gateway.services.unpublishedRecords.use(callerWith(1), drafts, pageNotFound);
+      expect(await response.catch((error: unknown) => error)).to.be.instanceOf(ApiError);
+    }
+    expect(calls).to.equal(1);
   });
 });
