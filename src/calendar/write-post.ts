@@ -83,8 +83,8 @@ function withWriteErrors<T>(
 }
 
 /**
- * Throws what `save` would throw before its write. Call it before anything else of the request is written. The fields
- * have no image yet: 1 stands for it, whose id is not known before the upload.
+ * Throws what `save` would throw before its write, and stores nothing. Call it before anything else of the request is
+ * written. The fields have no image yet: 1 stands for it, whose id is not known before the upload.
  */
 export async function checkWrite<K extends PostKind>(write: PostWrite<K>, fields: Partial<FieldsOf[K]>): Promise<void> {
   const { services, kind, input, request, stored, cmsRecord } = write;

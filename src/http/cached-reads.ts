@@ -54,7 +54,10 @@ export function cachedReads(
   const toCached = createCacheableResponses(services, freshness);
   const flights = new Map<string, Flight>();
 
-  /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
+  /**
+   * Runs the rest of the middleware; its response becomes a public one if it is the same for every client. `respond`
+   * sends `state.cached`, else `state.apiResponse`, which is absent after an error and for pages.
+   */
   async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
     await next();
     const { apiResponse } = state;
