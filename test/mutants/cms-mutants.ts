@@ -184,15 +184,13 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'does not show an instance whose change cannot be read, or is private',
     },
   }),
-  ...mutantsOf('src/cms/sources/icalendar-rules.ts', 'test/cms/sources/icalendar.test.ts', {
+  ...mutantsOf('src/cms/sources/icalendar-times.ts', 'test/cms/sources/icalendar.test.ts', {
     'the times of one day': {
       function: 'timesOfDay',
       code: '_1.length * _2.length * _3.length > MAX_TIMES_A_DAY',
       replacement: 'false',
       title: 'loses only what is wrong',
     },
-  }),
-  ...mutantsOf('src/cms/sources/icalendar-times.ts', 'test/cms/sources/icalendar.test.ts', {
     'the instances of a series': {
       function: 'startsOf',
       code: '_1.size > MAX_STARTS',

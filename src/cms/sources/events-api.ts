@@ -36,20 +36,28 @@ export function createEventsSource(
 ): source.Source {
   const site = trimCharactersEnd(address, '/');
 
-  /** @throws SourceError unless the status is 200 */
-  async function get(page: number, signal: AbortSignal) {
+  /** @throws SourceError unless the status is 200 or 304 */
+  async function get(page: number, signal: AbortSignal, condition: Record<string, string> = {}) {
     await wait(PAUSE_MS, undefined, { signal });
-    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway' };
+    const headers = { accept: 'application/json', 'user-agent': 'calendar-gateway', ...condition };
     const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: 30_000, allowPrivate, anyPort: true, signal };
     const response = await getPublic(urlOf(site, page, nowMs()), { headers, ...limits });
-    if (response.status === 200) return response;
+    if (response.status === 200 || response.status === 304) return response;
     throw new source.SourceError(`page ${page}: status ${response.status}`);
   }
 
+  async function areUnchanged(etags: string[], signal: AbortSignal): Promise<boolean> {
+    for (const [index, etag] of etags.entries())
+      if ((await get(index + 1, signal, { 'if-none-match': etag })).status !== 304) return false;
+    return true;
+  }
+
   return {
-    async read(_previous, signal) {
+    async read(previous, signal) {
+      if (previous?.etag && (await areUnchanged(previous.etag.split('\n'), signal))) return undefined;
       const events = new Map<string, source.SourceEvent>();
       const remarks: source.Remark[] = [];
+      const etags: string[] = [];
       const totals = new Set<unknown>();
       let isTruncated = false;
       for (let [page, bytes, hasNext] = [1, 0, true]; hasNext; page += 1) {
@@ -63,14 +71,12 @@ export function createEventsSource(
         for (const json of list.events) {
           // A description of the greatest length takes some milliseconds.
           await nextTurn();
-          try {
-            const event = await readEvent(json, site);
-            if (events.has(event.key)) repeated += 1;
-            events.set(event.key, event);
-          } catch (error) {
-            source.addRemark(remarks, (error as Error).message, idOf(json));
-          }
+          const event = await readEvent(json, site);
+          if (typeof event === 'string') source.addRemark(remarks, event, idOf(json));
+          else if (events.has(event.key)) repeated += 1;
+          else events.set(event.key, event);
         }
+        etags.push(String(response.headers.etag ?? ''));
         totals.add(list.total);
         bytes += response.bytes.length;
         // The list changed between two pages: an event may have moved to a page that was read before.
@@ -79,12 +85,13 @@ export function createEventsSource(
         hasNext = list.hasNext && repeated < list.events.length;
       }
       isTruncated ||= totals.size > 1;
-      return { events: [...events.values()], remarks, isTruncated, validators: {} };
+      const validators = etags.every((etag) => etag !== '') ? { etag: etags.join('\n') } : {};
+      return { events: [...events.values()], remarks, isTruncated, validators };
     },
   };
 }
 
-/** Made here: an address in a response could lead elsewhere. A cache in front of the site may answer it for weeks. */
+/** Made here: an address in a response could lead elsewhere. It stays the same for weeks, and so do ETags. */
 function urlOf(site: string, page: number, nowMs: number): string {
   const monthAt = (days: number) => `${new Date(nowMs + days * DAY_MS).toISOString().slice(0, 7)}-01`;
   const window = { start_date: monthAt(-source.SERIES_WINDOW.pastDays), end_date: monthAt(FUTURE_DAYS) };
@@ -101,13 +108,15 @@ function listOf({ bytes }: PublicResponse, page: number): { events: unknown[]; t
   return { events, total, hasNext: events.length > 0 && typeof next === 'string' };
 }
 
-/** @throws Error with the reason why the event cannot be served */
-async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent> {
+/** @returns the reason why the event cannot be served, if it cannot */
+async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceEvent | string> {
   const id = idOf(json);
-  if (!isObject(json) || id === '') throw new Error('no id');
-  if (json.status !== undefined && json.status !== 'publish') throw new Error('not published');
+  if (!isObject(json) || id === '') return 'no id';
+  if (json.status !== undefined && json.status !== 'publish') return 'not published';
   // The Events Calendar lists a protected event without its content: its flags are null.
-  if (json.all_day === null) throw new Error('protected by a password');
+  if (json.all_day === null) return 'protected by a password';
+  const times = timesOf(json);
+  if (typeof times === 'string') return times;
   const url = addressOf(json.url);
   const page = url || siteUrl;
   return {
@@ -116,7 +125,7 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
     title: lineOf(json.title),
     description: await safeHtml(textOf(json.description, 100_000), page),
     excerpt: await safeHtml(textOf(json.excerpt, 100_000), page),
-    ...timesOf(json),
+    ...times,
     cost: decodeEntities(lineOf(json.cost)),
     website: addressOf(json.website),
     url,
@@ -138,14 +147,13 @@ async function readEvent(json: unknown, siteUrl: string): Promise<source.SourceE
 const idOf = (json: unknown): string =>
   isObject(json) && /^[1-9]\d{0,14}$/.test(textOf(json.id)) ? textOf(json.id) : '';
 
-/** @throws Error without times in a zone that is known */
-function timesOf(json: JsonObject): Pick<source.SourceEvent, source.Times> {
+function timesOf(json: JsonObject) {
   const start = source.wallOf(json.start_date);
   const end = source.wallOf(json.end_date) ?? start;
-  if (start === undefined || end === undefined || end < start) throw new Error('no valid times');
+  if (start === undefined || end === undefined || end < start) return 'no valid times';
   const timezone = textOf(json.timezone);
   const zone = parseZone(timezone);
-  if (zone === undefined) throw new Error('an unknown time zone');
+  if (zone === undefined) return 'an unknown time zone';
   const allDay = json.all_day === true;
   // On a site whose days begin at 05:00 a whole day is from then on. Here it begins at midnight.
   const [first, last] = wholeDays(start, end);

@@ -10,7 +10,6 @@ import { formatWallTime, isoToWall } from '../../time/wall-time.ts';
 import { getPublic } from '../public-request.ts';
 import { type Component, type Property, pause, properties, readFile, textOf } from './icalendar-text.ts';
 import * as times from './icalendar-times.ts';
-import { zonesOf } from './icalendar-zones.ts';
 import * as source from './source.ts';
 
 const HEADERS = { accept: 'text/calendar, */*;q=0.5', 'user-agent': 'calendar-gateway' };
@@ -49,7 +48,7 @@ export async function readICalendar(
 ): Promise<Omit<source.SourceSnapshot, 'validators'>> {
   const { calendar, isUtf8, isTruncated } = await readFile(bytes);
   const { pastDays, futureDays } = source.SERIES_WINDOW;
-  const zoneOf = await zonesOf(calendar, nowMs);
+  const zoneOf = await times.zonesOf(calendar, nowMs);
   const zone = zoneOf(textOf(calendar, 'x-wr-timezone')) ?? timezone;
   const [fromMs, toMs] = [nowMs - pastDays * DAY_MS, nowMs + futureDays * DAY_MS];
   const reader = new EventReader({ zoneOf, zone, fromMs, toMs });
@@ -152,16 +151,13 @@ class EventReader {
     for (const start of times.isSeries(component) ? await times.startsOf(component, time, this.#context) : [time]) {
       await pause();
       const change = changes.get(times.instanceName(start)) ?? changes.get(times.dayName(start.wallMs));
-      if (change) {
-        // A change that is named by its day is of the first instance of that day.
-        if (change.time.isDate) change.time = start;
-        continue;
-      }
       const range = ofLater.findLast(({ time: first }) => first.epochMs < start.epochMs);
       const moved = range && movedBy(range, start);
-      if (!range) await this.#add(master, start, isNamedByStart ? start : undefined);
-      else if (moved) await this.#add(range, moved, start);
-      else source.addRemark(this.remarks, 'after a change of all later instances', uid);
+      // A change that is named by its day is of the first instance of that day.
+      if (change?.time.isDate) change.time = start;
+      else if (!change && !range) await this.#add(master, start, isNamedByStart ? start : undefined);
+      else if (!change && !moved) source.addRemark(this.remarks, 'after a change of all later instances', uid);
+      else if (!change) await this.#add(range!, moved!, start);
     }
   }
 

@@ -132,6 +132,35 @@ describe('an events/v1 API as a source', () => {
     });
   });
 
+  describe('a source that did not change', () => {
+    const withEtags = () => {
+      site.respond = (page, response) => {
+        const etag = `"page-${page}-${JSON.stringify(site.pages[page - 1])}"`;
+        if (site.requests.at(-1)!.ifNoneMatch === etag) return !!response.writeHead(304).end();
+        response.setHeader('etag', etag);
+        return false;
+      };
+    };
+
+    it('is asked for each page with its ETag', async () => {
+      withEtags();
+      site.pages = [[event(1)], [event(2)]];
+      const first = await site.read();
+      site.requests.length = 0;
+      expect(await site.reader().read(first!.validators, signal())).to.equal(undefined);
+      expect(site.requests.map(({ ifNoneMatch }) => ifNoneMatch?.slice(0, 7))).to.deep.equal(['"page-1', '"page-2']);
+    });
+
+    it('is read whole if one page changed', async () => {
+      withEtags();
+      site.pages = [[event(1)], [event(2)]];
+      const first = await site.read();
+      site.pages = [[event(1)], [event(2, { title: 'Moved' })]];
+      const second = await site.reader().read(first!.validators, signal());
+      expect(second?.events.map(({ title }) => title)).to.deep.equal(['Event 1', 'Moved']);
+    });
+  });
+
   describe('a source that fails', () => {
     const answer = (status: number, headers: Record<string, string> = {}, body = '') => {
       site.respond = (_page, response) => !!response.writeHead(status, headers).end(body);

@@ -1,4 +1,4 @@
-// Another gateway as a source: its events with what it adds to the original.
+// Another gateway as a source: its events with what it adds to the original, and its ETags.
 
 import { expect } from 'chai';
 import { createEventsSource } from '../../../src/cms/sources/events-api.ts';
@@ -24,12 +24,12 @@ describe('another gateway as a source', () => {
   });
   after(() => gateway.stop());
 
-  const read = () => {
+  const read = (previous?: object) => {
     const reader = createEventsSource(address, { allowPrivate: true, nowMs: () => NOW_MS }, async () => undefined);
-    return reader.read(undefined, AbortSignal.timeout(30_000));
+    return reader.read(previous, AbortSignal.timeout(30_000));
   };
 
-  it('gives all its events', async () => {
+  it('gives all its events, and afterwards that nothing changed', async () => {
     const first = await read();
     const { body } = await gateway.request('/events?per_page=50&start_date=2026-06-01');
     expect(body.total).to.equal(60);
@@ -45,13 +45,15 @@ describe('another gateway as a source', () => {
         url: event.url,
       });
     expect(first?.events[7]).to.include({ eventStatus: 'cancelled', eventStatusReason: 'Storm' });
+    expect(first?.validators.etag?.split('\n')).to.have.length(2);
+    expect(await read({ etag: first!.validators.etag })).to.equal(undefined);
   });
 
   it('gives a change', async () => {
     const first = await read();
     const path = `/events/${first!.events[55]!.key}`;
     await gateway.request(path, { as: 'admin', method: 'PUT', json: { title: 'Moved' } });
-    const second = await read();
+    const second = await read(first!.validators);
     expect(second?.events[55]?.title).to.equal('Moved');
   });
 });

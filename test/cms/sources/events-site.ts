@@ -44,7 +44,7 @@ export async function startEventsSite() {
     address: '',
     /** Events by page. */
     pages: [[]] as unknown[][],
-    requests: [] as { url: URL; atMs: number }[],
+    requests: [] as { url: URL; ifNoneMatch: string | undefined; atMs: number }[],
     /** Set by a test to answer otherwise. Returns false for an ordinary answer. */
     respond: (_page: number, _response: ServerResponse): boolean => false,
     nowMs: Date.parse('2026-11-28T12:00:00Z'),
@@ -62,7 +62,7 @@ export async function startEventsSite() {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url!, site.address);
     const page = Number(url.searchParams.get('page'));
-    site.requests.push({ url, atMs: site.nowMs });
+    site.requests.push({ url, ifNoneMatch: request.headers['if-none-match'], atMs: site.nowMs });
     if (site.respond(page, response)) return;
     const events = site.pages[page - 1];
     if (events === undefined) return void response.writeHead(404).end('{"code":"event-archive-page-not-found"}');
