@@ -199,8 +199,8 @@ function ownFields({ services, input, stored }: PostWrite<'event'>): Partial<Eve
 }
 
 /**
- * The references as far as they can be checked: records that will be created have no id yet, and no entry
- * in a link table.
+ * The references as far as they can be checked. A record that will be created has no id yet: -1, -2 and so on stand for
+ * them, which no record has. A field that a link table translates is left out: the new record has no entry there.
  */
 function knownReferences({ mapping }: Services, references: References): Partial<EventFields> {
   const { linkFields } = mapping.kinds.event;
@@ -210,7 +210,6 @@ function knownReferences({ mapping }: Services, references: References): Partial
   );
   return Object.fromEntries(
     known.map(([field, items]) => {
-      // A record that does not exist yet has a negative number, which no other has.
       const ids = items.map((item, n) => (typeof item === 'number' ? item : -n - 1));
       return [field, [...new Set(ids)]];
     }),

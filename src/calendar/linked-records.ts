@@ -52,7 +52,7 @@ export class LinkedRecords {
     const page = requestedPage(values, this.#services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const modifiedAfter = instantBound('modified_after', values.modified_after, this.#services.nowMs());
-    const { ids, total } = listLinked(access.visible, this.kind, {
+    const filter = {
       statuses: access.statuses,
       limit: page.limit,
       offset: page.offset,
@@ -62,8 +62,11 @@ export class LinkedRecords {
       modifiedAfter: modifiedAfter.utc,
       customFields: customFieldCondition(customFieldsOf(this.#services.mapping, this.kind), values.custom_fields),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(this.#services.nowMs()) : undefined,
-    });
-    await access.addImages(ids);
+    };
+    const listed = () => listLinked(access.visible, this.kind, filter);
+    if (!access.isPublic) await access.addImages(listed().ids);
+    // Only now: while the CMS was asked, a record may have become one that the actor may not see.
+    const { ids, total } = listed();
     const linkValues = { ...raw, page: page.page, per_page: page.limit, status: access.status };
     const validUntilMs = onlyUpcoming ? this.#services.nowMs() + 1000 : modifiedAfter.validUntilMs;
     const { visible, isPublic } = access;
@@ -200,8 +203,9 @@ function findSame(
 }
 
 /**
- * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does
- * not count: a new record would not have it either.
+ * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does not count: a
+ * new record would not have it either. Of a kind that nobody may write, which can only be linked, all fields count but
+ * date and status.
  * @param fields what a new record would get
  */
 function differs(

@@ -117,6 +117,7 @@ export function* responseSteps(services: Services, listPage: ListPage, baseUrl: 
   const rest = { ...pageLinks(listPage, baseUrl), total, total_pages: pages };
   const items = yield* listItems(services, listPage, { baseUrl, visible }, isPublic);
   const bytes = items.map((item) => item.bytes);
+  // That at which the items were read: `runInTurns` begins again if it changes. The response cache asks for this one.
   const replicaVersion = services.replica.version;
   return {
     status: 200,

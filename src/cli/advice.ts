@@ -124,7 +124,7 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, cms:
 /** The problem that an error of the CMS port shows, which is none of the account. */
 function problemOf(error: CmsUnavailable | CmsRejected): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
-  // A rule of the web server may redirect OPTIONS alone.
+  // A rule of the web server may redirect OPTIONS alone. The address, here '', is for the message only.
   if (error instanceof CmsRedirected) return findingOfError('', error)?.reason ?? 'no-api';
   const { status = 0 } = error;
   if (status === 401 || status === 403) return 'closed';

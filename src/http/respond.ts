@@ -50,6 +50,7 @@ export function respond(services: Services, cache: ResponseCache, cors: Cors): M
       await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
     }
     if (omitBody) ctx.body = Buffer.alloc(0);
+    // `sendPublic` has sent them already.
     if (!cached) ctx.set(consistencyHeaders(services.peers));
   };
 }
@@ -87,8 +88,8 @@ function perRequestHeaders(
   { sync, peers, nowMs }: Services,
   cors: Cors,
 ): { headers: string[]; isStale: boolean } {
-  const { phase: state, lastCaughtUpMs, sinceMs } = sync.state();
-  const isStale = state === 'unreachable' || state === 'stale';
+  const { phase, lastCaughtUpMs, sinceMs } = sync.state();
+  const isStale = phase === 'unreachable' || phase === 'stale';
   const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
   const headers = {
     'X-Request-Id': requestId,

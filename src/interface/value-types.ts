@@ -350,7 +350,8 @@ export function linkedRecords(kind: LinkedKind, inline: readonly Parameter[]): P
 
 /**
  * Whether a record could be created from an object. As in The Events Calendar, the blank name of a venue passes here
- * and fails when the venue is created; that of an organizer fails here.
+ * and fails when the venue is created; that of an organizer fails here. An object has no second stage of validation:
+ * `parseInline` only parses it.
  */
 async function isCreatable(
   kind: LinkedKind,

@@ -113,6 +113,7 @@ export class ChangeJournal {
   readonly #vanished = new LRUCache<number, EventTimes>({ max: MAX_VANISHED });
   #nowS = () => Math.ceil(Date.now() / 1000);
 
+  /** `after` of an epoch is the last change before it: the positions of older epochs count up to there. */
   constructor(db: Database) {
     this.#db = db;
     db.insert('journal_epoch', { epoch: this.#epoch, after: this.#headNumber() });

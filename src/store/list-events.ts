@@ -157,29 +157,31 @@ interface EventRows {
 }
 
 /**
- * The events of the list. Words decide the table, else the most selective link that the filter names: `event_link`
- * repeats an event's times and flags for each of its links.
+ * The events of the list. One condition leads, which decides the table and is not among the others: words, else the
+ * most selective link that the filter names, because `event_link` repeats an event's times and flags for each of its
+ * links. Category 3 from a start on is `FROM event_link e WHERE e.kind = 1 AND e.target_id = 3 AND e.listing = 0 AND
+ * e.starts >= 20270312000000`; a further link would be a subquery.
  */
 function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
   const { words, include, order } = filter;
   const asked = (Object.keys(CONDITIONS) as EventCondition[]).filter((name) => filter[name] !== undefined);
   const links = (Object.keys(LINK_CONDITIONS) as LinkCondition[]).filter((name) => filter[name] !== undefined);
   // `event_link` has no titles. In a join, SQLite does not look up a caller's events by their ids.
-  const driver = words && own === undefined ? 'words' : include || order === 'title' ? undefined : links[0];
+  const leading = words && own === undefined ? 'words' : include || order === 'title' ? undefined : links[0];
   const readsTexts = words?.some((word) => word.not || isSoughtInTexts(word)) ?? false;
-  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== driver);
+  const readsAll = readsTexts || filter.notVenues !== undefined || links.some((name) => name !== leading);
   // The value belongs to the condition, which the compiler cannot know of a union of names.
   const conditions = asked
-    .filter((name) => name !== driver)
+    .filter((name) => name !== leading)
     .map((name) => CONDITIONS[name](filter[name] as never, filter, own));
-  if (driver && driver !== 'words') {
-    const ids = filter[driver] ?? [];
-    const where = and([isLinkTo(LINK_CONDITIONS[driver], ids), ...conditions]);
+  if (leading && leading !== 'words') {
+    const ids = filter[leading] ?? [];
+    const where = and([isLinkTo(LINK_CONDITIONS[leading], ids), ...conditions]);
     return { from: sql`event_link e`, where, repeats: ids.length > 1, readsAll };
   }
   // The `+` lets SQLite look up the ids of `include` or of links instead of reading all events that lists show.
   const isListed = sql`${raw(include || links.length > 0 ? '+' : '')}e.listing = ${raw(LISTED)}`;
-  const from = driver ? sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id` : sql`event e`;
+  const from = leading ? sql`(${idsWithWords(words!)}) x CROSS JOIN event e ON e.id = x.id` : sql`event e`;
   return { from, where: and([isListed, ...conditions]), repeats: false, readsAll };
 }
 

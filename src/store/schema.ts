@@ -28,9 +28,9 @@ export const TARGET_KIND = { category: 1, tag: 2, venue: 3, organizer: 4 } as co
 export type TargetKind = keyof typeof TARGET_KIND;
 
 /**
- * `listing` of an event and of its links: whether lists show it. Links of a protected event are `PROTECTED`,
- * which no list query selects: its record is listed without them, and a filter that matched it by a link would
- * reveal the link.
+ * `listing` of an event and of its links: whether lists show it. A protected event is itself `LISTED`: lists show it,
+ * blanked. Its links are `PROTECTED`, which no list query selects: a filter that matched it by a link would reveal the
+ * link.
  */
 export const LISTED = 0;
 export const HIDDEN = 1;

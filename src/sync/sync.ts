@@ -186,6 +186,7 @@ export class Sync {
       this.fetchChanged(changedRecords(mapping, records)),
       sleep(FETCH_WRITTEN_MS, false, { ref: false }),
     ]);
+    // Dirty again: it was written once more while it was read.
     const isKnown = ({ kind, id }: WrittenRecord) => isFetched && !memory.kinds[kind].dirty.has(seriesIdOf(id));
     const withheld = records.flatMap(({ kind, id }) =>
       isPostKind(kind) && !isKnown({ kind, id }) ? [{ kind, id: seriesIdOf(id) }] : [],
