@@ -79,6 +79,24 @@ describe('a list of 120 drafts with an image each', () => {
   });
 });
 
+describe('a list for staff', () => {
+  for (const [collection, records] of [
+    ['events', [on(1, { image: 2001 }), on(2)]],
+    ['venues', [venue(1, { image: 2001 }), venue(2)]],
+  ] as const)
+    it(`belongs to one state if a record goes while the CMS is asked for images: ${collection}`, async () => {
+      const gateway = await seededGateway([...records]);
+      const cms = gateway.cms as FakeCms;
+      cms.images = async () => {
+        remove(gateway.replica, records[1].kind, [2]);
+        return [];
+      };
+      const { body } = await gateway.request(`/${collection}`, { as: 'admin' });
+      expect([body.total, body[collection].map(({ id }: { id: number }) => id)]).to.deep.equal([1, [1]]);
+      await gateway.stop();
+    });
+});
+
 describe('a list beyond 8 MB', () => {
   const ids = Array.from({ length: 50 }, (_, n) => n + 1);
   const text = 'long '.repeat(19_600);
