@@ -103,17 +103,19 @@ interface JournalRow {
 
 const COLUMNS = raw('number, kind, id, created, deleted, noted_s AS notedS, scan_s AS scanS, cancelled');
 
+/**
+ * Each opening of the file is an epoch, because a restored file uses numbers again. Example: epoch A has changes 1 to
+ * 50, a backup, and 51 to 80. The restored file opens as epoch B, which notes that it begins after 50: position 40 of A
+ * is its own, 70 of A counts as one of another replica. The state has `journal_floor`, the last change that is
+ * forgotten; `journal_scan`, when the last complete scan began; and `journal_start`, the second since which no change
+ * is missing.
+ */
 export class ChangeJournal {
   readonly #db: Database;
-  /**
-   * Names this opening of the file. A file that was restored from a backup, or lost its latest changes in a crash, uses
-   * their numbers again: it does not know the epochs of positions that it never had.
-   */
   readonly #epoch = randomBytes(9).toString('base64url');
   readonly #vanished = new LRUCache<number, EventTimes>({ max: MAX_VANISHED });
   #nowS = () => Math.ceil(Date.now() / 1000);
 
-  /** `after` of an epoch is the last change before it: the positions of older epochs count up to there. */
   constructor(db: Database) {
     this.#db = db;
     db.insert('journal_epoch', { epoch: this.#epoch, after: this.#headNumber() });
