@@ -157,10 +157,9 @@ interface EventRows {
 }
 
 /**
- * The events of the list. One condition leads, which decides the table and is not among the others: words, else the
- * most selective link that the filter names, because `event_link` repeats an event's times and flags for each of its
- * links. Category 3 from a start on is `FROM event_link e WHERE e.kind = 1 AND e.target_id = 3 AND e.listing = 0 AND
- * e.starts >= 20270312000000`; a further link would be a subquery.
+ * The events of the list. One condition leads: it decides the table, and is not among the others. Words lead, else the
+ * most selective link that the filter names (`FROM event_link e WHERE e.kind = 1 AND e.target_id = 3 AND ...`), because
+ * `event_link` repeats an event's times and flags for each of its links.
  */
 function eventsOf(filter: EventFilter, own: string | undefined): EventRows {
   const { words, include, order } = filter;
