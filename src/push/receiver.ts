@@ -56,11 +56,7 @@ const MAX_QUIET_PERIODS = 10;
 /** Of an answer, whose text nobody needs: more than a line closes the connection. */
 const MAX_ANSWER_BYTES = 4096;
 
-/**
- * With a secret it gets messages: `#nextBatch` takes up to 100 changes after its position, `#deliver` sends them until
- * it accepts them, and the position moves on. With `quietS` it is a build hook: `#nextBuild` notes when changes are
- * seen, and one empty request follows when there were none for so long.
- */
+/** With a secret it gets messages (`#nextBatch`, `#deliver`), with `quietS` it is a build hook (`#nextBuild`). */
 export class Receiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions & { nowMs: () => number; random: () => number };
