@@ -71,7 +71,7 @@ const mayMean = (symbol: string, code = ''): boolean => fitsCurrency(symbol.trim
  * How a cost is shown, and the ISO code of its currency if anything tells it:
  *
  * - `10 kr` on a site in SEK is in SEK: a symbol has the code of the next level for which it may stand.
- * - `€10` where no level has such a code is in EUR, which the symbol means by itself.
+ * - `€10` is in EUR if no level has a code for the symbol: no other currency has this symbol.
  * - `10` in a record in GBP is `GBP10`: the gateway's `$` does not stand for pounds.
  * @param levels the closest to the text first; the gateway's setting is the last
  */

@@ -108,8 +108,8 @@ export class LinkedRecords {
     if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
-    // Of a kind that nobody may write, a record with the same data can still be linked; `checkWrite` answers 403 to all
-    // others. Of other kinds the duplicate is sought as late as possible: an earlier item of the body may create it.
+    // If the mapping makes venues read-only, an event can still link a venue that exists: `checkWrite` throws 403 for any
+    // other. If venues can be written, the search comes last: an earlier item of the body may create the same venue.
     const isReadOnly = kindMappingOf(this.#services.mapping, this.kind)?.readOnly !== false;
     const known = isReadOnly && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
     if (known) return async () => known;
@@ -204,8 +204,7 @@ function findSame(
 
 /**
  * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does not count: a
- * new record would not have it either. Of a kind that nobody may write, which can only be linked, all fields count but
- * date and status.
+ * new record would not have it either. If the mapping makes the kind read-only, all fields but date and status count.
  * @param fields what a new record would get
  */
 function differs(

@@ -3,7 +3,7 @@
 // An adapter is one folder beside this file, whose `createNAME` returns a `Cms` (the end of this file). It translates:
 // of a view, statuses, an order, a detail and a part of a list it makes its CMS's requests, and of its CMS's errors the
 // kinds of the gateway (`RejectionKind` in errors.ts). Over HTTP it uses `createCmsClient` (client.ts), which has
-// connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable` by itself.
+// connections, deadlines, limits, retries of reads and the circuit breaker, and throws `CmsUnavailable`.
 // `none/none.ts` is the smallest adapter; test/cms/promises.ts checks each promise that is written here.
 
 import type { ImageRecord, Kind, Site } from '../model/records.ts';

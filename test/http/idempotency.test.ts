@@ -103,8 +103,8 @@ describe('Idempotency-Key on creates', () => {
 
   it('a request after an error that left no record is executed, with another body too', async () => {
     expect((await create('/events', { ...event, end_date: '2026-01-01' }, 'bad')).status).to.equal(400);
-    const mended = await create('/events', event, 'bad');
-    expect([mended.status, mended.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
+    const corrected = await create('/events', event, 'bad');
+    expect([corrected.status, corrected.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
     cms.onWrite = () => {
       throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };
