@@ -282,8 +282,8 @@ export class Gateway {
 
   #openApplication(config: Config, { replica, peers, sync }: Pick<ReplicaStack, 'replica' | 'peers' | 'sync'>) {
     const cluster = this.#cluster;
-    // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password and
-    // a webhook secret it is empty: then somebody who reads Redis can guess the names.
+    // Redis holds user names only as hashes with this secret, which all gateways of a site share. Without a password
+    // and a webhook secret it is empty: then somebody who reads Redis can guess the names.
     const secret = config.upstream.password ?? config.webhook.secret ?? '';
     const sharedCounters = cluster && createSharedCounters({ ...cluster, secret });
     const idempotencyKeys = cluster && createSharedIdempotencyKeys(cluster);

@@ -108,8 +108,9 @@ export class LinkedRecords {
     if (String(input.byField.title ?? '').trim() === '') throw couldNotCreate(this.kind);
     const fields = await this.#fieldsOf(write);
 
-    // If the mapping makes venues read-only, an event can still link a venue that exists: `checkWrite` throws 403 for any
-    // other. If venues can be written, the search comes last: an earlier item of the body may create the same venue.
+    // If the mapping makes venues read-only, an event can still link a venue that exists: `checkWrite` throws 403 for
+    // any other. If venues can be written, the search comes last: an earlier item of the body may create the same
+    // venue.
     const isReadOnly = kindMappingOf(this.#services.mapping, this.kind)?.readOnly !== false;
     const known = isReadOnly && isEmpty(input.byField.image) ? await findDuplicate(write, fields) : undefined;
     if (known) return async () => known;
