@@ -162,13 +162,24 @@ export function expectedRecords({ cms, visitor, mapping }: Omit<Scene, 'replica'
   return { records, images };
 }
 
+/**
+ * No response shows a term that the replica lacks. Example: the sync reads an event with a new category, and the CMS
+ * deletes the category before the sync reads categories. A scan removes it from the event.
+ */
+function withoutUnknownTerms({ db }: Replica, record: CalendarRecord): CalendarRecord {
+  if (!('categories' in record)) return record;
+  const known = (kind: Kind, ids: number[]) => ids.filter((id) => getRecord(db, kind, id) !== undefined);
+  return { ...record, categories: known('category', record.categories), tags: known('tag', record.tags) };
+}
+
 /** Fails if the replica differs from what visitors see in the CMS. */
 export function expectInSync({ cms, replica, visitor, mapping }: Scene): void {
   const { records, images } = expectedRecords({ cms, visitor, mapping });
   const held: Record<string, CalendarRecord> = {};
   for (const { kind } of collectionsOf(mapping)) {
     const ids = recordIds(replica.db, kind);
-    for (const [id, record] of getRecords(replica.db, kind as Kind, ids)) held[`${kind} ${id}`] = record;
+    for (const [id, record] of getRecords(replica.db, kind as Kind, ids))
+      held[`${kind} ${id}`] = withoutUnknownTerms(replica, record);
   }
   expect(held).to.deep.equal(records);
   for (const id of images) expect(getImage(replica.db, id)).to.deep.equal(cms.image(cms.media.get(id)!));
