@@ -63,6 +63,24 @@ describe('codec plain-text', () => {
   });
 });
 
+describe('codec word', () => {
+  const kind = (word: object) => mappingWith({ event_status: { at: 'meta.state', as: { word } } }).kinds.event;
+  const read = (word: object, meta: object) => kind(word).read({ id: 1, meta }, site).eventStatus;
+
+  it('reads what it writes, whatever the case and the blanks of the form', () => {
+    for (const form of ['Canceled', 'CALLED OFF', ' off ']) {
+      const body = kind({ cancelled: form }).write({ eventStatus: 'cancelled' }, { site });
+      expect(body).to.deep.equal({ meta: { state: form } });
+      expect(read({ cancelled: form }, body.meta as object), form).to.equal('cancelled');
+    }
+  });
+
+  it('reads no word where nothing is stored, or a form that stands for none', () => {
+    for (const meta of [{}, { state: 'undefined' }, { state: null }, { state: '' }, { state: 'sold out' }])
+      expect(read({ cancelled: 1 }, meta), JSON.stringify(meta)).to.equal('');
+  });
+});
+
 describe('codecs read odd values', () => {
   const read = (fields: object, meta: object) => mappingWith(fields).kinds.event.read({ id: 1, meta }, site);
 

@@ -10,25 +10,38 @@ const DEFAULT_FORMS: BooleanForms = [true, false];
 const META_TYPES: Readonly<Record<string, MetaType['type']>> = { boolean: 'boolean', number: 'integer' };
 const COMMON_TRUE_TEXTS = new Set(['true', '1', 'yes', 'on']);
 
+/** `1` and `"1"` are the same form, and so are `Yes` and `yes`. */
+const comparable = (form: unknown): string => String(form).toLowerCase();
+
 function read(stored: unknown, forms: BooleanForms): boolean | undefined {
   if (stored === null) return forms.includes(null) ? forms[0] === null : undefined;
   if (stored === undefined || typeof stored === 'object') return undefined;
-  // As texts, because the CMS may have made "1" of 1.
-  const text = String(stored).toLowerCase();
-  const form = forms.findIndex((each) => String(each).toLowerCase() === text);
+  const text = comparable(stored);
+  const form = forms.findIndex((each) => comparable(each) === text);
   if (form >= 0) return form === 0;
+  // Neither form, as after a change of the mapping: "on" is true, "nein" is false, and a blank text is nothing.
   return text === '' ? undefined : COMMON_TRUE_TEXTS.has(text.trim());
 }
 
+/**
+ * An event that lacks the key must read as the field's empty value, which is true for `show_map`:
+ *
+ *   forms           empty   the key is registered as
+ *   [true, false]   true    a boolean, default true
+ *   [1, 0]          false   an integer, default 0
+ *   ['1', '']       true    a string, default '1': WordPress's own default '' would read as false
+ *   ['yes', 'no']   true    a string: '' is neither form, so that it reads as the empty value
+ *   ['yes', null]   false   a string that has no row for false
+ */
 export const boolean: CodecDefinition<BooleanForms> = {
   fits: ['boolean'],
   defaultFor: ['boolean'],
-  metaType: (forms = DEFAULT_FORMS, { empty }) => {
-    const type = META_TYPES[typeof forms[0]] ?? 'string';
-    if (forms[1] === null) return { type, absentWhenFalse: true };
-    // A blank text that is neither form reads as the empty value: such a key needs no default.
-    const emptyForm = forms[empty === true ? 0 : 1];
-    return emptyForm !== null && (type !== 'string' || forms.includes('')) ? { type, default: emptyForm } : { type };
+  metaType: ([whenTrue, whenFalse] = DEFAULT_FORMS, { empty }) => {
+    const type = META_TYPES[typeof whenTrue] ?? 'string';
+    if (whenFalse === null) return { type, absentWhenFalse: true };
+    const whenEmpty = empty === true ? whenTrue : whenFalse;
+    const isBlankAForm = type !== 'string' || whenTrue === '' || whenFalse === '';
+    return whenEmpty !== null && isBlankAForm ? { type, default: whenEmpty } : { type };
   },
   create: (forms = DEFAULT_FORMS) => ({
     read: (stored) => read(stored, forms),
@@ -46,9 +59,11 @@ export const word: CodecDefinition<WordForms> = {
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),
   create: (options, { field: { words = [] } }) => {
     const forms = new Map(options ? Object.entries(options) : words.map((each) => [each, each]));
+    const isForm = (form: string | number | undefined, stored: unknown): boolean =>
+      form !== undefined && comparable(form).trim() === comparable(stored).trim();
     return {
-      // WordPress sends a number of a plugin as text, `"1"`, and people type `Cancelled` into a form.
-      read: (stored) => words.find((each) => String(forms.get(each)) === String(stored).trim().toLowerCase()),
+      // WordPress sends a number of a plugin as text, `"1"`, and people type ` Cancelled` into a form.
+      read: (stored) => words.find((each) => isForm(forms.get(each), stored)),
       write: (value) => {
         const form = value === '' ? '' : forms.get(String(value));
         if (form === undefined)
