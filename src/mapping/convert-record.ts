@@ -172,8 +172,9 @@ export function createWriter(
   }
 
   /**
-   * The values of unchanged fields that go along with changed ones (`sentWith`): those that the CMS has, in the form in
-   * which the API shows them. An event that the CMS has without a zone is in the site's zone, which is sent.
+   * The values of unchanged fields that go along with changed ones (`sentWith`). GatherPress takes start, end and zone
+   * only together: a client changes the end, and the start that the CMS has is sent with it, in the form in which the
+   * API shows it. A value that the CMS lacks is not sent. But an event without a zone is in the site's zone: that is.
    */
   function valuesSentAlong(changed: object, site: Site, current: CmsRecord | undefined): Values {
     const along = fieldsSentAlong(changed);

@@ -1,12 +1,24 @@
-// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`, the
-// codec, which says how the CMS writes the value down, and the accessor that reads and writes there. Fields compile
-// to accessors.
+// How a field of a mapping reaches its value in a CMS record. Three parts: the path, such as `meta.cost` or
+// `venue[0].ID`; the accessor that reads and writes there, to which the field compiles; and the codec, which says how
+// the CMS writes the value down.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
 import { MAX_READ_CHARACTERS } from '../interface/value-lengths.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
 import { cutHtml } from '../text/text.ts';
+
+/** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
+export class MappingFieldError extends Error {
+  readonly pointer: string;
+  readonly remedy: string;
+
+  constructor(pointer: string, reason: string, remedy = '') {
+    super(reason);
+    this.pointer = pointer;
+    this.remedy = remedy;
+  }
+}
 
 /** Keys (strings) and array indexes (numbers), the outermost first. */
 export type Path = readonly (string | number)[];
@@ -43,6 +55,22 @@ export function selectorOf(path: Path): string {
   const end = path.findIndex((key) => typeof key === 'number');
   return (end < 0 ? path : path.slice(0, end)).join('.');
 }
+
+/** @throws MappingFieldError if the text is not a path */
+export function parsePathOrThrow(text: string, pointer: string): Path {
+  const path = parsePath(text);
+  if (!path) throw new MappingFieldError(pointer, `"${text}" is no path such as meta.cost or venue[0].ID`);
+  return path;
+}
+
+/** @throws MappingFieldError if the text is not a path, or goes through a list, which a write cannot */
+export function parseWritablePath(text: string, pointer: string): Path {
+  const path = parsePathOrThrow(text, pointer);
+  if (!isWritablePath(path)) throw new MappingFieldError(pointer, `"${text}" cannot be written`);
+  return path;
+}
+
+export const isWritablePath = (path: Path): boolean => path.every((key) => typeof key === 'string');
 
 /** The time zones, as texts, in which a date is read and written. */
 export interface Zones {
@@ -84,34 +112,6 @@ export interface FieldAccessor {
   isNumeric?: boolean;
 }
 
-/** An error in a part of a mapping. `pointer` is a JSON pointer relative to the part that is being compiled. */
-export class MappingFieldError extends Error {
-  readonly pointer: string;
-  readonly remedy: string;
-
-  constructor(pointer: string, reason: string, remedy = '') {
-    super(reason);
-    this.pointer = pointer;
-    this.remedy = remedy;
-  }
-}
-
-/** @throws MappingFieldError if the text is not a path */
-export function parsePathOrThrow(text: string, pointer: string): Path {
-  const path = parsePath(text);
-  if (!path) throw new MappingFieldError(pointer, `"${text}" is no path such as meta.cost or venue[0].ID`);
-  return path;
-}
-
-/** @throws MappingFieldError if the text is not a path, or goes through a list, which a write cannot */
-export function parseWritablePath(text: string, pointer: string): Path {
-  const path = parsePathOrThrow(text, pointer);
-  if (!isWritablePath(path)) throw new MappingFieldError(pointer, `"${text}" cannot be written`);
-  return path;
-}
-
-export const isWritablePath = (path: Path): boolean => path.every((key) => typeof key === 'string');
-
 /** Converts between a field's value and what the CMS stores. */
 export interface Codec {
   /** Returns `undefined` if nothing usable is stored. */
@@ -135,9 +135,9 @@ export interface MetaType {
   type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
   /** Each value has a row of its own, and `type` is the type of one value. Absent: one row holds all values. */
   multiple?: true;
-  /** `false` is stored as the absence of a row. */
+  /** False is stored as the absence of a row: `{ "boolean": ["yes", null] }`. */
   absentWhenFalse?: true;
-  /** Value of a key that is not set. Absent: blank, zero or false. */
+  /** Value of a key that is not set, such as true for `show_map`. Absent: blank, zero or false. */
   default?: string | boolean | number;
 }
 
@@ -145,8 +145,8 @@ export interface CodecContext {
   field: Field;
   /** JSON pointer to the codec, relative to the field, for error messages. */
   pointer: string;
-  /** The value is only written at this location, never read back. */
-  writeOnly: boolean;
+  /** The value is written at this location, and read at another one (`read`) or not at all. */
+  isOnlyWritten: boolean;
 }
 
 /**

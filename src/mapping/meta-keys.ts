@@ -34,17 +34,20 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
   const { fields = {}, custom_fields = {}, readOnly = false } = spec;
   const links = events ? linkKeysOf(kind, events) : [];
   const uses: Use[] = [
-    ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!, readOnly)),
-    ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one), readOnly)),
+    ...Object.entries(fields).flatMap(([name, one]) => usesOf(name, one, FIELDS[kind][name]!)),
+    ...Object.entries(custom_fields).flatMap(([name, one]) => usesOf(name, one, customFieldType(name, one))),
     ...links.map(({ name, key }): Use => ({ field: name, path: key, type: { type: 'integer' }, writable: false })),
   ];
   const keys = new Map<string, MetaKey>();
-  for (const { field, path, type, writable } of uses) {
+  for (const { field, path, type, ...use } of uses) {
     const [root, key, ...rest] = parsePath(path) ?? [];
     if (root !== 'meta' || typeof key !== 'string') continue;
     const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
-    const first = keys.get(key) ?? { key, default: DEFAULTS[metaType.type], ...metaType, field, writable };
-    keys.set(key, { ...first, writable: first.writable || writable });
+    const writable = use.writable && !readOnly;
+    // The first use decides the type. `{ "read": "meta.fee", "write": "meta.fee" }` uses the key twice: it is writable.
+    const known = keys.get(key);
+    if (known) known.writable ||= writable;
+    else keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
   }
   return [...keys.values()];
 }
@@ -59,30 +62,31 @@ export const linkKeysOf = (kind: Kind, { fields = {} }: KindSpec): { name: strin
 /** What its password does not hide of an event, because lists find and show it by these: paths such as `meta.start`. */
 export const pathsWithoutPassword = (events: KindSpec): string[] =>
   ['start_date', 'end_date', 'all_day', 'timezone', 'hide_from_listings'].flatMap((name) =>
-    usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!, true).map(({ path }) => parsePath(path)!.join('.')),
+    usesOf(name, events.fields?.[name] ?? {}, FIELDS.event[name]!).map(({ path }) => parsePath(path)!.join('.')),
   );
 
 const TEXT: MetaType = { type: 'string' };
 
-function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
+function usesOf(name: string, fieldSpec: string | FieldSpec, field: Field): Use[] {
   const spec = fieldSpecOf(fieldSpec);
-  const writable = !readOnly && !spec.readOnly;
-  const at = (location: string | LocationSpec, isWritten: boolean): Use[] =>
-    pathsOf(location, field).map(([path, type]) => ({ field: name, path, type, writable: isWritten }));
+  const isWritable = !spec.readOnly;
+  const at = (location: string | LocationSpec, writable: boolean): Use[] =>
+    typedPathsOf(location, field).map(([path, type]) => ({ field: name, path, type, writable }));
   const embedded = Object.values(spec.embedded ?? {}).map(
     (path): Use => ({ field: name, path, type: TEXT, writable: false }),
   );
-  if (spec.read === undefined) return [...embedded, ...at(spec, writable)];
-  return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, writable))];
+  if (spec.read === undefined) return [...embedded, ...at(spec, isWritable)];
+  return [...embedded, ...at(spec.read, false), ...[spec.write ?? []].flat().flatMap((each) => at(each, isWritable))];
 }
 
 /** The paths of a location, each with the type of what is stored there. */
-function pathsOf(location: string | LocationSpec, field: Field): [path: string, type: MetaType][] {
+function typedPathsOf(location: string | LocationSpec, field: Field): [path: string, type: MetaType][] {
   const { parts, at, as, json } = fieldSpecOf(location);
   if (parts) return parts.map((part) => [part.at, TEXT]);
   if (at === undefined) return [];
   const { codec, options } = selectCodec(as, field, '');
   const type = json === undefined ? (codec.metaType?.(options, field) ?? TEXT) : TEXT;
+  // Only the accessor of a codec knows its other paths: `currency` has that of the symbol in its options.
   const paths = codec.createAccessor?.(parsePath(at) ?? [], options, '').selectedPaths ?? [at];
   return paths.map((path) => [path, type]);
 }

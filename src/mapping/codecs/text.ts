@@ -23,7 +23,12 @@ export const html: CodecDefinition<never> = {
   create: () => ({ read: (stored) => (typeof stored === 'string' ? stored.trim() : undefined), write: String }),
 };
 
-/** Where a tag separates lines or words. No text has these characters; several in a row separate once. */
+/**
+ * Where a tag separates lines or words, until `write` makes one line end of `/\n` and one blank of `||`. No text has
+ * these characters, which are shown here as `/` and `|`:
+ *
+ *   <p>Soup<br />\nTea</p><td>5</td><td>EUR</td>   \n\nSoup/\nTea\n\n|5||EUR|   Soup\nTea\n\n5 EUR
+ */
 const LINE_BREAK = '\u2028';
 const WORD_BREAK = '\u2029';
 
