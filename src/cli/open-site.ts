@@ -9,7 +9,7 @@ import { type Cms, type CmsRecord, type Credentials, type ListRequest, plainColl
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
-import { CmsRejected } from '../errors.ts';
+import { ifRejected } from '../errors.ts';
 import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { type FieldSpec, fieldSpecOf, type LocationSpec } from '../mapping/mapping-file.ts';
@@ -84,16 +84,6 @@ export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' 
   }
 }
 
-/** Resolves with `fallback` if the CMS rejects the call (404, 401 ...). Other errors are thrown. */
-export async function orIfRefused<T, F>(response: Promise<T>, fallback: F): Promise<T | F> {
-  try {
-    return await response;
-  } catch (error) {
-    if (error instanceof CmsRejected) return fallback;
-    throw error;
-  }
-}
-
 export interface SampledRecord {
   cmsRecord: CmsRecord;
   record: CalendarRecord;
@@ -127,7 +117,7 @@ export async function readSamples(connection: SiteConnection, mapping: Mapping, 
     const scope = credentials === undefined ? ({ view: 'public' } as const) : ({ view: 'editor', statuses } as const);
     const limit = kindMapping.kind === 'event' ? SAMPLE_SIZE : LIMIT;
     const page = cms.list(kindMapping, { ...scope, limit, detail: 'mapped' }, { credentials });
-    const records = (await orIfRefused(page, undefined))?.records;
+    const records = (await page.catch(ifRejected(() => undefined)))?.records;
     if (records) cmsRecords[kindMapping.kind] = records;
   }
   const linkTables = await readLinkTables(connection, mapping, cmsRecords);
@@ -146,7 +136,7 @@ async function readLinkTables(
   for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
     const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
     const list = terms !== undefined && cms.list(plainCollection(terms, 'terms'), request, { credentials });
-    const page = list ? await orIfRefused(list, undefined) : undefined;
+    const page = list ? await list.catch(ifRejected(() => undefined)) : undefined;
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
   }
   return tables as LinkTables;
@@ -155,7 +145,7 @@ async function readLinkTables(
 const SHOWN_CHARACTERS = 40;
 
 /** The paths that a field reads. */
-export function pathsOf(field: string | FieldSpec | undefined): string[] {
+export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   if (field === undefined) return [];
   if (typeof field === 'object' && field.embedded) return Object.values(field.embedded);
   const { parts, at } = locationOf(field);

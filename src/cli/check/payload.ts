@@ -5,9 +5,10 @@ import { canBeQueried, createFeatures } from '../../cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../cms/payload/records.ts';
 import type { Config } from '../../config-schema.ts';
+import { ifRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isPostKind, type Kind } from '../../model/records.ts';
-import { listPath, openPayloadSite, orIfRefused, valueAtPath } from '../open-site.ts';
+import { listPath, openPayloadSite, valueAtPath } from '../open-site.ts';
 import { type CmsAdvice, type CmsChecks, type Finding, fail, type MappedField, ok, warn } from './checks.ts';
 
 const ADVICE: CmsAdvice = {
@@ -37,11 +38,11 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);
   const connection = openPayloadSite(url!, credentials, upstream, mapping);
   const { call } = connection;
-  const featuresOf = createFeatures(call, ({ collection }) => collection);
+  const featuresOf = createFeatures(call);
   const hasField = (slug: string, path: string): Promise<boolean> =>
     canBeQueried(call, slug, { [`where[${path}][exists]`]: true }, { credentials });
   const readFeatures = (kindMapping: KindMapping<Kind>) =>
-    orIfRefused(featuresOf(kindMapping, { credentials }), undefined);
+    featuresOf(kindMapping, { credentials }).catch(ifRejected(() => undefined));
   const { media = 'media', timezone } = mapping.file.payload ?? {};
   return {
     connection,
@@ -55,15 +56,18 @@ export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsCh
         if (features) findings.push(judgeFeatures(kindMapping, features));
       }
       const hasImages = kindMappings.some(({ paths }) => paths.has('image'));
-      if (hasImages && !(await orIfRefused(hasField(media, 'mimeType'), false)))
+      // Payload adds this field to upload collections alone.
+      const isUploadCollection = () => hasField(media, 'mimeType').catch(ifRejected(() => false));
+      if (hasImages && !(await isUploadCollection()))
         findings.push(fail(media, 'is no upload collection: events have no images', NAME_MEDIA));
       return findings;
     },
     judgeField: (field) => judgeField(hasField, field),
     async whyNotWritten(kindMapping) {
       const { kind } = kindMapping;
-      const features = await readFeatures(kindMapping);
-      if (!isPostKind(kind) || !features || features.drafts) return undefined;
+      // A term is public anyway. Of a collection that the site refuses, `features` is undefined: the lists say so.
+      const features = isPostKind(kind) ? await readFeatures(kindMapping) : undefined;
+      if (features?.drafts !== false) return undefined;
       return warn(kind, 'not tried: without drafts everybody would see the record', NO_DRAFTS);
     },
   };
@@ -82,6 +86,12 @@ function judgeFeatures(
   return ok(collection, 'drafts, and a trash');
 }
 
+/**
+ * - A path that no record has, and the collection neither: a failure.
+ * - The status: ok, with what it tells of drafts. It is not missing, because the adapter gives every record one.
+ * - Paths that no record has, and the collection does: ok.
+ * - Anything else, as a path with values, or a start that no record has: undefined. Its values are judged then.
+ */
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,
   { kindMapping, name, paths: read, definition, records }: MappedField,
@@ -89,8 +99,8 @@ async function judgeField(
   const { collection } = kindMapping;
   const written = kindMapping.writtenPaths.get(definition.key) ?? [];
   const paths = [...new Set([...read, ...written].map(listPath))];
-  const unseen = paths.filter((path) => !records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined));
-  for (const path of unseen)
+  const hasPath = (path: string) => records.some(({ cmsRecord }) => valueAtPath(cmsRecord, path) !== undefined);
+  for (const path of paths.filter((each) => !hasPath(each)))
     if (!(await hasField(collection, path)))
       return fail(
         name,
@@ -99,11 +109,10 @@ async function judgeField(
           'the field allow it to the service account. A name that ends in Html is that of a ' +
           `lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
       );
-  // The adapter puts the status of every record there.
   if (definition.key === 'status')
     return ok(name, `${paths.join(', ')}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
-  const isInSome = paths.some((each) => !unseen.includes(each));
-  return records.length > 0 && !isInSome && !definition.required
+  const isInNone = records.length > 0 && !paths.some(hasPath);
+  return isInNone && !definition.required
     ? ok(name, `${paths.join(', ')}: a field of the collection; no record has it`)
     : undefined;
 }

@@ -2,7 +2,7 @@
 // and each field of the mapping in a few records. The CMS may tell more of a field than its values do.
 
 import type { Cms, CmsRecord, Credentials, ListRequest } from '../../cms/port.ts';
-import { CmsRejected } from '../../errors.ts';
+import { CmsRejected, ifRejected } from '../../errors.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import { customFieldType, hasUnreadableTime } from '../../mapping/compile-field.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
@@ -15,8 +15,7 @@ import {
   isBlank,
   listPath,
   locationOf,
-  orIfRefused,
-  pathsOf,
+  readPathsOf,
   type SampledRecord,
   type SiteConnection,
   valueAtPath,
@@ -129,7 +128,7 @@ export function judgeSeries(events: readonly CmsRecord[], showOccurrences: strin
 
 /** A CMS may refuse a list before it looks for the collection. */
 async function isAbsent({ cms, credentials }: SiteConnection, kindMapping: KindMapping<Kind>, { status }: CmsRejected) {
-  return status === 404 || !(await orIfRefused(cms.hasCollection(kindMapping, { credentials }), true));
+  return status === 404 || !(await cms.hasCollection(kindMapping, { credentials }).catch(ifRejected(() => true)));
 }
 
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
@@ -208,14 +207,14 @@ export async function checkFields(context: CheckContext, kind: Kind): Promise<Fi
   const kindMapping = context.kindMappings.find((each) => each.kind === kind);
   if (!kindMapping) return [];
   const { cms, credentials } = context.connection;
-  const info = await orIfRefused(cms.collectionInfo(kindMapping, { credentials }), undefined);
+  const info = await cms.collectionInfo(kindMapping, { credentials }).catch(ifRejected(() => undefined));
   const sampled = (await context.samples()).records[kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];
   const records = sampled ?? [];
   const { fields = {}, custom_fields = {} } = context.mapping.file[kind] ?? {};
   const judge = async (name: string, spec: string | FieldSpec, definition: Field): Promise<Finding> => {
-    const paths = pathsOf(spec);
+    const paths = readPathsOf(spec);
     if (paths.length === 0) return ok(name, 'fixed in the mapping');
     const isMissing = records.length > 0 && !records.some(({ cmsRecord }) => hasPaths(cmsRecord, paths));
     const { writableFields } = info;

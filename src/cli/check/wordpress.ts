@@ -3,10 +3,11 @@
 
 import { basicCredentialsOf } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
+import { ifRejected } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { objectOrEmpty } from '../../model/json.ts';
 import { PLURALS } from '../../model/records.ts';
-import { openWordPressSite, orIfRefused } from '../open-site.ts';
+import { openWordPressSite } from '../open-site.ts';
 import {
   absence,
   type CheckContext,
@@ -51,7 +52,8 @@ export function openWordPressChecks(config: Config, { file }: Mapping): CmsCheck
     async readByPlugin({ kind }, id) {
       const api = PLUGIN_APIS[file.wordpress?.hooks ?? ''];
       if (api === undefined) return undefined;
-      const response = await orIfRefused(connection.call('GET', `${api}/${PLURALS[kind]}/${id}`), undefined);
+      const call = connection.call('GET', `${api}/${PLURALS[kind]}/${id}`);
+      const response = await call.catch(ifRejected(() => undefined));
       return { api, record: response && objectOrEmpty(response.json) };
     },
   };

@@ -37,8 +37,8 @@ async function tryKind(trial: Trial): Promise<Finding[]> {
   const { kindMapping, connection, options, site, advice } = trial;
   const { kind, collection, storedAs } = kindMapping;
   if (kindMapping.readOnly) return [ok(kind, 'not written: the mapping is read-only here')];
-  const reason = await trial.whyNotWritten?.(kindMapping);
-  if (reason) return [reason];
+  const notTried = await trial.whyNotWritten?.(kindMapping);
+  if (notTried) return [notTried];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
   const draft = { title, status: 'draft', ...(kind === 'event' && trial.needsTimes ? DRAFT_TIMES : {}) };
   const fields = storedAs === 'posts' ? draft : { name: title, title };
@@ -93,26 +93,31 @@ const CLEAR_WITH =
 
 /** Writes fields in one call, and then clears those that were written. One finding for each. */
 async function tryTogether(trial: Trial, id: number, fields: readonly TrialField[]): Promise<Finding[]> {
-  const attempts = Math.max(...fields.map(({ values }) => values.length));
-  let outcome = await write(trial, id, fields, ({ values }) => values[0]);
-  for (let at = 1; typeof outcome === 'string' && at < attempts; at += 1)
-    outcome = await write(trial, id, fields, ({ values }) => values[at] ?? values[0]);
-  if (typeof outcome === 'string') {
-    const message = `the site refuses writing it: ${outcome}`;
+  const outcome = await writeFirstAccepted(trial, id, fields);
+  if (outcome.refused !== undefined) {
+    const message = `the site refuses writing it: ${outcome.refused}`;
     return fields.map(({ name }) => fail(name, message, FIELD_REFUSED));
   }
-  const written = outcome;
-  const findings = fields.map((field) => judgeWritten(trial, field, written));
+  const findings = fields.map((field) => judgeWritten(trial, field, outcome));
   const clearable = fields.filter(({ empty }, index) => empty !== undefined && findings[index]!.state === 'ok');
   if (clearable.length === 0) return findings;
   const cleared = await tryClearing(trial, id, clearable);
   return findings.map((finding) => cleared.find(({ name }) => name === finding.name) ?? finding);
 }
 
+/** Of a number 12.5, then 12 if the site refuses that, then 1. */
+async function writeFirstAccepted(trial: Trial, id: number, fields: readonly TrialField[]): Promise<Outcome> {
+  const attempts = Math.max(...fields.map(({ values }) => values.length));
+  for (let at = 0; ; at += 1) {
+    const outcome = await write(trial, id, fields, ({ values }) => values[at] ?? values[0]);
+    if (outcome.refused === undefined || at + 1 >= attempts) return outcome;
+  }
+}
+
 async function tryClearing(trial: Trial, id: number, fields: readonly TrialField[]): Promise<Finding[]> {
   const outcome = await write(trial, id, fields, ({ empty }) => empty);
-  if (typeof outcome === 'string')
-    return fields.map(({ name }) => warn(name, `the site refuses clearing it: ${outcome}`, CLEAR_WITH));
+  if (outcome.refused !== undefined)
+    return fields.map(({ name }) => warn(name, `the site refuses clearing it: ${outcome.refused}`, CLEAR_WITH));
   return fields.map((field) =>
     isKept(field, outcome)
       ? judgeByPlugin(trial, field, outcome)
@@ -120,8 +125,12 @@ async function tryClearing(trial: Trial, id: number, fields: readonly TrialField
   );
 }
 
-/** A write that the site accepted. */
-interface Outcome {
+/** `refused`: why the site refuses the write. */
+type Outcome = Accepted | { refused: string };
+
+/** What was written, and what the site has before and after. */
+interface Accepted {
+  refused?: undefined;
   valueFor: (field: TrialField) => unknown;
   before: CalendarRecord;
   after: CalendarRecord;
@@ -129,13 +138,12 @@ interface Outcome {
   shown: PluginRecord | undefined;
 }
 
-/** @returns what the site has afterwards, or why it refuses the write */
 async function write(
   trial: Trial,
   id: number,
   fields: readonly TrialField[],
   valueFor: (field: TrialField) => unknown,
-): Promise<Outcome | string> {
+): Promise<Outcome> {
   const { kindMapping, connection, options, site, linkTables } = trial;
   const { cms } = connection;
   const read = () => cms.read(kindMapping, id, { view: 'editor', detail: 'mapped' }, options);
@@ -146,13 +154,13 @@ async function write(
     const body = kindMapping.write(changes, { site, current, linkTables });
     await cms.update(kindMapping, id, body, options);
     const after = kindMapping.read(await read(), site, linkTables);
-    // A plugin that does not read the key of a flag shows its default, which is one of the two values. Of other fields
-    // it shows nothing then, and a cleared field shows nothing either way.
-    const tells = fields.some((field) => !isBlank(valueFor(field)));
-    const shown = tells ? await trial.readByPlugin?.(kindMapping, id) : undefined;
+    // A plugin that does not read the key shows no phone number, whether one was written or cleared: only the written
+    // one proves something. Of a flag it shows its default then, which one of the two values proves wrong.
+    const provesSomething = fields.some((field) => !isBlank(valueFor(field)));
+    const shown = provesSomething ? await trial.readByPlugin?.(kindMapping, id) : undefined;
     return { valueFor, before: kindMapping.read(current, site, linkTables), after, shown };
   } catch (error) {
-    if (error instanceof CmsRejected || error instanceof ApiError) return reasonOf(error);
+    if (error instanceof CmsRejected || error instanceof ApiError) return { refused: reasonOf(error) };
     throw error;
   }
 }
@@ -162,7 +170,7 @@ const VALUE_CHANGED =
   'the codec in the mapping (docs/mapping.md), or leave the field out of the mapping. A field that holds numbers ' +
   'only needs the codec "number", and { "number": { "decimal": "," } } if the site expects a comma.';
 
-function judgeWritten(trial: Trial, field: TrialField, outcome: Outcome): Finding {
+function judgeWritten(trial: Trial, field: TrialField, outcome: Accepted): Finding {
   if (isKept(field, outcome)) return judgeByPlugin(trial, field, outcome);
   const { before, after } = outcome;
   const message = `writing it was accepted, but ${readBack(trial, field, outcome)}`;
@@ -175,10 +183,10 @@ function judgeWritten(trial: Trial, field: TrialField, outcome: Outcome): Findin
 
 const storedValue = (record: CalendarRecord, { property }: TrialField): unknown => valueIn(record, property.split('.'));
 
-const isKept = (field: TrialField, { valueFor, after }: Outcome): boolean =>
+const isKept = (field: TrialField, { valueFor, after }: Accepted): boolean =>
   isSameValue(field.name, storedValue(after, field), valueFor(field));
 
-const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Outcome): string =>
+const readBack = (trial: Trial, field: TrialField, { valueFor, after }: Accepted): string =>
   `${pathOf(trial, field)} reads back as ${sample(storedValue(after, field))} instead of ${sample(valueFor(field))}`;
 
 const pathOf = ({ kindMapping }: Trial, { property }: TrialField): string =>
@@ -192,15 +200,15 @@ const OTHER_KEY =
  * What the gateway wrote, it reads back from the same key. An API of the plugin knows better: it leaves out the phone
  * number of a venue that was written to a key which the plugin does not read.
  */
-function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Outcome): Finding {
+function judgeByPlugin({ kindMapping }: Trial, field: TrialField, { valueFor, shown }: Accepted): Finding {
   const { name } = field;
   const right = ok(name, '');
   if (!shown?.record) return right;
   const value = shown.record[name];
   const definition = FIELDS[kindMapping.kind][name];
-  // A custom field, or another that only this gateway's API has.
-  const isAdded = !definition || definition.parameter?.addition;
-  if (value === undefined && isAdded) return right;
+  // The plugin's API has no custom fields, and none that only this gateway's API has.
+  const isUnknownThere = !definition || definition.parameter?.addition;
+  if (value === undefined && isUnknownThere) return right;
   const written = valueFor(field);
   if (isSameValue(name, shownByPlugin(value, written), written)) return right;
   const found = `${shown.api} shows ${sample(value)} after ${sample(written)} was written`;

@@ -5,7 +5,7 @@ import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type FieldSpec, type MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { formatSample, isBlank, listPath, pathsOf, valueAtPath } from '../open-site.ts';
+import { formatSample, isBlank, listPath, readPathsOf, valueAtPath } from '../open-site.ts';
 import { numberLocation } from './infer.ts';
 import { type ProbedSite, type ProbedType, typeAt } from './site.ts';
 
@@ -44,7 +44,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const { start_date: start, end_date: end } = mapping.event.fields ?? {};
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
-    const dates = `the collection ${collectionName(mapping.event)} has ${pathsOf(start).join(' and ')}`;
+    const dates = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
     return { name, mapping, isReadable: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
@@ -81,7 +81,7 @@ const CORE_PATH = /^(title\.|content\.|excerpt\.)/;
 /** Whether the site shows every path of the field, in the schema or in a record. */
 function hasField(type: ProbedType | undefined, field: string | FieldSpec | undefined): boolean {
   if (!type) return false;
-  return pathsOf(field).every((path) => {
+  return readPathsOf(field).every((path) => {
     const plain = listPath(path);
     const isIn = (each: { path: string }) => each.path === plain || plain.startsWith(`${each.path}.`);
     return CORE_PATH.test(plain) || type.termBases.includes(plain) || type.fields.some(isIn);
@@ -91,7 +91,7 @@ function hasField(type: ProbedType | undefined, field: string | FieldSpec | unde
 /** In how many of the newest records the field has a value, with an example. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
   const { samples = [], total = 0 } = type ?? {};
-  const shown = samples.map((sample) => pathsOf(field).map((path) => valueAtPath(sample, path)));
+  const shown = samples.map((sample) => readPathsOf(field).map((path) => valueAtPath(sample, path)));
   const values = shown.flatMap((each) => each.filter((value) => !isBlank(value)).slice(0, 1));
   const read = samples.length < total ? `the ${samples.length} newest` : samples.length;
   if (values.length > 0) return `${values.length} of ${read} records have it, such as ${formatSample(values[0])}`;

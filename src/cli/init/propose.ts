@@ -6,7 +6,7 @@ import { FIELDS } from '../../interface/fields.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import { collectionName, type MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
-import { pathsOf } from '../open-site.ts';
+import { readPathsOf } from '../open-site.ts';
 import { proposeDates } from './dates.ts';
 import {
   type FieldLocation,
@@ -165,7 +165,7 @@ function generatedProposal(
     event: { posts: base, fields: { start_date: dates.start, end_date: dates.end } },
   };
   addLinked(mapping, type, site);
-  mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, readPaths(mapping)) };
+  mapping.event.fields = { ...mapping.event.fields, ...inferFields('event', type, eventPathsOf(mapping)) };
   setNamedFields(mapping, site, decisions);
   Object.assign(mapping, wordpressNames(mapping, site));
   const bases = eventTypes.map((each) => each.base);
@@ -195,7 +195,7 @@ const nameOf = ({ label, base }: ProbedType): string => (label === base ? base :
 function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): void {
   for (const kind of LINKED_KINDS) {
     const taken = new Set(KINDS.map((each) => collectionName(mapping[each] ?? {})));
-    const found = inferLink(kind, event, site, new Set(readPaths(mapping)), taken);
+    const found = inferLink(kind, event, site, new Set(eventPathsOf(mapping)), taken);
     if (found?.link !== undefined) mapping.event.fields![LINK_FIELDS[kind]] = found.link;
     if (!found?.collection) continue;
     const target = typeAt(site, found.collection.posts);
@@ -205,12 +205,12 @@ function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): v
 }
 
 /** The paths that the mapping reads of an event. */
-const readPaths = ({ event }: Pick<MappingFile, 'event'>): string[] =>
-  Object.values(event.fields ?? {}).flatMap(pathsOf);
+const eventPathsOf = ({ event }: Pick<MappingFile, 'event'>): string[] =>
+  Object.values(event.fields ?? {}).flatMap(readPathsOf);
 
 /** The fields of the type that have values and that the mapping does not read. */
 function unmappedFields({ fields, termBases }: ProbedType, { event }: MappingFile): SiteField[] {
-  const known = [...readPaths({ event }), ...termBases, 'menu_order'];
+  const known = [...eventPathsOf({ event }), ...termBases, 'menu_order'];
   // A mapped `acf.place.city` is a part of the field `acf.place`.
   const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}.`));
   return fields.filter(({ path, values }) => values.length > 0 && !isKnown(path));

@@ -2,7 +2,7 @@
 
 import { collectionName, type KindSpec } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
-import { formatSample, pathsOf } from '../open-site.ts';
+import { formatSample, readPathsOf } from '../open-site.ts';
 import { columns, pluralized } from '../table.ts';
 import { fieldEvidence, OWN_TYPES_PRESET, unknownEventPlugins, unsupportedPlugins } from './presets.ts';
 import { findEventTypes, OTHER_EVENTS, type Proposal } from './propose.ts';
@@ -40,7 +40,7 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
     const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
-      ...fields.map(([name, field]) => [`${kind}.${name}`, pathsOf(field).join(' + '), fieldEvidence(type, field)]),
+      ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),
     ];
   });
   return [

@@ -5,9 +5,9 @@ import { createCmsClient } from '../../cms/client.ts';
 import { apiPathOf } from '../../cms/payload/payload.ts';
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { recordsOf } from '../../cms/wordpress/rest-api.ts';
-import { CmsUnavailable } from '../../errors.ts';
+import { CmsUnavailable, ifRejected } from '../../errors.ts';
 import { isObject, objectOrEmpty } from '../../model/json.ts';
-import { isBlank, orIfRefused, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
+import { isBlank, SAMPLE_SIZE, type SiteConnection } from '../open-site.ts';
 
 /** A field that the CMS itself does not have. */
 export interface SiteField {
@@ -144,11 +144,11 @@ async function probeType(
 ): Promise<ProbedType> {
   const base = baseOf(type);
   const list = (more: Query) =>
-    orIfRefused(call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }), undefined);
+    call('GET', `wp/v2/${base}`, { query: { per_page: SAMPLE_SIZE, ...more } }).catch(ifRejected(() => undefined));
   const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };
   const response = (credentials === undefined ? undefined : await list(ofAccount)) ?? (await list({}));
   const samples = response ? recordsOf(response) : [];
-  const options = await orIfRefused(call('OPTIONS', `wp/v2/${base}`), undefined);
+  const options = await call('OPTIONS', `wp/v2/${base}`).catch(ifRejected(() => undefined));
   const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
   const taxonomies = stringList(type.taxonomies);
   return {
@@ -195,7 +195,7 @@ function typeName(type: unknown): string | undefined {
 async function readActivePlugins(site: SiteConnection): Promise<string[] | undefined> {
   if (site.credentials === undefined) return undefined;
   const query = { status: 'active', _fields: 'plugin' };
-  const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);
+  const response = await site.call('GET', 'wp/v2/plugins', { query }).catch(ifRejected(() => undefined));
   return response && recordsOf(response).map(({ plugin }) => String(plugin).split('/')[0] ?? '');
 }
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { findEventTypes, propose } from '../../../src/cli/init/propose.ts';
 import { type ProbedSite, type ProbedType, siteFields } from '../../../src/cli/init/site.ts';
-import { pathsOf } from '../../../src/cli/open-site.ts';
+import { readPathsOf } from '../../../src/cli/open-site.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
 import { metaKeys } from '../../../src/mapping/meta-keys.ts';
@@ -120,7 +120,7 @@ describe('a generated mapping', () => {
       karten: { title: '', url: 'http://a.example', target: '' },
     };
     const fields = fieldsOf(site([type('konzert', 'konzerte', [{ id: 5, acf }])]));
-    expect(pathsOf(fields?.start_date)).to.deep.equal(['acf.tag', 'acf.beginn']);
+    expect(readPathsOf(fields?.start_date)).to.deep.equal(['acf.tag', 'acf.beginn']);
     expect(fields?.website).to.deep.equal({ at: 'acf.karten.url', readOnly: true });
   });
 
@@ -367,7 +367,7 @@ describe('a preset', () => {
           taxonomies.push({ taxonomy: about.terms, base: about.terms, label: '', hierarchical: false });
         if (about?.posts === undefined) continue;
         const keys = metaKeys(kind, about, source.event).map(({ key }) => `meta.${key}`);
-        const others = Object.values(about.fields ?? {}).flatMap(pathsOf);
+        const others = Object.values(about.fields ?? {}).flatMap(readPathsOf);
         const fields = [...keys, ...others].map((path) => ({ path, type: 'string', values: [] }));
         types.push({ ...type(about.posts, about.posts, []), fields });
       }
