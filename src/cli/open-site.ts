@@ -144,7 +144,6 @@ async function readLinkTables(
 
 const SHOWN_CHARACTERS = 40;
 
-/** The paths that a field reads. */
 export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   if (field === undefined) return [];
   if (typeof field === 'object' && field.embedded) return Object.values(field.embedded);

@@ -33,8 +33,11 @@ export async function serve(configFile: string | undefined): Promise<number> {
   if (siteUrl !== undefined && user === undefined)
     say('info', 'no service account (upstream.user): images that were uploaded to a draft are missing');
   const signalled = nextSignal();
-  // A signal during this request needs no clean-up: nothing is open yet.
-  if (!hasReplica(config) && (await Promise.race([checkSite(config, say), signalled])) !== undefined) process.exit(0);
+  if (!hasReplica(config)) {
+    const signal = await Promise.race([checkSite(config, say), signalled]);
+    // It needs no clean-up: nothing is open yet.
+    if (signal !== undefined) process.exit(0);
+  }
   const gateway = await openGateway(config, log);
   exitOnUncaught(gateway, log);
   reloadOnHangup(gateway, configFile, say);
@@ -47,7 +50,6 @@ export async function serve(configFile: string | undefined): Promise<number> {
   return 0;
 }
 
-/** Writes a message to the log. */
 type Say = (level: 'info' | 'warn', message: string) => void;
 
 /** Not in a terminal: there SIGHUP says that its window was closed, and ends the gateway. */
@@ -95,8 +97,9 @@ async function checkSite(config: Config, say: Say): Promise<void> {
     if (credentials) await cms.account({ credentials });
   } catch (error) {
     const problem = siteError(error, siteUrlOf(config), credentials !== undefined, mapping.cms);
-    // The server at the address is not a usable WordPress. Waiting does not change that.
-    if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
+    // Waiting changes neither wrong credentials nor a server that is not a usable WordPress.
+    const mayRecover = error instanceof CmsUnavailable && !(error instanceof NoRestApi);
+    if (!mayRecover) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
     say('warn', `${reason} The gateway starts without a replica, answers 503 and keeps trying.`);
   } finally {

@@ -91,12 +91,7 @@ function fixedAccessor(value: string | number | boolean, { type }: Field): Field
 }
 
 /** One place where a field is read or written: a date in parts, or the value at a path in the form of a codec. */
-function compileLocation(
-  spec: string | LocationSpec,
-  field: Field,
-  pointer: string,
-  isOnlyWritten = false,
-): FieldAccessor {
+function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
   const location: LocationSpec = fieldSpecOf(spec);
   if (location.parts) {
     if (field.type !== 'wall-time') throw new MappingFieldError(`${pointer}/parts`, 'only a date can have parts');
@@ -111,7 +106,7 @@ function compileLocation(
     const accessor = definition.createAccessor(path, options, pointer);
     return isWritablePath(path) ? accessor : readOnlyAccessor(accessor);
   }
-  const codec = definition.create!(options, { field, pointer: `${pointer}/as`, isOnlyWritten });
+  const codec = definition.create!(options, { field, pointer: `${pointer}/as`, writeOnly });
   const jsonPath = json === undefined ? undefined : parsePathOrThrow(json, `${pointer}/json`);
   const accessor = valueAccessor(path, jsonPath, codec, field.type, clearWith);
   return [path, jsonPath ?? []].every(isWritablePath) ? accessor : readOnlyAccessor(accessor);

@@ -145,8 +145,8 @@ export interface CodecContext {
   field: Field;
   /** JSON pointer to the codec, relative to the field, for error messages. */
   pointer: string;
-  /** The value is written at this location, and read at another one (`read`) or not at all. */
-  isOnlyWritten: boolean;
+  /** At this location the field is only written: it is read elsewhere. (An accessor without `write` is read-only.) */
+  writeOnly: boolean;
 }
 
 /**

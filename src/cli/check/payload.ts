@@ -32,7 +32,6 @@ const ADVICE: CmsAdvice = {
 const NO_DRAFTS = 'Give the collection drafts: versions: { drafts: true }.';
 const NO_TRASH = 'Give the collection a trash: trash: true.';
 
-/** Opens the site of the configuration. */
 export function openPayloadChecks({ upstream }: Config, mapping: Mapping): CmsChecks {
   const { url, user, password = '' } = upstream;
   const credentials = user === undefined ? undefined : apiKeyLogin(user, password);

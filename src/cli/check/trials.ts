@@ -50,7 +50,6 @@ export function trialSteps(
   return [...(together.length > 0 ? [together] : []), ...alone.map((field) => [field])];
 }
 
-/** The fields of the API that the mapping writes. */
 function apiFields(
   records: SampledRecords,
   timezone: string,

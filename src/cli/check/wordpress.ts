@@ -40,7 +40,6 @@ const ADVICE: CmsAdvice = {
 /** By the part of the companion plugin for the event plugin. */
 const PLUGIN_APIS: Readonly<Record<string, string>> = { 'the-events-calendar': 'tribe/events/v1' };
 
-/** Opens the site of the configuration. */
 export function openWordPressChecks(config: Config, { file }: Mapping): CmsChecks {
   const connection = openWordPressSite(config.upstream.url!, basicCredentialsOf(config), config.upstream);
   return {

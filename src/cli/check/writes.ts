@@ -25,7 +25,6 @@ export async function checkWrites(context: CheckContext): Promise<Finding[]> {
   return findings;
 }
 
-/** What the trial of one kind works with. */
 interface Trial extends CheckContext, Samples {
   kindMapping: KindMapping<Kind>;
   /** Of each call: the service account. */

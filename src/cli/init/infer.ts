@@ -48,7 +48,7 @@ export function plainName(path: string): string {
 export function likeness(path: string, field: string): number {
   const name = plainName(path);
   if (name === field) return 1;
-  // `starts`, `startdate` and `eventstart` are `start`.
+  // `starts`, `startdate` and `eventstart` are `start`. But `event`, `date` and `us` stay as they are.
   const words = name.split('_').flatMap((word) => [word, word.replace(/^event(?=.)|(?<=..)(s|date|time)$/g, '')]);
   const shares = [field, ...(OTHER_NAMES[field]?.split(' ') ?? [])].map((other) => {
     const wanted = other.split(/[_+]/);

@@ -35,7 +35,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
   if (url === undefined)
     throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
   const account = accountOf(options);
-  const [proposal, lines] = (await isPayload(url, userAgent))
+  const { proposal, lines } = (await isPayload(url, userAgent))
     ? proposeForPayload(url, options)
     : proposeForWordPress(await look(url, account, userAgent), options);
   printAll(lines);
@@ -53,7 +53,7 @@ export async function init(options: InitOptions, print = printLine): Promise<num
 type ServiceAccount = NonNullable<ReturnType<typeof accountOf>>;
 
 /** A password from the environment stays there, and is written to no file. */
-function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions) {
+function accountOf({ user, password, isPasswordFromFile }: InitOptions) {
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || password === undefined)
     throw new ConfigError(
@@ -61,11 +61,11 @@ function accountOf({ user, password, isPasswordFromEnvironment }: InitOptions) {
       'goes with an application password (of Payload: with an API key)',
       'Give both, or neither: --user NAME, and --password-file FILE or CALENDAR_UPSTREAM_PASSWORD.',
     );
-  return { user, password, isFromEnvironment: isPasswordFromEnvironment };
+  return { user, password, isFromFile: isPasswordFromFile };
 }
 
 /** The lines say what was found. */
-type Found = [proposal: ChosenMapping | undefined, lines: string[]];
+type Found = { proposal: ChosenMapping | undefined; lines: string[] };
 
 async function look(url: string, account?: ServiceAccount, userAgent?: string): Promise<ProbedSite> {
   const login = account && basicAuth(account.user, account.password);
@@ -82,7 +82,7 @@ async function look(url: string, account?: ServiceAccount, userAgent?: string): 
 function proposeForWordPress(site: ProbedSite, options: InitOptions): Found {
   const proposal = propose(site, options);
   const lines = proposal ? proposalLines(proposal, site) : whyNothingLines(site, options.eventType);
-  return [proposal, [...siteLines(site), '', ...lines]];
+  return { proposal, lines: [...siteLines(site), '', ...lines] };
 }
 
 const PAYLOAD_MAPPING = 'payload';
@@ -107,7 +107,7 @@ function proposeForPayload(url: string, { mapping: name, eventType, fields, user
       'of a Payload site are called (docs/mapping.md, Payload; check names what the site lacks)',
     '',
   ];
-  return [{ preset: undefined, mapping, isUnseen: false, needsPlugin: false }, lines];
+  return { proposal: { preset: undefined, mapping, isRecognized: true, needsPlugin: false }, lines };
 }
 
 interface OutputFile {
@@ -140,7 +140,7 @@ function outputFiles(
     ...(webhookUrl !== undefined && listenFor(webhookUrl)),
   };
   const schema = schemaPath(out, 'src/mapping/mapping.schema.json');
-  // A copy of a bundled mapping has the path from its folder.
+  // The first `$schema` only makes it the first key. A copy of a bundled mapping has the path from its own folder.
   const ownMapping = { ...{ $schema: schema }, ...proposal.mapping, $schema: schema };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(ownMapping), isSecret: false });
@@ -180,10 +180,10 @@ function earlierSecrets(folder: string, url: string): Secrets {
 function secretsOf(earlier: Secrets, account: ServiceAccount | undefined, hasWebhooks: boolean): Secrets {
   const { CALENDAR_WEBHOOK_SECRET: earlierSecret, ...earlierAccount } = earlier;
   const webhookSecret = earlierSecret ?? (hasWebhooks ? randomBytes(24).toString('base64url') : undefined);
-  const isSame = account === undefined || account.password === earlier.CALENDAR_UPSTREAM_PASSWORD;
+  const keepsAccount = account === undefined || account.password === earlier.CALENDAR_UPSTREAM_PASSWORD;
   return {
-    ...(isSame && earlierAccount),
-    ...(account?.isFromEnvironment === false && {
+    ...(keepsAccount && earlierAccount),
+    ...(account?.isFromFile && {
       CALENDAR_UPSTREAM_USER: account.user,
       CALENDAR_UPSTREAM_PASSWORD: account.password,
     }),
@@ -224,7 +224,7 @@ function writeFiles(folder: string, files: readonly OutputFile[], force: boolean
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
 function nextStepLines(
-  { preset, isUnseen, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
+  { preset, isRecognized, mapping: { upstream: cms, event }, needsPlugin }: ChosenMapping,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -237,8 +237,8 @@ function nextStepLines(
   if (has(fileName)) {
     lines.push(`  put ${path(fileName)} ${place}`);
     if (needsPlugin) lines.push('  without it the gateway cannot read the events, or not all of their fields');
-    const andEvent = isUnseen ? ' and an event' : '';
-    if (needsPlugin && (isUnseen || preset === undefined))
+    const andEvent = isRecognized ? '' : ' and an event';
+    if (needsPlugin && (!isRecognized || preset === undefined))
       lines.push(`  with it${andEvent}, run the same init with --force: it sees the values then`);
   }
   const step = (command: string, rest = ''): string =>

@@ -76,8 +76,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
       passwordFile === undefined
         ? fromEnvironment('upstream.password')
         : readSecretFile(passwordFile, '--password-file'),
-    /** If there is a password. */
-    isPasswordFromEnvironment: passwordFile === undefined,
+    isPasswordFromFile: passwordFile !== undefined,
     userAgent: fromEnvironment('upstream.userAgent'),
     /** The environment lets calendars be in private networks. */
     privateSources: assignments.some(({ key, value }) => key === 'sync.privateSources' && value === true),

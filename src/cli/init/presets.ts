@@ -16,7 +16,7 @@ export interface PresetMatch {
   name: string;
   mapping: MappingFile;
   /** The site shows the dates of events. Otherwise the companion plugin has to open them first. */
-  isReadable: boolean;
+  showsDates: boolean;
   reason: string;
 }
 
@@ -28,11 +28,11 @@ const GENERIC_COLLECTIONS = new Set(
   'events event venues organizers tags categories location locations event_categories'.split(' '),
 );
 
-/** The bundled mappings that fit the site: readable ones first. */
+/** The bundled mappings that fit the site: first those whose dates the site shows. */
 export const matchPresets = (site: ProbedSite): PresetMatch[] =>
   mappingNames('wordpress')
     .flatMap((name) => matchPreset(name, site) ?? [])
-    .sort((a, b) => Number(b.isReadable) - Number(a.isReadable));
+    .sort((a, b) => Number(b.showsDates) - Number(a.showsDates));
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).file;
@@ -45,7 +45,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   // Fields with usual names in collections with usual names are those of the mapping only if all are there.
   if (isWhole || (specific.length > 0 && type && hasField(type, start) && hasField(type, end))) {
     const dates = `the collection ${collectionName(mapping.event)} has ${readPathsOf(start).join(' and ')}`;
-    return { name, mapping, isReadable: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
+    return { name, mapping, showsDates: true, reason: isWhole ? 'the site has all its collections and fields' : dates };
   }
   if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection or routes of this plugin alone, are evidence too.
@@ -53,7 +53,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const routes = namespaces.filter((each) => site.namespaces.includes(each));
   const evidence = [...active.map((folder) => `the plugin ${folder}`), ...specific, ...routes];
   if (evidence.length === 0) return undefined;
-  return { name, mapping, isReadable: false, reason: `the site has ${evidence.join(', ')}` };
+  return { name, mapping, showsDates: false, reason: `the site has ${evidence.join(', ')}` };
 }
 
 /** Whether the site shows the collection and every field of a kind. */
@@ -98,13 +98,13 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
   return hasField(type, field) ? 'no record has a value yet' : 'shown once the companion plugin is installed';
 }
 
-/** Whether the site's schema lacks a `meta` key of the mapping. */
-export const hasUnseenKeys = (mapping: MappingFile, site: ProbedSite): boolean =>
-  KINDS.some((kind) => {
+/** Whether the site's schema has every `meta` key of the mapping. */
+export const showsAllKeys = (mapping: MappingFile, site: ProbedSite): boolean =>
+  KINDS.every((kind) => {
     const spec = mapping[kind];
-    if (spec?.posts === undefined) return false;
+    if (spec?.posts === undefined) return true;
     const shown = new Set(typeAt(site, spec.posts)?.fields.map(({ path }) => path));
-    return metaKeys(kind, spec, mapping.event).some(({ key }) => !shown.has(`meta.${key}`));
+    return metaKeys(kind, spec, mapping.event).every(({ key }) => shown.has(`meta.${key}`));
   });
 
 const hasCollection = ({ types, taxonomies }: ProbedSite, base: string): boolean =>

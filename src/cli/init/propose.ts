@@ -19,10 +19,10 @@ import {
 } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import {
-  hasUnseenKeys,
   matchPresets,
   OWN_TYPES_PRESET,
   type PresetMatch,
+  showsAllKeys,
   unknownEventPlugins,
   unsupportedPlugins,
 } from './presets.ts';
@@ -36,8 +36,8 @@ export interface ChosenMapping {
   /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   mapping: MappingFile;
-  /** The site shows none of its collections yet: the companion plugin registers or opens them. */
-  isUnseen: boolean;
+  /** The site shows a collection, a field or the plugin of it. If not, the companion plugin has to open all of that. */
+  isRecognized: boolean;
   /** Without the companion plugin the gateway cannot read all of this. */
   needsPlugin: boolean;
 }
@@ -70,38 +70,48 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   assertDecisions(site, decisions);
   const { mapping: name, eventType } = decisions;
   const presets = matchPresets(site);
-  const unserved = unsupportedPlugins(site);
+  const unsupported = unsupportedPlugins(site);
   if (name !== undefined) {
     const named = presets.find((each) => each.name === name);
     return named
-      ? withUnserved(presetProposal(named, site, decisions), unserved)
-      : proposeUnseen(name, 'you named it, though the site does not show the fields that it reads', []);
+      ? noteUnsupported(presetProposal(named, site, decisions), unsupported)
+      : proposeUnrecognized(name, 'you named it, though the site does not show the fields that it reads', []);
   }
   const eventTypes = findEventTypes(site);
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
+  // The first is one whose dates the site shows, if there is one.
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
     ? presetProposal(preset, site, decisions)
     : type && generatedProposal(type, site, decisions, eventTypes);
-  if (proposal) return withUnserved(proposal, unserved);
-  const isElsewhere = eventTypes.length + unserved.length + unknownEventPlugins(site).length > 0;
-  return isElsewhere || eventType !== undefined ? undefined : proposeOwnTypes(site);
+  if (proposal) return noteUnsupported(proposal, unsupported);
+  const mayHaveEvents = eventTypes.length + unsupported.length + unknownEventPlugins(site).length > 0;
+  return mayHaveEvents || eventType !== undefined ? undefined : proposeOwnTypes(site);
 }
 
-/** Another type whose dates are readable is better than a preset whose dates are not. */
+/**
+ * The preset, of the type `event` below, unless another type is better:
+ *
+ *   the site shows dates of       --event-type   what is proposed
+ *   event, gigs                   none           the preset
+ *   gigs                          none           none: dates that init can read are better
+ *   nothing                       none           the preset: its plugin will show them
+ *   event                         gigs           none
+ */
 function fittingPreset(
   preset: PresetMatch | undefined,
   eventType: string | undefined,
   dated: readonly ProbedType[],
 ): PresetMatch | undefined {
   const base = preset?.mapping.event.posts;
-  const isBest = preset?.isReadable || dated.every((each) => each.base === base);
-  return isBest && (eventType ?? base) === base ? preset : undefined;
+  if (eventType !== undefined && eventType !== base) return undefined;
+  const hasOther = dated.some((each) => each.base !== base);
+  return hasOther && !preset?.showsDates ? undefined : preset;
 }
 
-function withUnserved(proposal: Proposal, unserved: readonly string[]): Proposal {
-  const notes = unserved.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
+function noteUnsupported(proposal: Proposal, plugins: readonly string[]): Proposal {
+  const notes = plugins.map((title) => `events in ${title} are not served: the gateway cannot reach them`);
   return { ...proposal, notes: [...proposal.notes, ...notes] };
 }
 
@@ -132,17 +142,17 @@ export function findEventTypes({ types }: ProbedSite): ProbedType[] {
 }
 
 function presetProposal(preset: PresetMatch, site: ProbedSite, decisions: Decisions): Proposal {
-  const { name, mapping: whole, isReadable } = preset;
+  const { name, mapping: whole, showsDates } = preset;
   const { title = name, note } = whole.preset ?? {};
   const mapping = structuredClone(whole);
   setNamedFields(mapping, site, decisions);
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(whole);
-  const needsKeys = mapping.wordpress?.requiresCompanionPlugin === true && hasUnseenKeys(mapping, site);
+  const lacksKeys = mapping.wordpress?.requiresCompanionPlugin === true && !showsAllKeys(mapping, site);
   return {
     preset: isUnchanged ? name : undefined,
     mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
-    isUnseen: false,
-    needsPlugin: !isReadable || needsKeys,
+    isRecognized: true,
+    needsPlugin: !showsDates || lacksKeys,
     summary: `${title}${isUnchanged ? '' : ', with settings of this site'}: ${preset.reason}`,
     notes: note === undefined ? [] : [note],
     assumed: [],
@@ -176,8 +186,8 @@ function generatedProposal(
   return {
     preset: undefined,
     mapping,
-    isUnseen: false,
-    needsPlugin: hasUnseenKeys(mapping, site),
+    isRecognized: true,
+    needsPlugin: !showsAllKeys(mapping, site),
     summary: `a mapping of its own for ${nameOf(type)}: ${found} ${path}`,
     notes: [],
     assumed: isChoice ? [choice, ...dates.assumed] : dates.assumed,
@@ -204,7 +214,6 @@ function addLinked(mapping: MappingFile, event: ProbedType, site: ProbedSite): v
   }
 }
 
-/** The paths that the mapping reads of an event. */
 const eventPathsOf = ({ event }: Pick<MappingFile, 'event'>): string[] =>
   Object.values(event.fields ?? {}).flatMap(readPathsOf);
 
@@ -272,13 +281,16 @@ function proposeOwnTypes({ types }: ProbedSite): Proposal {
       `The site shows no dates of ${base}. If these are the events, run init again with --force ` +
       `--event-type ${base} ${OTHER_EVENTS}`,
   );
-  return proposeUnseen(OWN_TYPES_PRESET, 'the site has no type that looks like events', [...notes, HIDDEN_EVENTS]);
+  return proposeUnrecognized(OWN_TYPES_PRESET, 'the site has no type that looks like events', [
+    ...notes,
+    HIDDEN_EVENTS,
+  ]);
 }
 
 /** A bundled mapping whose post types the companion plugin registers or opens, because the site shows none of them. */
-function proposeUnseen(name: string, reason: string, notes: string[]): Proposal {
+function proposeUnrecognized(name: string, reason: string, notes: string[]): Proposal {
   const mapping = loadMapping(name).file;
   const needsPlugin = mapping.wordpress?.requiresCompanionPlugin === true;
   const summary = `${mapping.preset?.title ?? name}: ${reason}`;
-  return { preset: name, mapping, isUnseen: true, needsPlugin, summary, notes, assumed: [], unmapped: [] };
+  return { preset: name, mapping, isRecognized: false, needsPlugin, summary, notes, assumed: [], unmapped: [] };
 }

@@ -28,7 +28,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
 
 /** The mapping, with what the site shows of each collection and field. */
 export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
-  const { isUnseen, summary, preset, mapping, needsPlugin } = proposal;
+  const { isRecognized, summary, preset, mapping, needsPlugin } = proposal;
   // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
   const isEmpty = typeAt(site, collectionName(mapping.event))?.total === 0 && !needsPlugin;
   const unsure = proposal.unmapped.length > 0 ? [unsureOf(mapping.event, proposal.unmapped)] : [];
@@ -36,8 +36,9 @@ export function proposalLines(proposal: Proposal, site: ProbedSite): string[] {
   const rows = KINDS.flatMap((kind) => {
     const spec = mapping[kind];
     if (!spec) return [];
+    // Undefined for terms, whose fields are those of every WordPress.
     const type = typeAt(site, spec.posts);
-    const fields = isUnseen ? [] : Object.entries(spec.fields ?? {});
+    const fields = isRecognized ? Object.entries(spec.fields ?? {}) : [];
     return [
       [kind, collectionName(spec), describeCollection(site, collectionName(spec))],
       ...fields.map(([name, field]) => [`${kind}.${name}`, readPathsOf(field).join(' + '), fieldEvidence(type, field)]),
@@ -67,8 +68,12 @@ function describeCollection(site: ProbedSite, base: string): string {
 }
 
 /**
- * Why there is no proposal: the events are in a plugin that the gateway cannot read, or types that look like events (or
- * that the operator named: `wanted`) have no start.
+ * Why there is no proposal:
+ *
+ *   the site has                                      --event-type (`wanted`)   what is said
+ *   My Calendar, which the gateway cannot read        none                      that its events cannot be served
+ *   a type `gigs` without dates                       none, or gigs             what gigs shows, and how to name a date
+ *   neither, and the plugin eventprime, unknown here  none                      that the events may be there
  */
 export function whyNothingLines(site: ProbedSite, wanted: string | undefined): string[] {
   const types = wanted === undefined ? findEventTypes(site) : [typeAt(site, wanted)!];

@@ -30,6 +30,7 @@ export async function initSource(
   const name = known?.name ?? freeName(new URL(sourceAddress(source)).hostname, sources);
   const entry = { name, ...source } as SourceSettings;
   const isPrivateAllowed = privateSources || (isObject(config.sync) && config.sync.privateSources === true);
+  // Nobody asked for the site's zone: a time without a zone is shown as one of UTC, and served as one of the site's.
   const snapshot = await readSource(entry, isPrivateAllowed, 'UTC');
   if (typeof snapshot === 'string') throw new ConfigError('the calendar', snapshot, SOURCE_ADVICE);
   const { events, remarks } = snapshot;

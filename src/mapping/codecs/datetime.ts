@@ -74,10 +74,10 @@ function checkRepresentable(wall: WallTime, text: string, format: DateFormat): v
 function inFormat(clock: Clock): CodecDefinition<string> {
   return {
     fits: ['wall-time'],
-    create: (pattern = DEFAULT_FORMAT, { pointer, isOnlyWritten }) => {
+    create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
       const format = parseDateFormat(pattern);
       if (typeof format === 'string') throw new MappingFieldError(pointer, format);
-      if (format.writeOnly !== undefined && !isOnlyWritten) throw new MappingFieldError(pointer, format.writeOnly);
+      if (format.writeOnly !== undefined && !writeOnly) throw new MappingFieldError(pointer, format.writeOnly);
       return dateTimeCodec(format, clock);
     },
   };

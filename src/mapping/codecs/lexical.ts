@@ -17,9 +17,9 @@ interface LexicalNode {
 export const lexical: CodecDefinition<never> = {
   fits: ['html'],
   metaType: () => ({ type: 'object' }),
-  create: (_options, { pointer, isOnlyWritten }) => {
+  create: (_options, { pointer, writeOnly }) => {
     const reason = 'is for "write" only: "read" a field with the HTML that Payload makes of it';
-    if (!isOnlyWritten) throw new MappingFieldError(pointer, reason);
+    if (!writeOnly) throw new MappingFieldError(pointer, reason);
     return { read: () => undefined, write: (value) => htmlToLexical(String(value)) };
   },
 };
