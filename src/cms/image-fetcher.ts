@@ -3,7 +3,7 @@
 
 import { ApiError } from '../errors.ts';
 import { normalizeUnicode, percentDecoded, trimCharacters } from '../text/text.ts';
-import { getPublic, type PublicRequest } from './public-request.ts';
+import { getPublic } from './public-request.ts';
 
 export interface FetchedImage {
   bytes: Uint8Array;
@@ -15,11 +15,16 @@ export type ImageFetcher = ReturnType<typeof createImageFetcher>;
 
 /** Memory of all images that are being fetched or uploaded: ten fetches at once. */
 const TOTAL_BYTES = 100 * 1024 * 1024;
+/** Of one image. */
+const MAX_BYTES = 10 * 1024 * 1024;
 const FETCHES_PER_ACCOUNT = 5;
+const TIMEOUT_MS = 10_000;
+const HEADERS = { accept: 'image/avif, image/webp, image/*', 'user-agent': 'calendar-gateway' };
+const MAX_FILENAME_LENGTH = 80;
 
-export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage) {
-  /** A fetch counts as the largest allowed image, and then as what it has brought. */
-  let taken = 0;
+/** @param get replaced by tests, whose images are on this machine or only in memory */
+export function createImageFetcher(get = getPublic) {
+  let reservedBytes = 0;
   /** By account. */
   const running = new Map<number, number>();
   return {
@@ -30,22 +35,23 @@ export function createImageFetcher(fetchFrom: typeof fetchImage = fetchImage) {
      */
     async fetch(url: string, account: number): Promise<FetchedImage | undefined> {
       const own = running.get(account) ?? 0;
-      if (own >= FETCHES_PER_ACCOUNT || taken + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
+      if (own >= FETCHES_PER_ACCOUNT || reservedBytes + MAX_BYTES > TOTAL_BYTES) throw overloadedError();
       running.set(account, own + 1);
-      taken += MAX_BYTES;
+      reservedBytes += MAX_BYTES;
       let image: FetchedImage | undefined;
       try {
-        image = await fetchFrom(url);
+        image = await fetchImage(url, get);
         return image;
       } finally {
-        taken -= MAX_BYTES - (image?.bytes.length ?? 0);
+        // An image of 2 MB gives back 8 MB here, and the rest when it is released.
+        reservedBytes -= MAX_BYTES - (image?.bytes.length ?? 0);
         const left = running.get(account)! - 1;
         if (left > 0) running.set(account, left);
         else running.delete(account);
       }
     },
     release({ bytes }: FetchedImage): void {
-      taken -= bytes.length;
+      reservedBytes -= bytes.length;
     },
   };
 }
@@ -54,15 +60,6 @@ const overloadedError = (): ApiError =>
   new ApiError(503, 'calendar_overloaded', 'Too many images are being fetched at once. Try again shortly.', {
     headers: { 'Retry-After': '5' },
   });
-
-/** What the tests, whose server is on this machine and is not waited for, replace. */
-export type FetchImageOptions = Partial<Pick<PublicRequest, 'timeoutMs' | 'isAllowedAddress' | 'resolve' | 'anyPort'>>;
-
-/** Of one image. */
-const MAX_BYTES = 10 * 1024 * 1024;
-const TIMEOUT_MS = 10_000;
-const HEADERS = { accept: 'image/avif, image/webp, image/*', 'user-agent': 'calendar-gateway' };
-const MAX_FILENAME_LENGTH = 80;
 
 const ascii = (bytes: Uint8Array, from: number, to: number): string =>
   Buffer.from(bytes.subarray(from, to)).toString('latin1');
@@ -83,17 +80,13 @@ const IMAGE_TYPES: readonly { mimeType: string; extension: string; matches: (byt
 ];
 
 /**
- * Downloads the image at `url`, as `getPublic` does. Returns undefined for everything except a PNG, JPEG, GIF, WebP
- * or AVIF image, recognised by its first bytes and not by its headers.
+ * Downloads the image at the URL. Returns undefined for everything except a PNG, JPEG, GIF, WebP or AVIF image,
+ * recognised by its first bytes and not by its headers.
  */
-export async function fetchImage(text: string, options: FetchImageOptions = {}): Promise<FetchedImage | undefined> {
+async function fetchImage(text: string, get: typeof getPublic): Promise<FetchedImage | undefined> {
+  const request = { headers: HEADERS, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
   // Blocked addresses, unknown hosts, timeouts, broken responses: for the client none of them is a usable image.
-  const response = await getPublic(text, {
-    headers: HEADERS,
-    maxBytes: MAX_BYTES,
-    timeoutMs: TIMEOUT_MS,
-    ...options,
-  }).catch(() => undefined);
+  const response = await get(text, request).catch(() => undefined);
   if (response?.status !== 200) return undefined;
   const { url, bytes } = response;
   const type = IMAGE_TYPES.find(({ matches }) => matches(bytes));

@@ -87,8 +87,10 @@ export function writeFixture() {
     ): Promise<{ id: number }> {
       const { cms, gateway } = fixture;
       const actor = { credentials: CREDENTIALS[as], account: await cms.account({ credentials: CREDENTIALS[as] }) };
-      const png = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
-      const imageFetcher = createImageFetcher(async () => png);
+      const imageFetcher = createImageFetcher(async (url) => ({
+        ...{ url: new URL(url), status: 200, headers: {} },
+        bytes: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+      }));
       const created: CreatedRecord[] = [];
       const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor, created });
       const request: RequestContext = { actor, baseUrl: BASE, images, created };

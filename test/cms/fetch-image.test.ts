@@ -6,8 +6,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FetchImageOptions, fetchImage, filenameOf } from '../../src/cms/image-fetcher.ts';
-import { createHostResolver } from '../../src/cms/public-request.ts';
+import { createImageFetcher, filenameOf } from '../../src/cms/image-fetcher.ts';
+import { createHostResolver, getPublic, type PublicRequest } from '../../src/cms/public-request.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
@@ -22,13 +22,18 @@ const STARTS: Record<string, Buffer> = {
 };
 const MIME: Record<string, string> = { jpg: 'image/jpeg' };
 
+type RequestOptions = Partial<PublicRequest>;
+
+const fetchImage = (text: string, options: RequestOptions) =>
+  createImageFetcher((url, request) => getPublic(url, { ...request, ...options })).fetch(text, 1);
+
 describe('image by URL', () => {
   let server: Server;
   let port: number;
   let respond: RequestListener;
   let requests: { url: string; headers: NodeJS.Dict<string | string[]> }[];
   /** Resolves `images.test` to this machine and allows its address. */
-  const local: FetchImageOptions = {
+  const local: RequestOptions = {
     isAllowedAddress: (address) => address === '127.0.0.1',
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     anyPort: true,
@@ -102,7 +107,7 @@ describe('image by URL', () => {
   });
 
   it('calls standard ports only, also after a redirect', async () => {
-    const usual: FetchImageOptions = { ...local, anyPort: false };
+    const usual: RequestOptions = { ...local, anyPort: false };
     for (const url of [
       at('/a.png'),
       `https://images.test:80/a.png`,
@@ -143,7 +148,7 @@ describe('image by URL', () => {
         else response.end(PNG);
       };
       // Only the second loopback address is allowed, so that the redirect's target is not.
-      const options: FetchImageOptions = {
+      const options: RequestOptions = {
         isAllowedAddress: (address) => address === '127.0.0.2',
         resolve: async (host) => [{ address: host === 'images.test' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
         anyPort: true,
