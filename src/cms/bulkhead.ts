@@ -39,7 +39,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
     name,
     policy: bulkhead(share.connections, share.queue),
   }));
-  /** The calls of each account that has some, in a queue of its own before that of `callers`. */
+  /** The accounts with calls in `callers`, and the queue of each. */
   const accounts = new Map<string, { calls: number; queue: number; policy: BulkheadPolicy }>();
 
   const observeQueue = () =>
@@ -49,13 +49,15 @@ export function createBulkheads(limits: Share, observe: Observe) {
       running: shares.reduce((all, { connections, policy }) => all + connections - policy.executionSlots, 0),
     });
 
-  /** An account uses all connections but one, so that the call of another account is the next. */
+  /**
+   * Runs a call of `callers` in the queue of its account first, and then in the one that all accounts share. With three
+   * connections and a shared queue of 50, one account has two calls in the latter, and 25 wait in its own. So the third
+   * connection is free for another account, whose first call waits for none of these.
+   */
   async function inTurn<T>(account: string, { connections, queue }: Share, run: () => Promise<T>): Promise<T> {
     const half = Math.ceil(queue / 2);
-    const own = accounts.get(account) ?? {
-      ...{ calls: 0, queue: half },
-      policy: bulkhead(Math.max(1, connections - 1), half),
-    };
+    const policy = bulkhead(Math.max(1, connections - 1), half);
+    const own = accounts.get(account) ?? { calls: 0, queue: half, policy };
     accounts.set(account, own);
     own.calls += 1;
     try {
@@ -68,8 +70,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
 
   return {
     /**
-     * Runs the task as soon as its bulkhead has a connection, in the order of arrival.
-     * @param account whose call it is: one account has half of the queue of `callers`
+     * Runs the task as soon as its bulkhead has a connection, in the order of arrival; of `callers`, of each account.
      * @throws CmsUnavailable `busy`, immediately, when the bulkhead's queue is full; the signal's reason if it aborts
      * while the call waits
      */

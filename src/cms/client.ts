@@ -31,7 +31,7 @@ export interface RequestParts {
   /** Sent unchanged, with `headers`. */
   bytes?: Uint8Array;
   headers?: Record<string, string>;
-  /** No retry after a 5xx: the caller itself asks again, for fewer records. */
+  /** No retry after a 5xx: the caller itself asks again, for fewer records (`inSmallerPages`). */
   callerAsksForFewer?: boolean;
 }
 
@@ -192,7 +192,17 @@ export function createCmsClient({ url, observe, dispatcher, ...options }: CmsCli
 export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailable): boolean =>
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 
-/** True for failures that a retry may solve. */
+/**
+ * Whether to repeat a GET. A failure of the site ends with so many attempts (`limits.retries` is 2):
+ *
+ *   refused, reset, timeout                   3
+ *   5xx with Retry-After                      1: the CMS says when to come back
+ *   5xx of more than ten records, WordPress   1, and then 3 for the first ten of them
+ *   any other 5xx                             3
+ *   429, not JSON, too large                  1
+ *
+ * So a list that fails counts four failures, and the fifth in a row would open the circuit breaker.
+ */
 function isTransient(error: unknown, callerAsksForFewer = false): boolean {
   if (!(error instanceof CmsUnavailable)) return false;
   if (error.reason === 'status') return isServerError(error) && !callerAsksForFewer;

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import type { BulkheadName } from '../../src/cms/port.ts';
+import { createRestCall } from '../../src/cms/wordpress/rest-api.ts';
 import type { CmsUnavailable } from '../../src/errors.ts';
 import { until } from '../until.ts';
 import { clientFixture } from './client-fixture.ts';
@@ -59,6 +60,20 @@ describe('CMS client under load and failures', () => {
         clientAbort.abort(new Error('gone'));
         expect(await aborted).to.have.property('message', 'gone');
       }
+      expect(states()).to.deep.equal([]);
+    });
+
+    it('stays closed after one list that fails: only its first ten records are asked for three times', async () => {
+      await fresh({ retries: 2 });
+      fixture.cms.respond = ({ url = '' }, response) => {
+        if (url.startsWith('/wp-json/?')) sendJson(response, 200, { namespaces: ['wp/v2'] });
+        else sendText(response, 502, '<html>');
+      };
+      const call = createRestCall(fixture.client, fixture.proxy.url);
+      const list = call('GET', 'wp/v2/events', { query: { per_page: 100 } });
+      expect(await list.catch((thrown: unknown) => thrown)).to.include({ reason: 'status', status: 502 });
+      const sizes = fixture.cms.requests.map(({ url }) => new URL(url, fixture.cms.url).searchParams.get('per_page'));
+      expect(sizes, 'and one that looks for the API').to.deep.equal([null, '100', '10', '10', '10']);
       expect(states()).to.deep.equal([]);
     });
 

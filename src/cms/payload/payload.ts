@@ -43,6 +43,7 @@ export function createPayload(options: PayloadOptions): Cms {
   const address = new URL(options.url);
   const apiPath = apiPathOf(address);
   const { media = 'media', users = 'users', timezone = 'UTC', name = address.host, locale } = site;
+  // `https://cms.example/blog` for the API at `https://cms.example/blog/api`.
   const siteUrl = trimCharactersEnd(site.url ?? `${address.origin}${apiPath.replace(/\/api$/, '')}`, '/');
   const client = createCmsClient(options);
   const call = createRestCall(client, apiPath);
@@ -52,8 +53,11 @@ export function createPayload(options: PayloadOptions): Cms {
   const accounts = createAccounts(call, parts);
   return {
     recordForm: PAYLOAD_RECORDS,
+    // `readLogin`, `account`, `accountExists`, `collectionInfo`
     ...accounts,
+    // `list`, `read`, `create`, `update` and whatever else is about records
     ...createCollections(call, parts, accounts),
+    // `images`, `findImage`, `upload`
     ...createMedia(call, parts),
 
     async site(options) {
