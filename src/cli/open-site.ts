@@ -32,44 +32,39 @@ export interface SiteConnection {
 type CallSettings = Partial<Pick<CmsClientOptions, 'limits' | 'userAgent'>>;
 
 /** Sends no request before the first call. `url` is the site's address in a browser. */
-export function openWordPressSite(
-  url: string,
-  credentials: Credentials,
-  { limits, userAgent }: CallSettings,
-): SiteConnection {
-  const options = { url, limits, userAgent, observe: () => undefined };
-  const client = createCmsClient(options);
-  return connectionOf(url, credentials, client, createWordPress(options), createRestCall(client, new URL(url)));
-}
+export const openWordPressSite = (url: string, credentials: Credentials, settings: CallSettings): SiteConnection =>
+  connect(url, credentials, settings, createWordPress, (client) => createRestCall(client, new URL(url)));
 
 /** The same for Payload, whose adapter needs the mapped collections. Numbers of ids are forgotten at the end. */
 export function openPayloadSite(
   url: string,
   credentials: Credentials,
-  { limits, userAgent }: CallSettings,
+  settings: CallSettings,
   { file, kinds }: Mapping,
+): SiteConnection {
+  const mapped = { site: file.payload, specs: Object.values(kinds), idMap: new IdMap() };
+  const createCms = (options: CmsClientOptions) => createPayload({ ...options, ...mapped });
+  return connect(url, credentials, settings, createCms, (client) => createPayloadCall(client, apiPathOf(new URL(url))));
+}
+
+function connect(
+  url: string,
+  credentials: Credentials,
+  { limits, userAgent }: CallSettings,
+  createCms: (options: CmsClientOptions) => Cms,
+  createCall: (client: CmsClient) => RestCall,
 ): SiteConnection {
   const options = { url, limits, userAgent, observe: () => undefined };
   const client = createCmsClient(options);
-  const cms = createPayload({ ...options, site: file.payload, specs: Object.values(kinds), idMap: new IdMap() });
-  return connectionOf(url, credentials, client, cms, createPayloadCall(client, apiPathOf(new URL(url))));
+  const [cms, call] = [createCms(options), createCall(client)];
+  return {
+    ...{ url: trimCharactersEnd(url, '/'), credentials, cms },
+    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+    async close() {
+      await Promise.all([cms.close(), client.close()]);
+    },
+  };
 }
-
-const connectionOf = (
-  url: string,
-  credentials: Credentials,
-  client: CmsClient,
-  cms: Cms,
-  call: RestCall,
-): SiteConnection => ({
-  url: trimCharactersEnd(url, '/'),
-  credentials,
-  cms,
-  call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
-  async close() {
-    await Promise.all([cms.close(), client.close()]);
-  },
-});
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws
@@ -152,7 +147,6 @@ export function readPathsOf(field: string | FieldSpec | undefined): string[] {
   return at === undefined ? [] : [at];
 }
 
-/** Where a field is read. */
 export function locationOf(field: string | FieldSpec): LocationSpec {
   return fieldSpecOf(fieldSpecOf(field).read ?? field);
 }

@@ -17,10 +17,7 @@ export interface CmsClientOptions {
   observe: Observe;
   limits?: Partial<CmsClientLimits> | undefined;
   userAgent?: string | undefined;
-  /**
-   * Replaces the client's connection pool, and is not closed with the client; for tools that watch the
-   * traffic.
-   */
+  /** Replaces the client's connection pool, and is not closed with the client; for tools that watch the traffic. */
   dispatcher?: Dispatcher | undefined;
 }
 

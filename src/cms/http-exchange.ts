@@ -139,8 +139,7 @@ const MAX_RETRY_AFTER_S = 3600;
 /**
  * Returns any response below 500, and a 5xx by which WordPress itself rejects a write
  * (`rest_upload_sideload_error`, a database error).
- * @throws CmsUnavailable `status` for redirects, 429 and any other 5xx; `not-json` for a page or a truncated
- * response
+ * @throws CmsUnavailable `status` for redirects, 429 and any other 5xx; `not-json` for a page or a truncated response
  */
 export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
   const isWriteCall = isWrite(method);
@@ -201,10 +200,7 @@ function parseBeginning(text: string): unknown {
   }
 }
 
-/**
- * The `code` of an error body `{code, message, data}`, `''` if a plugin omits it. Undefined for any other
- * body.
- */
+/** The `code` of an error body `{code, message, data}`, `''` if a plugin omits it. Undefined for any other body. */
 export function errorCode(json: unknown): string | undefined {
   if (!isObject(json) || typeof json.message !== 'string') return undefined;
   return textOrEmpty(json.code);

@@ -99,9 +99,8 @@ export function checkUrl(url: URL, anyPort: boolean, isAllowedAddress: (address:
 const DNS = { timeout: 2000, tries: 2 };
 
 /**
- * Asks the DNS servers of the machine, or these, itself. The system's lookups cannot be cancelled, and only
- * two of them run at a time: a client's names whose servers do not answer would keep the gateway from finding
- * the CMS.
+ * Asks the DNS servers of the machine, or these, itself. The system's lookups cannot be cancelled, and only two of them
+ * run at a time: a client's names whose servers do not answer would keep the gateway from finding the CMS.
  */
 export function createHostResolver(servers?: readonly string[], options = DNS): ResolveHost {
   return async (hostname) => {
@@ -143,8 +142,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const AZURE_HOST = '168.63.129.16';
 
 /**
- * True for the address of a public host. False for private and reserved ranges, and for a string that is no
- * IP address.
+ * True for the address of a public host. False for private and reserved ranges, and for a string that is no IP address.
  */
 export function isPublicAddress(address: string): boolean {
   // ipaddr.js also accepts spellings such as `0x7f.1`, which node:net does not.

@@ -198,8 +198,7 @@ export function createWriter(
     const stored = zonesOf(zoneField, current, site);
     const requested = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
     if (zoneField && writable.includes(zoneField)) return { event: requested, site: site.timezone };
-    // The CMS knows one zone only: convert to its clock to keep the instant. Whole days are the same in every
-    // zone.
+    // The CMS knows one zone only: convert to its clock to keep the instant. Whole days are the same in every zone.
     const isAllDay = values.allDay ?? (current && (read(current, site) as Partial<EventRecord>).allDay);
     if (requested !== stored.event && !isAllDay)
       for (const { field } of dates) values[field.key] = convertToZone(values[field.key], requested, stored);

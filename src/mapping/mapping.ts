@@ -1,5 +1,4 @@
-// A compiled mapping: for each kind, the CMS collection of its records and the functions that read and write
-// them.
+// A compiled mapping: for each kind, the CMS collection of its records and the functions that read and write them.
 
 import { createHash } from 'node:crypto';
 import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';

@@ -89,6 +89,13 @@ describe('codecs read odd values', () => {
     expect(read({ url }, { slug: 'a\ud800' }).url).to.equal('https://town.example/a%EF%BF%BD/');
   });
 
+  it('a flag with another case or with blanks around it, and none from a blank text', () => {
+    const show_map = { at: 'meta.map', as: { boolean: ['Ja', 'Nein'] } };
+    const venue = mappingWith({}, { venue: { posts: 'venues', fields: { show_map } } }).kinds.venue!;
+    const shown = (map: string) => venue.read({ id: 1, meta: { map } }, site).showMap;
+    expect(['ja', ' Ja', 'nein', 'NEIN ', ' '].map(shown)).to.deep.equal([true, true, false, false, true]);
+  });
+
   it('no date from seconds beyond the year 9999, such as milliseconds', () => {
     const start_date = { at: 'meta.seconds', as: { unix: { wallClockAsUtc: true } } };
     const startOf = (seconds: unknown) => read({ start_date }, { seconds }).start;

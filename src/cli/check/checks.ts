@@ -38,7 +38,6 @@ export type Check = (context: CheckContext) => Promise<Finding[]>;
 export interface CheckContext extends CmsChecks {
   config: Config;
   mapping: Mapping;
-  /** Those of the mapping. */
   kindMappings: readonly KindMapping<Kind>[];
   site: Site;
   /** Some records of each kind, read once. */
@@ -78,7 +77,6 @@ export interface CmsChecks {
 }
 
 export interface PluginRecord {
-  /** Name of the API. */
   api: string;
   /** With the properties of this gateway's API; undefined if the plugin's API refuses it. */
   record: JsonObject | undefined;

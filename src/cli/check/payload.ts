@@ -86,10 +86,10 @@ function judgeFeatures(
 }
 
 /**
- * - A path that no record has, and the collection neither: a failure.
- * - The status: ok, with what it tells of drafts. It is not missing, because the adapter gives every record one.
- * - Paths that no record has, and the collection does: ok.
- * - Anything else, as a path with values, or a start that no record has: undefined. Its values are judged then.
+ * - A path that neither a record nor the collection has: a failure.
+ * - The status, which the adapter gives every record: ok, with what it tells of drafts.
+ * - Paths that the collection has and no record: ok, but not of a start or an end.
+ * - Anything else: undefined. Then its values are judged.
  */
 async function judgeField(
   hasField: (slug: string, path: string) => Promise<boolean>,

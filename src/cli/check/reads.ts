@@ -149,7 +149,6 @@ const refusedList = ({ collection }: KindMapping<Kind>, { code, message }: CmsRe
       'account that sees no more than the public may see.',
   );
 
-/** All pages of a list. */
 export interface ListScan {
   /** According to the site. */
   total: number;
@@ -301,7 +300,6 @@ const codecAdvice = ({ kindMapping, name }: MappedField): string =>
   `Give ${kindMapping.kind}.${name} the format of these values in the mapping: "as", or the "format" of each of ` +
   'the "parts" (docs/mapping.md, Dates and codecs).';
 
-/** The fields of a record as the site sends it. */
 const shownFields = ([first]: readonly SampledRecord[]): string[] =>
   // `modifiedUtc` is the adapter's, not the site's.
   Object.keys(first?.cmsRecord ?? {}).filter((name) => name !== 'modifiedUtc');

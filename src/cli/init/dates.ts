@@ -18,7 +18,6 @@ import { type FieldLocation, likeness, plainName } from './infer.ts';
 import type { SomeOptions } from './options.ts';
 import { fieldAt, type SiteField } from './site.ts';
 
-/** What the operator says of dates by options. */
 type DateDecisions = SomeOptions<'seconds' | 'dateFormat' | 'fields'>;
 
 interface ProposedDates {

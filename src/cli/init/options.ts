@@ -100,8 +100,7 @@ export function parseSiteUrl(text: string): string {
 }
 
 /**
- * The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a
- * password.
+ * The address that `init` got, with a scheme. Throws `ConfigError`, which does not quote it: it may hold a password.
  */
 function parseUrl(text: string): URL {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;

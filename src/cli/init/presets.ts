@@ -123,7 +123,6 @@ const UNSUPPORTED_PLUGINS: Readonly<Record<string, readonly string[]>> = {
   'All-in-One Event Calendar': ['all-in-one-event-calendar', 'ai1ec_event'],
 };
 
-/** The titles of the unsupported plugins of a site. */
 export function unsupportedPlugins({ types, plugins = [], namespaces }: ProbedSite): string[] {
   const shown = new Set([...plugins, ...namespaces, ...types.map(({ base }) => base)]);
   return Object.entries(UNSUPPORTED_PLUGINS).flatMap(([title, signs]) =>

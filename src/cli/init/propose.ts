@@ -28,7 +28,6 @@ import {
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
-/** What the operator decided by options. */
 export type Decisions = SomeOptions<'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
 
 /** What `init` writes. */
@@ -79,7 +78,6 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
   }
   const eventTypes = findEventTypes(site);
   const dated = eventTypes.filter(({ fields }) => proposeDates(fields, { dateFormat: decisions.dateFormat }));
-  // The first is one whose dates the site shows, if there is one.
   const preset = fittingPreset(presets[0], eventType, dated);
   const type = typeAt(site, eventType ?? dated[0]?.base);
   const proposal = preset
@@ -91,13 +89,12 @@ export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal |
 }
 
 /**
- * The preset, of the type `event` below, unless another type is better:
+ * The preset, whose type is `event` below, unless another type is better:
  *
- *   the site shows dates of       --event-type   what is proposed
- *   event, gigs                   none           the preset
- *   gigs                          none           none: dates that init can read are better
- *   nothing                       none           the preset: its plugin will show them
- *   event                         gigs           none
+ *   the site shows dates of event, and perhaps of gigs   the preset
+ *   ... of gigs alone                                    none: init can read these dates
+ *   ... of nothing                                       the preset: its plugin will show them
+ *   the operator says --event-type gigs                  none
  */
 function fittingPreset(
   preset: PresetMatch | undefined,

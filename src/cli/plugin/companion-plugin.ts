@@ -88,7 +88,6 @@ if (!\\defined('ABSPATH')) {
 `;
 }
 
-/** The post types of the mapping, by their own names. */
 function postTypesOf(file: MappingFile): Record<string, RegisteredType> {
   const types = KINDS.flatMap((kind): [string, RegisteredType][] => {
     const kindSpec = file[kind];
@@ -104,7 +103,6 @@ function postTypesOf(file: MappingFile): Record<string, RegisteredType> {
   return Object.fromEntries(types);
 }
 
-/** The taxonomies of the mapping, by their own names. */
 function taxonomiesOf(file: MappingFile, eventTypes: string[]): Record<string, object> {
   const taxonomies = KINDS.flatMap((kind): [string, object][] => {
     const base = file[kind]?.terms;

@@ -127,12 +127,9 @@ export function createCollections(call: RestCall, site: PayloadSite, accounts: A
       if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
       else await assertNewTerm(spec, json, callOptions);
       const createQuery = { ...recordQuery, depth: 0 };
-      return toRecord(
-        spec,
-        await createUnique(spec, json, async (unique) =>
-          writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions)),
-        ),
-      );
+      const post = async (unique: CmsRecord) =>
+        writtenOf(await call('POST', collectionNameOf(spec), { query: createQuery, json: unique }, callOptions));
+      return toRecord(spec, await createUnique(spec, json, post));
     },
 
     async update(spec, id, body, callOptions) {

@@ -53,11 +53,9 @@ export function createPayload(options: PayloadOptions): Cms {
   const accounts = createAccounts(call, parts);
   return {
     recordForm: PAYLOAD_RECORDS,
-    // `readLogin`, `account`, `accountExists`, `collectionInfo`
+    // `readLogin`, `account`, `accountExists`, `collectionInfo`; then all calls for records; then all for images.
     ...accounts,
-    // `list`, `read`, `create`, `update` and whatever else is about records
     ...createCollections(call, parts, accounts),
-    // `images`, `findImage`, `upload`
     ...createMedia(call, parts),
 
     async site(options) {

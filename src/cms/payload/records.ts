@@ -41,8 +41,7 @@ const REFERENCES: Readonly<Partial<Record<keyof EventFields, IdSpace>>> = {
 };
 
 /**
- * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from
- * drafts.
+ * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from drafts.
  */
 export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
@@ -157,7 +156,6 @@ function readIds(value: unknown, toGateway: (cmsId: unknown) => number | undefin
   return toGateway(value) ?? null;
 }
 
-/** Changes the value at a dotted path, if there is one. */
 function changeAt(record: CmsRecord, path: string, change: (value: unknown) => unknown): void {
   const value = valueIn(record, path.split('.'));
   if (value !== undefined) setAt(record, path.split('.'), change(value));

@@ -180,10 +180,8 @@ function pickPaths(body: CmsRecord, paths: readonly string[]): CmsRecord {
 /** Throws without a total, since the sync could not know if a list is complete. */
 function parseTotal(collection: string, header: string | undefined): number {
   if (header !== undefined && /^\d+$/.test(header.trim())) return Number(header);
-  throw new CmsUnavailable(
-    'incomplete',
-    `The CMS's list of ${collection} does not say how many there are (X-WP-Total).`,
-  );
+  const message = `The CMS's list of ${collection} does not say how many there are (X-WP-Total).`;
+  throw new CmsUnavailable('incomplete', message);
 }
 
 /** The property of a record with the fields of Advanced Custom Fields. */
@@ -214,12 +212,8 @@ export async function sendUpdate(
     const completed = withRequired(sent, objectOrEmpty(stored), rules);
     // It was refused for another reason: a price that is no number.
     if (isDeepStrictEqual(completed, sent)) throw error;
-    return call(
-      'POST',
-      route,
-      { json: { ...body, [ACF]: { ...completed, ...notToBeStored(sent, completed) } } },
-      options,
-    );
+    const json = { ...body, [ACF]: { ...completed, ...notToBeStored(sent, completed) } };
+    return call('POST', route, { json }, options);
   }
 }
 
@@ -280,9 +274,8 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
 
     async upload({ bytes, mimeType, filename }, options) {
       const headers = { 'content-type': mimeType, 'content-disposition': `attachment; filename="${filename}"` };
-      return imageOf(
-        writtenRecordOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
-      );
+      const parts = { bytes, headers, query: { _fields: FIELDS } };
+      return imageOf(writtenRecordOf(await call('POST', 'wp/v2/media', parts, options)));
     },
   };
 }

@@ -54,9 +54,7 @@ const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
 const CORE_STATUSES = new Set([...STATUSES, ...INTERNAL_STATUSES]);
 
-/**
- * WordPress counts posts and terms separately, but the API has one id space for events, venues and organizers.
- */
+/** WordPress counts posts and terms separately, but the API has one id space for events, venues and organizers. */
 const idOffset = ({ kind, storedAs }: CollectionSpec): number =>
   storedAs === 'terms' && (kind === 'venue' || kind === 'organizer') ? TERM_ID_OFFSET : 0;
 

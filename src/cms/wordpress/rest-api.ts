@@ -24,14 +24,8 @@ export function createRestCall(client: CmsClient, url: URL): RestCall {
     options.signal?.throwIfAborted();
     const { path, query } = resolveRoute(route);
     try {
-      const response = await client.request({
-        method,
-        path,
-        ...parts,
-        query: { ...query, ...parts.query },
-        ...options,
-        label: `/${route}`,
-      });
+      const request = { method, path, ...parts, query: { ...query, ...parts.query }, ...options, label: `/${route}` };
+      const response = await client.request(request);
       if (response.status >= 400) throw rejection(response, method, `/${route}`);
       return response;
     } catch (error) {

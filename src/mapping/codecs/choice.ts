@@ -10,8 +10,8 @@ const DEFAULT_FORMS: BooleanForms = [true, false];
 const META_TYPES: Readonly<Record<string, MetaType['type']>> = { boolean: 'boolean', number: 'integer' };
 const COMMON_TRUE_TEXTS = new Set(['true', '1', 'yes', 'on']);
 
-/** `1` and `"1"` are the same form, and so are `Yes` and `yes`. */
-const comparable = (form: unknown): string => String(form).toLowerCase();
+/** The CMS may send `"1"` for `1`, and people type ` Cancelled` into a form. */
+const comparable = (form: unknown): string => String(form).trim().toLowerCase();
 
 function read(stored: unknown, forms: BooleanForms): boolean | undefined {
   if (stored === null) return forms.includes(null) ? forms[0] === null : undefined;
@@ -20,7 +20,7 @@ function read(stored: unknown, forms: BooleanForms): boolean | undefined {
   const form = forms.findIndex((each) => comparable(each) === text);
   if (form >= 0) return form === 0;
   // Neither form, as after a change of the mapping: "on" is true, "nein" is false, and a blank text is nothing.
-  return text === '' ? undefined : COMMON_TRUE_TEXTS.has(text.trim());
+  return text === '' ? undefined : COMMON_TRUE_TEXTS.has(text);
 }
 
 /**
@@ -59,11 +59,8 @@ export const word: CodecDefinition<WordForms> = {
   metaType: (forms = {}) => ({ type: typeof Object.values(forms)[0] === 'number' ? 'integer' : 'string' }),
   create: (options, { field: { words = [] } }) => {
     const forms = new Map(options ? Object.entries(options) : words.map((each) => [each, each]));
-    const isForm = (form: string | number | undefined, stored: unknown): boolean =>
-      form !== undefined && comparable(form).trim() === comparable(stored).trim();
     return {
-      // WordPress sends a number of a plugin as text, `"1"`, and people type ` Cancelled` into a form.
-      read: (stored) => words.find((each) => isForm(forms.get(each), stored)),
+      read: (stored) => words.find((each) => forms.has(each) && comparable(forms.get(each)) === comparable(stored)),
       write: (value) => {
         const form = value === '' ? '' : forms.get(String(value));
         if (form === undefined)

@@ -83,10 +83,7 @@ function inFormat(clock: Clock): CodecDefinition<string> {
   };
 }
 
-export const localDateTime: CodecDefinition<string> = {
-  ...inFormat('event'),
-  defaultFor: ['wall-time'],
-};
+export const localDateTime: CodecDefinition<string> = { ...inFormat('event'), defaultFor: ['wall-time'] };
 export const siteDateTime = inFormat('site');
 export const utcDateTime = inFormat('utc');
 
