@@ -105,7 +105,7 @@ export function createBulkheads(limits: Share, observe: Observe) {
   };
 }
 
-export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
+type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
 const MAX_OPEN_MS = 60_000;
 

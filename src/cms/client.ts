@@ -32,7 +32,7 @@ export interface RequestParts {
   callerAsksForFewer?: boolean;
 }
 
-export interface CmsRequest extends CallOptions, RequestParts {
+interface CmsRequest extends CallOptions, RequestParts {
   method: 'GET' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, without a query. */
   path: string;

@@ -8,7 +8,7 @@ import type { Config } from '../config-schema.ts';
 import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
 import { isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '../model/json.ts';
 
-export interface HttpResponse {
+interface HttpResponse {
   status: number;
   headers: Record<string, string>;
   bytes: Buffer;

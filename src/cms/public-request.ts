@@ -8,7 +8,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { readBody } from './http-exchange.ts';
 
 /** Resolves a host name's addresses; none if it has none. */
-export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
+type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
 export interface PublicRequest {
   /** Sent to every host of a chain of redirects: no credentials. */

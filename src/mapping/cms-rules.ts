@@ -9,7 +9,7 @@ import { linkKeysOf } from './meta-keys.ts';
 import { OCCURRENCES_FIELD } from './occurrences.ts';
 
 /** A compiled kind, as far as the rules look at it. */
-export interface RuledKind {
+interface RuledKind {
   kind: Kind;
   spec: KindSpec;
   storedAs: 'posts' | 'terms';

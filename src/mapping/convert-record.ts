@@ -27,7 +27,7 @@ import type { CompiledField, CustomFields } from './compile-field.ts';
 import { UnrepresentableValue, valueAt, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './references.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   storedAs: 'posts' | 'terms';
   /** The excerpt is WordPress's own, which WordPress generates from the content if it is blank. */
   usesCoreExcerpt: boolean;

@@ -141,7 +141,7 @@ export interface MetaType {
   default?: string | boolean | number;
 }
 
-export interface CodecContext {
+interface CodecContext {
   field: Field;
   /** JSON pointer to the codec, relative to the field, for error messages. */
   pointer: string;

@@ -89,7 +89,7 @@ export interface TaxonomySpec extends RegisteredSpec {
 }
 
 /** The companion plugin of a site of WordPress. */
-export interface WordPressSpec {
+interface WordPressSpec {
   requiresCompanionPlugin?: boolean;
   posts?: Record<string, PostTypeSpec>;
   terms?: Record<string, TaxonomySpec>;
@@ -98,7 +98,7 @@ export interface WordPressSpec {
 }
 
 /** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
-export interface PresetSpec {
+interface PresetSpec {
   title: string;
   note?: string;
   wordpress?: { plugins?: string[]; namespaces?: string[] };

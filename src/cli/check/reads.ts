@@ -149,7 +149,7 @@ const refusedList = ({ collection }: KindMapping<Kind>, { code, message }: CmsRe
       'account that sees no more than the public may see.',
   );
 
-export interface ListScan {
+interface ListScan {
   /** According to the site. */
   total: number;
   ids: number[];

@@ -36,7 +36,7 @@ export interface ProbedType {
   fields: SiteField[];
 }
 
-export interface ProbedTaxonomy {
+interface ProbedTaxonomy {
   taxonomy: string;
   base: string;
   label: string;

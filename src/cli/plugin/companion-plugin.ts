@@ -12,7 +12,7 @@ import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../ma
 import { type MetaKey, metaKeys, pathsWithoutPassword } from '../../mapping/meta-keys.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 
-export interface PluginOptions {
+interface PluginOptions {
   /** Where the gateway accepts webhooks; goes with `webhookSecret`. */
   webhookUrl?: string | undefined;
   webhookSecret?: string | undefined;

@@ -9,7 +9,7 @@ import type { Ids } from './ids.ts';
 import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf } from './records.ts';
 
 /** What the site has switched on for a collection. */
-export interface Features {
+interface Features {
   drafts: boolean;
   trash: boolean;
 }

@@ -13,7 +13,7 @@ import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall } from './rest-calls.ts';
 
 /** `url`: Payload's address, or that of its REST API if that is not at `/api`. */
-export interface PayloadOptions extends CmsClientOptions {
+interface PayloadOptions extends CmsClientOptions {
   site?: SiteSpec | undefined;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];

@@ -8,7 +8,7 @@ import { isId } from '../http-exchange.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
 /** The key `wordpress` of a kind in a mapping; mapping.schema.json describes it. */
-export interface WordPressSettings {
+interface WordPressSettings {
   listParams?: Query;
   statuses?: readonly string[];
   touchAfterCreate?: readonly string[];
