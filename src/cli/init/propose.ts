@@ -28,7 +28,7 @@ import {
 } from './presets.ts';
 import { fieldAt, type ProbedSite, type ProbedType, type SiteField, typeAt } from './site.ts';
 
-export type Decisions = SomeOptions<'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
+type Decisions = SomeOptions<'mapping' | 'eventType' | 'fields' | 'seconds' | 'dateFormat'>;
 
 /** What `init` writes. */
 export interface ChosenMapping {
