@@ -190,7 +190,7 @@ export const isServerError = ({ reason, status = 0, retryAfterS }: CmsUnavailabl
   reason === 'status' && status >= 500 && retryAfterS === undefined;
 
 /**
- * Whether to repeat a GET. A failure of the site ends with so many attempts (`limits.retries` is 2):
+ * Whether to repeat a GET that failed. With two retries (`limits.retries`) it is sent so often:
  *
  *   refused, reset, timeout                   3
  *   5xx with Retry-After                      1: the CMS says when to come back

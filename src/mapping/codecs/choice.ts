@@ -24,7 +24,7 @@ function read(stored: unknown, forms: BooleanForms): boolean | undefined {
 }
 
 /**
- * An event that lacks the key must read as the field's empty value, which is true for `show_map`:
+ * A record that lacks the key must read as the field's empty value, which is true for `show_map`:
  *
  *   forms           empty   the key is registered as
  *   [true, false]   true    a boolean, default true
