@@ -8,9 +8,8 @@ import type { VisibleRecords } from '../store/database.ts';
 const turns = bulkhead(1, Number.POSITIVE_INFINITY);
 
 /**
- * Resolves in a later turn of the event loop, in which no other caller of this function continues. With
- * `setImmediate` alone, the steps of ten requests would run in one turn, and block all others ten times as
- * long.
+ * Resolves in a later turn of the event loop, in which no other caller of this function continues. With `setImmediate`
+ * alone, the steps of ten requests would run in one turn, and block all others ten times as long.
  */
 export const ownTurn = (): Promise<void> => turns.execute(() => nextTurn());
 
