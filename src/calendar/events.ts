@@ -20,7 +20,7 @@ import { responseSteps } from './list-response.ts';
 import { asActorSees, existingTermIds, findTermByText, singlePost } from './read-post.ts';
 import type { ApiResponse, RequestContext } from './request.ts';
 import type { Services } from './services.ts';
-import { ownTurn } from './turns.ts';
+import { soloTurn } from './turns.ts';
 import { beginWrite, checkWrite, imageField, type PostWrite, postFields, save, trashPost } from './write-post.ts';
 
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
@@ -253,7 +253,7 @@ async function findTerms(
   const targets: Target[] = [];
   for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
-    await ownTurn();
+    await soloTurn();
     if (typeof term === 'string')
       // An earlier item may have created the term, under another spelling of its name.
       targets.push(
@@ -294,7 +294,7 @@ async function findLinked(linked: LinkedRecords, items: unknown[], request: Requ
       targets.push(Number(data.id));
       continue;
     }
-    await ownTurn();
+    await soloTurn();
     const create = await withLinkedErrors(kind, () => linked.prepare(parseInline(kind, data), request));
     targets.push(async () => (await withLinkedErrors(kind, create)).id);
   }

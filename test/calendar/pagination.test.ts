@@ -1,4 +1,4 @@
-// The page size, and the links to a page, the next and the previous one.
+// The page size, and the URLs of a page, the next and the previous one.
 
 import { expect } from 'chai';
 import { pageUrls, requestedPage, totalPages } from '../../src/calendar/list-response.ts';
@@ -25,7 +25,7 @@ describe('pages', () => {
   });
 });
 
-describe('links of a list', () => {
+describe('URLs of the pages of a list', () => {
   const at = (page: number, sent: Record<string, unknown> = {}) =>
     pageUrls(
       { kind: 'event', urlValues: { ...sent, page, per_page: 3 }, page: { page, limit: 3, offset: 0 }, total: 9 },
