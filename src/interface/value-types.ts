@@ -25,7 +25,7 @@ export const count: ParamType = {
  *     flag           true, 1                         false, 0           all else
  *     looseFlag      true 1 yes y on enable enabled  all else           nothing
  *     nonBlankFlag   as looseFlag                    all else           '', a list
- *     textFlag       as looseFlag                    all other texts    a JSON number or boolean
+ *     textFlag       as looseFlag                    all other texts    what is no text
  */
 export const flag: ParamType = { schema: { type: 'boolean' }, jsonType: 'boolean', parse: parseBoolean };
 
